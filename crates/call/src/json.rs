@@ -1,0 +1,59 @@
+//! Strict JSON, read in place.
+//!
+//! [`Reader`] walks a document by pulling keys and values and hands out spans of the original
+//! text, so that a caller finds the few fields it needs without building a tree, and an edit can
+//! be a splice. [`Value`] is a small tree for the places that want all of a document: the
+//! arguments of a call.
+//!
+//! Strict means RFC 8259 and nothing more: no trailing comma, no `NaN`, no comment, one document.
+//! Nesting is bounded by [`MAX_DEPTH`]. Escaped keys are decoded before they are compared. What
+//! RFC 8259 leaves open and clients read differently is reported: a duplicate key in a
+//! [`Value`] is an error, and a lone surrogate is an error where its text is needed.
+
+mod escape;
+mod reader;
+mod value;
+
+pub use escape::{decode_into, escape_into, quote};
+pub use reader::{Elements, Kind, Members, Reader, Span, Text};
+pub use value::Value;
+
+/// The deepest nesting that is read. Real frames stay below 20; parsers of clients overflow their
+/// stacks somewhere above 500.
+pub const MAX_DEPTH: u32 = 96;
+
+/// What is wrong with a document, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at byte {at}")]
+pub struct Error {
+    /// What is wrong.
+    pub what: Problem,
+    /// The byte at which it was noticed.
+    pub at: usize,
+}
+
+/// The ways a document can be unreadable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The text ends inside a value.
+    #[error("the document is cut off")]
+    Truncated,
+    /// A byte that cannot stand where it stands.
+    #[error("unexpected character")]
+    Unexpected,
+    /// More text behind the document.
+    #[error("text behind the document")]
+    Trailing,
+    /// Deeper than [`MAX_DEPTH`].
+    #[error("nested too deeply")]
+    TooDeep,
+    /// One object has a key twice, or in two spellings that some clients take for one.
+    #[error("ambiguous key")]
+    DuplicateKey,
+    /// Half of a surrogate pair where text is needed.
+    #[error("lone surrogate")]
+    LoneSurrogate,
+    /// A value of another type than every client expects there.
+    #[error("unexpected type")]
+    WrongType,
+}

@@ -1,0 +1,477 @@
+//! The pull reader.
+
+use std::borrow::Cow;
+
+use super::{Error, MAX_DEPTH, Problem, decode_into};
+
+/// A byte range of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// The text of the span; empty if it does not lie in `text`.
+    pub fn of(self, text: &str) -> &str {
+        text.get(self.start..self.end).unwrap_or("")
+    }
+
+    /// The bytes from here to the end of `later`.
+    pub fn to(self, later: Span) -> Span {
+        Span { start: self.start, end: later.end }
+    }
+}
+
+/// What a value is, seen from its first byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `{`
+    Object,
+    /// `[`
+    Array,
+    /// `"`
+    String,
+    /// A digit or a minus sign.
+    Number,
+    /// `t` or `f`
+    Bool,
+    /// `n`
+    Null,
+}
+
+/// A string in the document: its raw text between the quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text<'a> {
+    raw: &'a str,
+    escaped: bool,
+    /// The span with its quotes.
+    pub span: Span,
+}
+
+impl<'a> Text<'a> {
+    /// The text between the quotes, escapes as they came.
+    pub fn raw(&self) -> &'a str {
+        self.raw
+    }
+
+    /// The text the string stands for. A lone surrogate has none.
+    pub fn decode(&self) -> Result<Cow<'a, str>, Error> {
+        if !self.escaped {
+            return Ok(Cow::Borrowed(self.raw));
+        }
+        let (mut half, mut text) = (None, String::with_capacity(self.raw.len()));
+        match decode_into(self.raw, &mut half, &mut text) && half.is_none() {
+            true => Ok(Cow::Owned(text)),
+            false => Err(Error { what: Problem::LoneSurrogate, at: self.span.start }),
+        }
+    }
+
+    /// Whether the string stands for exactly `word`.
+    pub fn is(&self, word: &str) -> bool {
+        if self.escaped { self.decode().is_ok_and(|text| text == word) } else { self.raw == word }
+    }
+
+    /// Whether there is anything between the quotes.
+    pub fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// Whether the string holds an escape, so that its raw text is not its meaning.
+    pub fn is_escaped(&self) -> bool {
+        self.escaped
+    }
+}
+
+/// Walks one document. Every method that reads consumes exactly one value or one piece of
+/// punctuation, and fails on anything RFC 8259 does not allow there.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: u32,
+}
+
+/// The place inside an object: call [`Members::next`] until it answers `None`, reading one value
+/// after each key.
+#[derive(Debug)]
+pub struct Members {
+    first: bool,
+}
+
+/// The place inside an array: call [`Elements::next`] until it answers `false`, reading one value
+/// after each `true`.
+#[derive(Debug)]
+pub struct Elements {
+    first: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// A reader at the start of `text`.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, at: 0, depth: 0 }
+    }
+
+    /// A reader of the value at `span` of `text`; the spans it gives are those of `text`.
+    pub fn at(text: &'a str, span: Span) -> Self {
+        let text = text.get(..span.end).unwrap_or(text);
+        Self { text, at: span.start, depth: 0 }
+    }
+
+    /// The byte the reader stands at.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// What the next value is.
+    #[inline]
+    pub fn kind(&mut self) -> Result<Kind, Error> {
+        match self.skip_space() {
+            Some(b'{') => Ok(Kind::Object),
+            Some(b'[') => Ok(Kind::Array),
+            Some(b'"') => Ok(Kind::String),
+            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
+            Some(b't' | b'f') => Ok(Kind::Bool),
+            Some(b'n') => Ok(Kind::Null),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Enters an object.
+    #[inline]
+    pub fn object(&mut self) -> Result<Members, Error> {
+        self.open(b'{')?;
+        Ok(Members { first: true })
+    }
+
+    /// Enters an array.
+    #[inline]
+    pub fn array(&mut self) -> Result<Elements, Error> {
+        self.open(b'[')?;
+        Ok(Elements { first: true })
+    }
+
+    /// Reads a string.
+    #[inline]
+    pub fn string(&mut self) -> Result<Text<'a>, Error> {
+        match self.skip_space() {
+            Some(b'"') => self.string_here(),
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                Err(self.error(Problem::WrongType))
+            }
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Reads any value and tells where it stands.
+    pub fn skip(&mut self) -> Result<Span, Error> {
+        let first = self.skip_space();
+        let start = self.at;
+        match first {
+            Some(b'"') => self.string_here().map(|text| text.span),
+            Some(b'{' | b'[') => self.skip_nested(start),
+            _ => self.scalar(first).map(|()| Span { start, end: self.at }),
+        }
+    }
+
+    /// Expects the end of the document.
+    pub fn end(&mut self) -> Result<(), Error> {
+        match self.skip_space() {
+            None => Ok(()),
+            Some(_) => Err(self.error(Problem::Trailing)),
+        }
+    }
+
+    /// Skips an object or array without recursion: a bit per level says which of the two it is.
+    fn skip_nested(&mut self, start: usize) -> Result<Span, Error> {
+        let mut objects: u128 = 0;
+        let base = self.depth;
+        let mut byte = self.skip_space();
+        loop {
+            // A value starts here.
+            match byte {
+                Some(open @ (b'{' | b'[')) => {
+                    self.open(open)?;
+                    objects = objects << 1 | u128::from(open == b'{');
+                    byte = self.skip_space();
+                    let close = if open == b'{' { b'}' } else { b']' };
+                    if byte != Some(close) {
+                        if open == b'{' {
+                            self.key_here(byte)?;
+                            byte = self.skip_space();
+                        }
+                        continue;
+                    }
+                }
+                Some(b'"') => {
+                    self.string_here()?;
+                    byte = self.skip_space();
+                }
+                other => {
+                    self.scalar(other)?;
+                    byte = self.skip_space();
+                }
+            }
+            // A value has ended: close what it ends, or step over the comma.
+            loop {
+                let in_object = objects & 1 == 1;
+                match byte {
+                    Some(b'}') if in_object => {}
+                    Some(b']') if !in_object => {}
+                    Some(b',') => {
+                        self.at += 1;
+                        byte = self.skip_space();
+                        if in_object {
+                            self.key_here(byte)?;
+                            byte = self.skip_space();
+                        }
+                        break;
+                    }
+                    other => return Err(self.unexpected(other)),
+                }
+                self.at += 1;
+                self.depth -= 1;
+                objects >>= 1;
+                if self.depth == base {
+                    return Ok(Span { start, end: self.at });
+                }
+                byte = self.skip_space();
+            }
+        }
+    }
+
+    #[inline]
+    fn open(&mut self, bracket: u8) -> Result<(), Error> {
+        match self.skip_space() {
+            Some(byte) if byte == bracket => {}
+            Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                return Err(self.error(Problem::WrongType));
+            }
+            other => return Err(self.unexpected(other)),
+        }
+        if self.depth == MAX_DEPTH {
+            return Err(self.error(Problem::TooDeep));
+        }
+        self.depth += 1;
+        self.at += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn key_here(&mut self, byte: Option<u8>) -> Result<Text<'a>, Error> {
+        if byte != Some(b'"') {
+            return Err(self.unexpected(byte));
+        }
+        let key = self.string_here()?;
+        match self.skip_space() {
+            Some(b':') => {
+                self.at += 1;
+                Ok(key)
+            }
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    /// Reads the string whose opening quote stands here.
+    #[inline]
+    fn string_here(&mut self) -> Result<Text<'a>, Error> {
+        let start = self.at;
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            self.at += plain_run(self.rest());
+            match self.byte() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                other => return Err(self.unexpected(other)),
+            }
+        }
+        self.at += 1;
+        let span = Span { start, end: self.at };
+        let raw = self.text.get(start + 1..self.at - 1).unwrap_or("");
+        Ok(Text { raw, escaped, span })
+    }
+
+    fn escape(&mut self) -> Result<(), Error> {
+        self.at += 1;
+        match self.byte() {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+            Some(b'u') => {
+                self.at += 1;
+                for _ in 0..4 {
+                    match self.byte() {
+                        Some(byte) if byte.is_ascii_hexdigit() => self.at += 1,
+                        other => return Err(self.unexpected(other)),
+                    }
+                }
+            }
+            other => return Err(self.unexpected(other)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn scalar(&mut self, first: Option<u8>) -> Result<(), Error> {
+        match first {
+            Some(b't') => self.literal("true"),
+            Some(b'f') => self.literal("false"),
+            Some(b'n') => self.literal("null"),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            other => Err(self.unexpected(other)),
+        }
+    }
+
+    fn literal(&mut self, word: &str) -> Result<(), Error> {
+        if self.rest().starts_with(word.as_bytes()) {
+            self.at += word.len();
+            return Ok(());
+        }
+        let cut = word.as_bytes().starts_with(self.rest());
+        Err(self.error(if cut { Problem::Truncated } else { Problem::Unexpected }))
+    }
+
+    fn number(&mut self) -> Result<(), Error> {
+        if self.byte() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.byte() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits()?,
+            other => return Err(self.unexpected(other)),
+        }
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.byte() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.byte() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Error> {
+        let run = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += run;
+        match run {
+            0 => Err(self.unexpected(self.byte())),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    #[inline]
+    fn skip_space(&mut self) -> Option<u8> {
+        loop {
+            match self.byte() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                other => return other,
+            }
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, byte: Option<u8>) -> Error {
+        self.error(if byte.is_none() { Problem::Truncated } else { Problem::Unexpected })
+    }
+
+    #[cold]
+    fn error(&self, what: Problem) -> Error {
+        Error { what, at: self.at }
+    }
+}
+
+impl Members {
+    /// The next key, or `None` behind the closing brace.
+    #[inline]
+    pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
+        let mut byte = reader.skip_space();
+        if byte == Some(b'}') {
+            reader.at += 1;
+            reader.depth -= 1;
+            return Ok(None);
+        }
+        if !self.first {
+            if byte != Some(b',') {
+                return Err(reader.unexpected(byte));
+            }
+            reader.at += 1;
+            byte = reader.skip_space();
+        }
+        self.first = false;
+        reader.key_here(byte).map(Some)
+    }
+}
+
+impl Elements {
+    /// Whether another element follows; behind the closing bracket it does not.
+    #[inline]
+    pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
+        let byte = reader.skip_space();
+        if byte == Some(b']') {
+            reader.at += 1;
+            reader.depth -= 1;
+            return Ok(false);
+        }
+        if self.first {
+            self.first = false;
+        } else {
+            if byte != Some(b',') {
+                return Err(reader.unexpected(byte));
+            }
+            reader.at += 1;
+        }
+        Ok(true)
+    }
+}
+
+/// How many bytes from here are neither a quote, nor a backslash, nor a control character. Eight
+/// at a time: strings are most of every frame.
+#[inline]
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+
+    let mut run = 0;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let Ok(chunk) = <[u8; 8]>::try_from(chunk) else { break };
+        let word = u64::from_le_bytes(chunk);
+        let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
+        let backslash = zero_bytes(word ^ (ONES * u64::from(b'\\')));
+        // A byte below 0x20 borrows into its own high bit; bytes of 0x80 and more are excluded.
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let stop = quote | backslash | control;
+        if stop != 0 {
+            // The lowest mark is exact; only marks above it can be false.
+            return run + (stop.trailing_zeros() / 8) as usize;
+        }
+        run += 8;
+    }
+    run + chunks
+        .remainder()
+        .iter()
+        .take_while(|&&byte| byte != b'"' && byte != b'\\' && byte >= 0x20)
+        .count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Tool names: one spelling to compare, and every way a name splits into server and tool.
+
+use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
+
+/// A tool's name: as it came, and folded for comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ToolName {
+    raw: String,
+    folded: String,
+}
+
+/// One way to read a name as a server's tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// The MCP server, folded.
+    pub server: &'a str,
+    /// The tool on that server, folded.
+    pub tool: &'a str,
+}
+
+/// Why a name cannot be compared with any rule. Such a call is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Nothing but white space.
+    #[error("the tool has no name")]
+    Empty,
+    /// Longer than [`ToolName::MAX_LEN`].
+    #[error("the tool's name is longer than {} bytes", ToolName::MAX_LEN)]
+    TooLong,
+    /// Holds control or invisible formatting characters.
+    #[error("the tool's name holds control characters")]
+    Control,
+}
+
+impl ToolName {
+    /// Providers allow 64 to 128 characters; agents' MCP spellings stay below 200. Four times that
+    /// is no name.
+    pub const MAX_LEN: usize = 512;
+
+    /// Reads a name. Comparison ignores surrounding white space, case and Unicode composition:
+    /// agents repair the first two, and the third looks the same to a person.
+    pub fn parse(raw: &str) -> Result<Self, NameError> {
+        if raw.len() > Self::MAX_LEN {
+            return Err(NameError::TooLong);
+        }
+        let trimmed = raw.trim();
+        if trimmed.is_empty() {
+            return Err(NameError::Empty);
+        }
+        if trimmed.chars().any(is_unprintable) {
+            return Err(NameError::Control);
+        }
+        Ok(Self { raw: raw.to_owned(), folded: fold(trimmed) })
+    }
+
+    /// The name exactly as it came.
+    pub fn raw(&self) -> &str {
+        &self.raw
+    }
+
+    /// The name for comparison: trimmed, NFC, lower case.
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+
+    /// Every way the name splits into server and tool, in the spellings agents use:
+    /// `mcp__server__tool`, `mcp_server_tool`, `server__tool`, `server.tool`, `server/tool`,
+    /// `server:tool`. A name without a server has none. More than one means the name alone does
+    /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
+    pub fn readings(&self) -> Vec<Reading<'_>> {
+        split(&self.folded)
+    }
+}
+
+/// Splits a folded name into every server and tool it may mean. Also used on the names in rules,
+/// so that both sides are read alike.
+pub fn split(folded: &str) -> Vec<Reading<'_>> {
+    if let Some(rest) = folded.strip_prefix("mcp__") {
+        return splits_at(rest, "__");
+    }
+    if folded.contains("__") {
+        return splits_at(folded, "__");
+    }
+    for separator in ["/", ".", ":"] {
+        if folded.contains(separator) {
+            return splits_at(folded, separator);
+        }
+    }
+    match folded.strip_prefix("mcp_") {
+        Some(rest) => splits_at(rest, "_"),
+        None => Vec::new(),
+    }
+}
+
+fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<Reading<'a>> {
+    let mut readings = Vec::new();
+    for (at, _) in text.char_indices() {
+        let (Some(server), Some(rest)) = (text.get(..at), text.get(at..)) else { continue };
+        if let Some(tool) = rest.strip_prefix(separator)
+            && !server.is_empty()
+            && !tool.is_empty()
+        {
+            readings.push(Reading { server, tool });
+        }
+    }
+    readings
+}
+
+/// Folds a name or a name pattern for comparison.
+pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).nfc().collect();
+    match is_nfc_quick(text.chars()) {
+        unicode_normalization::IsNormalized::Yes => lower(text),
+        _ => lower(&text.nfc().collect::<String>()),
+    }
+}
+
+/// Control characters, and the invisible ones that make two names look like one.
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}'
+            | '\u{FEFF}' | '\u{00AD}' | '\u{E0000}'..='\u{E007F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(name: &str) -> Vec<(String, String)> {
+        let name = ToolName::parse(name).unwrap();
+        name.readings().iter().map(|r| (r.server.into(), r.tool.into())).collect()
+    }
+
+    fn pair(server: &str, tool: &str) -> (String, String) {
+        (server.into(), tool.into())
+    }
+
+    #[test]
+    fn names_fold_to_one_spelling() {
+        for raw in ["Bash", "BASH", " bash\n", "bash "] {
+            assert_eq!(ToolName::parse(raw).unwrap().folded(), "bash");
+        }
+        let composed = ToolName::parse("caf\u{e9}").unwrap();
+        let decomposed = ToolName::parse("CAFE\u{301}").unwrap();
+        assert_eq!(composed.folded(), decomposed.folded());
+        assert_eq!(decomposed.raw(), "CAFE\u{301}");
+    }
+
+    #[test]
+    fn names_no_rule_can_read_are_refused() {
+        assert_eq!(ToolName::parse("  "), Err(NameError::Empty));
+        assert_eq!(ToolName::parse("a\u{0}b"), Err(NameError::Control));
+        assert_eq!(ToolName::parse("ba\u{200b}sh"), Err(NameError::Control));
+        assert_eq!(ToolName::parse(&"x".repeat(513)), Err(NameError::TooLong));
+    }
+
+    #[test]
+    fn agents_spellings_of_a_servers_tool() {
+        assert_eq!(readings("mcp__github__create_issue"), [pair("github", "create_issue")]);
+        assert_eq!(readings("github.create_issue"), [pair("github", "create_issue")]);
+        assert_eq!(readings("github/create_issue"), [pair("github", "create_issue")]);
+        assert_eq!(readings("Bash"), []);
+        assert_eq!(readings("read_file"), []);
+    }
+
+    #[test]
+    fn a_name_that_splits_twice_says_so() {
+        assert_eq!(readings("mcp__a__b__c"), [pair("a", "b__c"), pair("a__b", "c")]);
+        assert_eq!(readings("mcp_git_hub_push").len(), 2);
+    }
+}
