@@ -1,1 +1,34 @@
-fn main() {}
+//! `callgate`: a firewall for the tool calls AI agents make.
+//!
+//! The binary is glue. `args` is what the user typed, `commands` has one file per verb, `exit` every
+//! exit code; `sources` finds and compiles policies, `given` reads a call from flags or JSON,
+//! `judge` asks the policies, and `report` and `render` say what they answered, to programs and to
+//! people.
+
+mod args;
+mod commands;
+mod exit;
+mod given;
+mod judge;
+mod render;
+mod report;
+mod sources;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::Args;
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let exit = match commands::run(Args::parse()) {
+        Ok(exit) => exit,
+        Err(error) if render::is_closed_pipe(&error) => Exit::Success,
+        Err(error) => {
+            render::error(&error);
+            Exit::Error
+        }
+    };
+    exit.into()
+}

@@ -1,1 +1,79 @@
-//! placeholder
+//! Rule files become a pure, fast, self-explaining judgement of tool calls.
+//!
+//! [`Policies::compile`] reads rule files (YAML or JSON) and answers with every problem at once, or
+//! with policies that judge. [`Policies::judge`] takes a whole call and says what becomes of it,
+//! by which rule and why. [`Policies::judge_name`] answers to the name alone, as long as no
+//! arguments could change the answer. From a judgement that lets a call pass comes the [`Permit`]
+//! without which nothing releases it, from any other the [`Denial`] that tells why.
+//!
+//! ```
+//! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+//! use callgate_facts::Catalogue;
+//! use callgate_policy::{LimitFacts, Moment, Policies, Source, Verdict, Weekday};
+//!
+//! let text = r#"
+//! policy: example
+//! rules:
+//!   - id: no-force-push
+//!     tool: "@shell"
+//!     when: { arg: command, matches: 'git push .*--force' }
+//!     verdict: deny
+//!     reason: History is shared.
+//!     hint: Push to a branch of your own.
+//! "#;
+//! let source = Source { name: "example.yaml".into(), text: text.into() };
+//! let (policies, warnings) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
+//! assert!(warnings.is_empty());
+//!
+//! let call = ToolCall {
+//!     id: CallId::from("call_1"),
+//!     name: ToolName::parse("Bash").unwrap(),
+//!     arguments: Arguments::json(r#"{"command":"git push --force"}"#),
+//!     origin: Origin::at(Surface::Response),
+//! };
+//! let noon = Moment { hour: 12, weekday: Weekday::Monday };
+//! let judgement = policies.judge(&call, &noon, &LimitFacts::unasked());
+//! assert_eq!(judgement.verdict, Verdict::Deny);
+//! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
+//! assert!(judgement.permit(&call).is_none());
+//! println!("{}", judgement.denial(&call).unwrap().notice());
+//! ```
+//!
+//! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
+//! condition that cannot be evaluated never helps a call pass.
+
+mod compile;
+mod condition;
+mod diagnostic;
+mod example;
+mod index;
+mod judge;
+mod limit;
+mod lint;
+mod moment;
+mod names;
+mod node;
+mod number;
+mod operator;
+mod path;
+mod pattern;
+mod policies;
+mod policy;
+mod rule;
+mod source;
+mod starter;
+#[cfg(test)]
+mod tests;
+mod tri;
+mod verdict;
+mod wrapper;
+
+pub use diagnostic::{Diagnostic, Span, Warning, render};
+pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
+pub use moment::{Moment, Weekday};
+pub use policies::{Policies, RuleInfo};
+pub use source::Source;
+pub use starter::starter;
+pub use verdict::{
+    Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,
+};

@@ -1,1 +1,17 @@
-//! placeholder
+//! Helpers for tests. Nothing here ships.
+//!
+//! [`drive`] runs a response through the gate in any chunking; [`clients`] reads what came out the
+//! way the official clients do, with code of its own, so that a mistake in callgate's readers is
+//! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test helper that cannot go on must stop the test"
+)]
+
+pub mod clients;
+pub mod corpus;
+pub mod drive;

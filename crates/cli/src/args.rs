@@ -1,0 +1,262 @@
+//! What the user typed. Every flag is defined here once, with its help.
+
+use std::path::PathBuf;
+
+use callgate_call::Surface;
+use callgate_dialect::Dialect;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::exit;
+
+/// A firewall for the tool calls AI agents make.
+#[derive(Debug, Parser)]
+#[command(
+    name = "callgate",
+    version,
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    after_long_help = exit::help()
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge the tool calls in a model's response: stdin to stdout.
+    ///
+    /// Reads a response (server-sent events or one JSON body, told apart by its bytes) and writes
+    /// the judged one while it arrives. Text passes at once and byte for byte; a call leaves only
+    /// with a permit. What was judged is told on stderr, one line each.
+    #[command(after_long_help = exit::help())]
+    Filter(Filter),
+
+    /// Judge one call, or a file of calls.
+    ///
+    /// The call comes from `--tool` and `--input`, or as one JSON object: the argument CALL, else
+    /// stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd, home,
+    /// provider and model; all but tool are optional, and what it says wins over the flags. An
+    /// input that is a string is the free text of a custom tool. Limits count nothing here.
+    #[command(after_long_help = exit::help())]
+    Check(Check),
+
+    /// Check, explain and list policies.
+    #[command(subcommand)]
+    Policy(Policy),
+
+    /// Write a commented policy file to begin with.
+    ///
+    /// It goes to the user's config folder, where every command finds it by itself.
+    Init(Init),
+
+    /// Print a completion script.
+    Completions {
+        /// The shell to print it for.
+        shell: clap_complete::Shell,
+    },
+
+    /// Print the manual page.
+    Man {
+        /// Write one page per command into this folder instead.
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Filter {
+    /// The API the response comes from.
+    #[arg(long, value_parser = dialect())]
+    pub(crate) dialect: Dialect,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    /// What a denied call leaves behind.
+    #[arg(long, value_enum, default_value_t = OnDeny::Explain)]
+    pub(crate) on_deny: OnDeny,
+
+    /// The codings of the input, as its Content-Encoding header names them: gzip, deflate, br,
+    /// zstd. The output is always decoded.
+    #[arg(long, value_name = "CODINGS")]
+    pub(crate) content_encoding: Option<String>,
+
+    /// Tell what was judged as JSON lines.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) context: Context,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnDeny {
+    /// A notice for the model and the user, in the call's place.
+    Explain,
+    /// Nothing, or a neutral text where the turn would be empty.
+    Silent,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) call: Call,
+
+    /// The call as one JSON object; `-` is stdin.
+    #[arg(value_name = "CALL", conflicts_with_all = ["tool", "jsonl"])]
+    pub(crate) object: Option<String>,
+
+    /// Judge many calls, one JSON object a line; `-` is stdin. Answers with one JSON line each,
+    /// as soon as it is judged.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "explain"])]
+    pub(crate) jsonl: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) policies: PolicyFiles,
+
+    /// Answer as one JSON line.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Tell the whole judgement: what decided, what else matched, what could not be evaluated.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// A call given as flags, and what is known about its surroundings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Call {
+    /// The tool's name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
+    /// The arguments, as JSON; `{}` if left out.
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    pub(crate) input: Option<String>,
+
+    /// The MCP server the tool belongs to.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+
+    /// Where the call shows up.
+    #[arg(long, default_value = "hook", value_parser = surface())]
+    pub(crate) surface: Surface,
+
+    /// The user's home folder; $HOME if left out.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) home: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) context: Context,
+}
+
+/// What rules may ask about the surroundings of a call.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Context")]
+pub(crate) struct Context {
+    /// The agent that makes the calls.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+
+    /// The agent's session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+
+    /// The agent's working folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
+
+    /// The provider of the model.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+
+    /// The model.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PolicyFiles {
+    /// A policy file, or `builtin:starter`; may be given several times, the strictest verdict wins
+    ///
+    /// Without it: the file that $CALLGATE_CONFIG names, else callgate.yaml in the user's config
+    /// folder ($XDG_CONFIG_HOME or ~/.config)/callgate or in /etc/callgate, else builtin:starter.
+    #[arg(long = "policy", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Policy {
+    /// Find every problem in policy files.
+    ///
+    /// Shows each problem and warning with its place in the text. Warnings do not fail.
+    Check {
+        /// Policy files, read together.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+
+        /// Print the findings as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Say why a call gets its verdict, rule by rule.
+    ///
+    /// Without `--tool` the call is read from stdin as one JSON object, as `callgate check` does.
+    Explain {
+        /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+
+        #[command(flatten)]
+        call: Call,
+
+        /// Answer as one JSON line.
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// List the rules.
+    List {
+        /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+
+        /// Print one JSON object a rule.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Init {
+    /// Write ./callgate.yaml instead.
+    #[arg(long)]
+    pub(crate) project: bool,
+
+    /// Overwrite the file if it is there.
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+fn dialect() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str))
+        .try_map(|word| Dialect::from_word(&word).ok_or("no such dialect"))
+}
+
+fn surface() -> impl TypedValueParser<Value = Surface> {
+    PossibleValuesParser::new(Surface::ALL.map(Surface::as_str))
+        .try_map(|word| Surface::from_word(&word).ok_or("no such surface"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_flags_fit_together() {
+        super::Args::command().debug_assert();
+    }
+}

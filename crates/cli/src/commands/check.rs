@@ -1,0 +1,159 @@
+//! `callgate check`: judge one call, or a file of them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use callgate_call::ToolCall;
+use callgate_policy::Judgement;
+
+use crate::args;
+use crate::exit::Exit;
+use crate::given::Given;
+use crate::judge::Judge;
+use crate::render::{self, Color, hinted};
+use crate::report::{self, Checked, Unjudged};
+use crate::sources;
+
+pub(crate) fn run(args: &args::Check) -> Result<Exit> {
+    let judge = Judge::new(sources::load(&args.policies.files)?);
+    if let Some(file) = &args.jsonl {
+        return many(&judge, file, &args.call);
+    }
+    let call = one_call(&args.call, args.object.as_deref())?;
+    let judgement = judge.dry(&call);
+    let form = match (args.json, args.explain) {
+        (true, _) => Form::Json,
+        (false, true) => Form::Explained,
+        (false, false) => Form::Line,
+    };
+    answer(&call, &judgement, form)?;
+    Ok(Exit::of(judgement.verdict))
+}
+
+/// How a judgement is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Line,
+    Explained,
+    Json,
+}
+
+/// Tells a judgement on stdout.
+pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Result<()> {
+    let color = Color::of(&io::stdout());
+    let tool = call.name.raw();
+    let text = match form {
+        Form::Json => report::line(&Checked::of(call, judgement))?,
+        Form::Explained => {
+            render::explanation(tool, call.arguments.raw(), judgement, color)
+        }
+        Form::Line => {
+            let mut text = render::verdict_line(tool, judgement, color);
+            if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
+                text.push_str(&format!("hint: {}\n", render::printable(hint)));
+            }
+            text
+        }
+    };
+    Ok(render::print(&text)?)
+}
+
+/// The call of the flags, of a JSON object, or of stdin.
+pub(crate) fn one_call(flags: &args::Call, object: Option<&str>) -> Result<ToolCall> {
+    let given = match (&flags.tool, object) {
+        (Some(tool), _) => Given::from_flags(tool, flags.input.as_deref())?,
+        (None, Some(object)) if object != "-" => Given::parse(object)?,
+        (None, object) => Given::parse(&stdin_call(object)?)?,
+    };
+    given.into_call(flags)
+}
+
+fn stdin_call(object: Option<&str>) -> Result<String> {
+    let stdin = io::stdin();
+    if object.is_none() && stdin.is_terminal() {
+        let hint = r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
+        return Err(hinted("no call is given".to_owned(), hint));
+    }
+    let mut text = Vec::new();
+    stdin.lock().take(MAX_CALL + 1).read_to_end(&mut text).context("cannot read stdin")?;
+    if text.len() as u64 > MAX_CALL {
+        bail!("the call on stdin is larger than {} MiB", MAX_CALL >> 20);
+    }
+    String::from_utf8(text).context("the call on stdin is not UTF-8")
+}
+
+/// Far above the largest arguments that are judged at all (1 MiB), which JSON escapes may inflate.
+const MAX_CALL: u64 = 16 << 20;
+
+/// Judges one call a line, and answers each one before it waits for the next: a program may keep
+/// this running and talk with it.
+fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
+    let input: Box<dyn Read> = match file.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => {
+            let opened = File::open(file);
+            Box::new(opened.with_context(|| format!("cannot read `{}`", file.display()))?)
+        }
+    };
+    let mut lines = BufReader::new(input);
+    let mut out = io::BufWriter::new(io::stdout());
+    let (mut exit, mut number, mut line) = (Exit::Success, 0, Vec::new());
+    while read_line(&mut lines, &mut line).with_context(|| format!("cannot read line {}", number + 1))?
+    {
+        number += 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let (text, one) = judge_line(judge, &line, number, flags)?;
+        exit = exit.or_stricter(one);
+        keep_on(out.write_all(text.as_bytes()))?;
+        if lines.buffer().is_empty() {
+            keep_on(out.flush())?;
+        }
+    }
+    keep_on(out.flush())?;
+    Ok(exit)
+}
+
+fn judge_line(
+    judge: &Judge,
+    line: &[u8],
+    number: usize,
+    flags: &args::Call,
+) -> Result<(String, Exit)> {
+    let call = std::str::from_utf8(line)
+        .context("not UTF-8")
+        .and_then(Given::parse)
+        .and_then(|given| given.into_call(flags));
+    match call {
+        Ok(call) => {
+            let judgement = judge.dry(&call);
+            let text = report::line(&Checked::of(&call, &judgement))?;
+            Ok((text, Exit::of(judgement.verdict)))
+        }
+        Err(error) => {
+            let unjudged = Unjudged { line: number, error: format!("{error:#}") };
+            Ok((report::line(&unjudged)?, Exit::Error))
+        }
+    }
+}
+
+/// Reads the next line; false at the end.
+fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool> {
+    line.clear();
+    lines.by_ref().take(MAX_CALL + 1).read_until(b'\n', line)?;
+    if line.len() as u64 > MAX_CALL {
+        bail!("it is longer than {} MiB", MAX_CALL >> 20);
+    }
+    Ok(!line.is_empty())
+}
+
+/// A reader that has gone away does not end the judging: the exit code still has to be true.
+fn keep_on(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}

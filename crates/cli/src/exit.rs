@@ -1,0 +1,99 @@
+//! How the program ends: every exit code, defined here and nowhere else.
+
+use std::process::ExitCode;
+
+use callgate_policy::Verdict;
+
+/// One way to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It worked, and nothing that was asked about is denied.
+    Success,
+    /// A call is denied.
+    Denied,
+    /// Usage, file or policy problem. Clap uses the same number for its own errors.
+    Error,
+    /// A call waits for somebody.
+    Waits,
+    /// A response could not be carried through to its end.
+    Cut,
+}
+
+impl Exit {
+    const ALL: [Self; 5] = [Self::Success, Self::Denied, Self::Error, Self::Waits, Self::Cut];
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Denied => 1,
+            Self::Error => 2,
+            Self::Waits => 3,
+            Self::Cut => 4,
+        }
+    }
+
+    fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => {
+                "success; check: allow or audit; filter: the response was carried through, \
+                 whatever was denied in it"
+            }
+            Self::Denied => "check: the call is denied",
+            Self::Error => "wrong usage, an unreadable file or call, or a rejected policy",
+            Self::Waits => "check: the call waits for an approval or a review (not used yet)",
+            Self::Cut => "filter: the response was cut or unreadable and was ended with an error",
+        }
+    }
+
+    /// The end of a command that judged a call. A verdict this version does not know does not
+    /// pass.
+    pub(crate) fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Allow | Verdict::Audit => Self::Success,
+            Verdict::Deny => Self::Denied,
+            _ => Self::Waits,
+        }
+    }
+
+    /// The one of two that matters more to a script: a call that could not be judged, then a
+    /// denied one, then a waiting one.
+    pub(crate) fn or_stricter(self, other: Self) -> Self {
+        let rank = |exit| match exit {
+            Self::Success => 0,
+            Self::Waits => 1,
+            Self::Denied => 2,
+            Self::Error => 3,
+            Self::Cut => 4,
+        };
+        if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// The section of `--help` that lists every code.
+pub(crate) fn help() -> String {
+    let mut text = String::from("Exit codes:");
+    for exit in Exit::ALL {
+        text.push_str(&format!("\n  {}  {}", exit.code(), exit.meaning()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bad_line_is_not_hidden_by_the_others() {
+        let strictest = |list: &[Exit]| list.iter().copied().reduce(Exit::or_stricter).unwrap();
+        assert_eq!(strictest(&[Exit::Success, Exit::Denied, Exit::Success]), Exit::Denied);
+        assert_eq!(strictest(&[Exit::Error, Exit::Denied]), Exit::Error);
+        assert_eq!(strictest(&[Exit::Waits, Exit::Denied]), Exit::Denied);
+        assert_eq!(strictest(&[Exit::Success]), Exit::Success);
+    }
+}

@@ -1,0 +1,211 @@
+//! A call as the user gave it, by flags or as JSON, and the `ToolCall` it stands for.
+
+use std::env;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use callgate_call::json::{Kind, Reader};
+use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+
+use crate::args;
+use crate::render::hinted;
+
+/// One call in the words of a JSON object. What is `None` was not said.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    tool: Option<String>,
+    input: Option<Arguments>,
+    server: Option<String>,
+    id: Option<String>,
+    surface: Option<Surface>,
+    agent: Option<String>,
+    session: Option<String>,
+    cwd: Option<String>,
+    home: Option<String>,
+    provider: Option<String>,
+    model: Option<String>,
+}
+
+const KEYS: &str =
+    "tool, input, server, id, surface, agent, session, cwd, home, provider and model";
+
+impl Given {
+    /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
+    /// must not become a call without arguments.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let not_a_call = |error| anyhow!("the call is not one JSON object: {error}");
+        let mut given = Self::default();
+        let mut reader = Reader::new(text);
+        let mut members = reader.object().map_err(not_a_call)?;
+        while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
+            let key = key.decode().map_err(not_a_call)?;
+            let kind = reader.kind().map_err(not_a_call)?;
+            let mut value = reader.clone();
+            let raw = reader.skip().map_err(not_a_call)?.of(text);
+            if kind == Kind::Null {
+                continue;
+            }
+            if key == "input" {
+                set(&mut given.input, &key, arguments(raw)?)?;
+                continue;
+            }
+            let value = match kind {
+                Kind::String => value.string().and_then(|text| text.decode()),
+                _ => bail!("`{key}` of the call is not a string"),
+            };
+            given.set(&key, value.map_err(not_a_call)?.into_owned())?;
+        }
+        reader.end().map_err(not_a_call)?;
+        Ok(given)
+    }
+
+    fn set(&mut self, key: &str, value: String) -> Result<()> {
+        let slot = match key {
+            "tool" => &mut self.tool,
+            "server" => &mut self.server,
+            "id" => &mut self.id,
+            "agent" => &mut self.agent,
+            "session" => &mut self.session,
+            "cwd" => &mut self.cwd,
+            "home" => &mut self.home,
+            "provider" => &mut self.provider,
+            "model" => &mut self.model,
+            "surface" => return set(&mut self.surface, key, surface(&value)?),
+            _ => {
+                let known = format!("the keys of a call are {KEYS}");
+                return Err(hinted(format!("unknown key `{key}` in the call"), known));
+            }
+        };
+        set(slot, key, value)
+    }
+
+    /// The call of `--tool` and `--input`.
+    pub(crate) fn from_flags(tool: &str, input: Option<&str>) -> Result<Self> {
+        let input = input.map(arguments).transpose().context("cannot read `--input`")?;
+        Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
+    }
+
+    /// The call this is. Flags fill in what was not said.
+    pub(crate) fn into_call(self, flags: &args::Call) -> Result<ToolCall> {
+        let tool = self.tool.ok_or_else(|| anyhow!("the call has no `tool`"))?;
+        let context = &flags.context;
+        let or = |said: Option<String>, flag: &Option<String>| said.or_else(|| flag.clone());
+        let mut facts = Facts::at(self.surface.unwrap_or(flags.surface));
+        // What the operator types is a fact. What stands in data is what the agent calls itself.
+        facts.agent_proven = self.agent.is_none() && context.agent.is_some();
+        facts.agent = or(self.agent, &context.agent);
+        facts.session = or(self.session, &context.session);
+        facts.provider = or(self.provider, &context.provider);
+        facts.model = or(self.model, &context.model);
+        facts.cwd = or(self.cwd, &context.cwd).or_else(current_dir);
+        facts.home = or(self.home, &flags.home).or_else(home_dir);
+        let name = full_name(&tool, or(self.server, &flags.server).as_deref());
+        Ok(ToolCall {
+            id: CallId(self.id.unwrap_or_default()),
+            name: ToolName::parse(&name).with_context(|| format!("cannot judge `{name}`"))?,
+            arguments: self.input.unwrap_or_else(|| Arguments::json("{}")),
+            origin: Origin::new(facts),
+        })
+    }
+}
+
+/// Where a response that is filtered comes from.
+pub(crate) fn response_origin(context: &args::Context) -> Origin {
+    let mut facts = Facts::at(Surface::Response);
+    facts.agent = context.agent.clone();
+    facts.agent_proven = context.agent.is_some();
+    facts.session = context.session.clone();
+    facts.cwd = context.cwd.clone();
+    facts.home = home_dir();
+    facts.provider = context.provider.clone();
+    facts.model = context.model.clone();
+    Origin::new(facts)
+}
+
+/// A string is the free text of a custom tool. JSON that has two readings stays as it is: the
+/// policies count that against the call.
+fn arguments(text: &str) -> Result<Arguments> {
+    let not_json = |error| hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
+    let mut reader = Reader::new(text);
+    let kind = reader.kind().map_err(not_json)?;
+    let mut value = reader.clone();
+    reader.skip().and_then(|_| reader.end()).map_err(not_json)?;
+    match kind {
+        Kind::String => {
+            let text = value.string().and_then(|text| text.decode()).map_err(not_json)?;
+            Ok(Arguments::text(text))
+        }
+        _ => Ok(Arguments::json(text)),
+    }
+}
+
+const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
+
+fn surface(word: &str) -> Result<Surface> {
+    Surface::from_word(word).ok_or_else(|| {
+        let known = Surface::ALL.map(Surface::as_str).join(", ");
+        hinted(format!("unknown surface `{word}`"), format!("the surfaces are {known}"))
+    })
+}
+
+/// The spelling all parts of callgate read as a server's tool.
+fn full_name(tool: &str, server: Option<&str>) -> String {
+    match server {
+        Some(server) => format!("mcp__{}__{}", server.trim(), tool.trim()),
+        None => tool.to_owned(),
+    }
+}
+
+fn set<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<()> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => bail!("the call has `{key}` twice"),
+    }
+}
+
+fn current_dir() -> Option<String> {
+    env::current_dir().ok()?.into_os_string().into_string().ok()
+}
+
+fn home_dir() -> Option<String> {
+    env::home_dir()?.into_os_string().into_string().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        Given::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_read_for_certain_is_refused() {
+        assert!(problem("[]").contains("not one JSON object"));
+        assert!(problem(r#"{"tool":"Bash"} x"#).contains("not one JSON object"));
+        assert!(problem(r#"{"tool":"Bash","imput":{}}"#).contains("unknown key `imput`"));
+        assert!(problem(r#"{"tool":"Bash","tool":"Read"}"#).contains("`tool` twice"));
+        assert!(problem(r#"{"tool":"Bash","\u0074ool":"Read"}"#).contains("`tool` twice"));
+        assert!(problem(r#"{"tool":1}"#).contains("`tool` of the call is not a string"));
+        assert!(problem(r#"{"tool":"Bash","surface":"web"}"#).contains("unknown surface `web`"));
+    }
+
+    #[test]
+    fn input_keeps_its_text() {
+        let given = Given::parse(r#"{"tool":"Bash","input":{"n":1e999,"a":1,"a":2}}"#).unwrap();
+        let input = given.input.unwrap();
+        assert_eq!(input.raw(), r#"{"n":1e999,"a":1,"a":2}"#);
+        assert!(input.value().is_err(), "two readings are left to the policies");
+    }
+
+    #[test]
+    fn a_string_is_free_text() {
+        let given = Given::parse(r#"{"tool":"apply_patch","input":"*** Begin\n"}"#).unwrap();
+        assert_eq!(given.input, Some(Arguments::text("*** Begin\n")));
+    }
+
+    #[test]
+    fn null_says_nothing() {
+        let given = Given::parse(r#"{"tool":"Bash","input":null,"cwd":null}"#).unwrap();
+        assert!(given.input.is_none() && given.cwd.is_none());
+    }
+}

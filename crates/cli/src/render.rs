@@ -1,0 +1,244 @@
+//! Talk for people: messages, verdict lines, tables. Readable without colour.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, IsTerminal, Write as _};
+
+use callgate_policy::{Judgement, RuleHit, Verdict};
+
+use crate::sources::Rejected;
+
+/// Whether a stream shows colours: a terminal, and the user did not object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Color {
+    On,
+    Off,
+}
+
+impl Color {
+    pub(crate) fn of(stream: &impl IsTerminal) -> Self {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        if stream.is_terminal() && !set("NO_COLOR") && !dumb { Self::On } else { Self::Off }
+    }
+
+    fn paint(self, style: &str, text: &str) -> String {
+        match self {
+            Self::On => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
+            Self::Off => text.to_owned(),
+        }
+    }
+}
+
+const RED: &str = "1;31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const CYAN: &str = "1;36";
+
+/// A message with a way out.
+#[derive(Debug)]
+struct Hinted {
+    message: String,
+    hint: String,
+}
+
+impl fmt::Display for Hinted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Hinted {}
+
+/// An error that says what to do next.
+pub(crate) fn hinted(message: String, hint: impl Into<String>) -> anyhow::Error {
+    Hinted { message, hint: hint.into() }.into()
+}
+
+/// Says what went wrong, where, and what to do next.
+pub(crate) fn error(error: &anyhow::Error) {
+    let color = Color::of(&io::stderr());
+    let mut text = String::new();
+    if let Some(rejected) = error.downcast_ref::<Rejected>() {
+        for drawn in rejected.rendered(color == Color::On) {
+            text.push_str(&drawn);
+            text.push_str("\n\n");
+        }
+    }
+    let message = printable(&format!("{error:#}"));
+    text.push_str(&format!("{}: {message}\n", color.paint(RED, "error")));
+    if let Some(hinted) = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>()) {
+        text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(&hinted.hint)));
+    }
+    talk(&text);
+}
+
+/// Writes to stderr. There is nobody to tell if that fails.
+pub(crate) fn talk(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes to stdout. A reader that has gone away is no error.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done,
+    }
+}
+
+/// Whether this error only says that the reader of our output went away.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+    kind == Some(io::ErrorKind::BrokenPipe)
+}
+
+/// One line: verdict, tool, rule, reason.
+pub(crate) fn verdict_line(tool: &str, judgement: &Judgement, color: Color) -> String {
+    let rule = rule_name(judgement.policy.as_deref(), judgement.rule.as_deref());
+    let reason = printable(&judgement.reason);
+    line(judgement.verdict.as_str(), tool, &rule, &reason, color)
+}
+
+/// One line about something that is no verdict.
+pub(crate) fn note_line(what: &str, tool: &str, why: &str, color: Color) -> String {
+    line(what, tool, "", &printable(why), color)
+}
+
+fn line(what: &str, tool: &str, rule: &str, why: &str, color: Color) -> String {
+    let mut line = paint_word(&format!("{what:<5}"), what, color);
+    for part in [printable(tool).as_str(), rule, why] {
+        if !part.is_empty() {
+            line.push_str("  ");
+            line.push_str(part);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+fn paint_word(shown: &str, what: &str, color: Color) -> String {
+    match what {
+        "allow" => color.paint(GREEN, shown),
+        "deny" | "refused" => color.paint(RED, shown),
+        "audit" | "withheld" | "dropped" | "normalised" => color.paint(YELLOW, shown),
+        _ => shown.to_owned(),
+    }
+}
+
+/// The whole judgement of one call.
+pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color: Color) -> String {
+    let mut text = String::new();
+    let verdict = judgement.verdict.as_str();
+    row(&mut text, "verdict", &paint_word(verdict, verdict, color));
+    row(&mut text, "tool", &printable(tool));
+    row(&mut text, "input", &printable(input));
+    let rule = rule_name(judgement.policy.as_deref(), judgement.rule.as_deref());
+    row(&mut text, "rule", &rule);
+    row(&mut text, "reason", &printable(&judgement.reason));
+    if let Some(hint) = &judgement.hint {
+        row(&mut text, "hint", &printable(hint));
+    }
+    if let Some(matched) = &judgement.matched {
+        let (path, value) = (printable(&matched.path), printable(&matched.value));
+        row(&mut text, "matched", &format!("{path} = {value}"));
+    }
+    hits(&mut text, "decided", &judgement.deciding);
+    hits(&mut text, "audits", &judgement.audits);
+    hits(&mut text, "shadows", &judgement.shadows);
+    for error in &judgement.errors {
+        let rule = rule_name(Some(&error.policy), Some(&error.rule));
+        row(&mut text, "unknown", &format!("{rule}  {}", printable(&error.why)));
+    }
+    for limit in &judgement.limits {
+        let rule = rule_name(Some(&limit.policy), Some(&limit.rule));
+        let (calls, seconds) = (limit.rate.calls, limit.rate.seconds);
+        row(&mut text, "limit", &format!("{rule}  {calls} calls per {seconds} s, not counted here"));
+    }
+    text
+}
+
+fn hits(text: &mut String, label: &str, hits: &[RuleHit]) {
+    for hit in hits {
+        let rule = rule_name(Some(&hit.policy), hit.rule.as_deref());
+        let unknown = if hit.unknown { "  (a condition could not be evaluated)" } else { "" };
+        let reason = printable(&hit.reason);
+        row(text, label, &format!("{:<5}  {rule}  {reason}{unknown}", hit.verdict.as_str()));
+    }
+}
+
+fn row(text: &mut String, label: &str, value: &str) {
+    let _ = writeln!(text, "{label:<8} {value}");
+}
+
+/// `policy/rule`, or what stands for it.
+pub(crate) fn rule_name(policy: Option<&str>, rule: Option<&str>) -> String {
+    match (policy, rule) {
+        (Some(policy), Some(rule)) => printable(&format!("{policy}/{rule}")),
+        (Some(policy), None) => printable(&format!("{policy} (default)")),
+        (None, Some(rule)) => printable(rule),
+        (None, None) => "(no policy)".to_owned(),
+    }
+}
+
+/// Rows under a head, in columns as wide as they need.
+pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+    let mut widths = head.map(str::len);
+    let shown: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
+    for row in &shown {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    let head = head.map(str::to_uppercase);
+    for row in std::iter::once(&head).chain(&shown) {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+/// A model's text on a terminal must not move the cursor, hide itself or start lines of its own.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || is_invisible(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+        | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// How many of something, in words that fit.
+pub(crate) fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_write_on_the_terminal() {
+        assert_eq!(printable("ls\u{1b}[2J\nok"), "ls\\u{1b}[2J\\nok");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(printable("größer `x` \"y\""), "größer `x` \"y\"");
+    }
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [["a".to_owned(), "1".to_owned()], ["long".to_owned(), "2".to_owned()]];
+        assert_eq!(table(["id", "n"], &rows), "ID    N\na     1\nlong  2\n");
+    }
+}

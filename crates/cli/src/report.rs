@@ -1,0 +1,242 @@
+//! Judgements for programs: one JSON object a line, with the keys of callgate's records.
+
+use callgate_call::{Form, ToolCall};
+use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// One line of `filter --json`.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Event<'a> {
+    pub(crate) event: &'static str,
+    #[serde(flatten)]
+    pub(crate) call: Option<CallFields<'a>>,
+    #[serde(flatten)]
+    pub(crate) judged: Option<Judged<'a>>,
+    /// Why it happened, where no judgement says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) why: Option<&'a str>,
+}
+
+/// The call of an event.
+#[derive(Debug, Serialize)]
+pub(crate) struct CallFields<'a> {
+    tool_name: &'a str,
+    tool_id: Option<&'a str>,
+    tool_input: Option<Box<RawValue>>,
+}
+
+impl<'a> CallFields<'a> {
+    pub(crate) fn of(call: &'a ToolCall) -> Self {
+        Self {
+            tool_name: call.name.raw(),
+            tool_id: id(call),
+            tool_input: input(call),
+        }
+    }
+
+    /// A call of which only the name is known.
+    pub(crate) fn named(tool_name: &'a str) -> Self {
+        Self { tool_name, tool_id: None, tool_input: None }
+    }
+}
+
+/// One line of `check --json` and `check --jsonl`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checked<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    tool: &'a str,
+    #[serde(flatten)]
+    judged: Judged<'a>,
+}
+
+impl<'a> Checked<'a> {
+    pub(crate) fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
+        Self { id: id(call), tool: call.name.raw(), judged: Judged::of(judgement) }
+    }
+}
+
+/// A line of `check --jsonl` that could not be judged.
+#[derive(Debug, Serialize)]
+pub(crate) struct Unjudged {
+    pub(crate) line: usize,
+    pub(crate) error: String,
+}
+
+/// What the policies said.
+#[derive(Debug, Serialize)]
+pub(crate) struct Judged<'a> {
+    verdict: &'static str,
+    policy: Option<&'a str>,
+    rule: Option<&'a str>,
+    reason: &'a str,
+    hint: Option<&'a str>,
+    uncovered: bool,
+    matched: Option<Argument<'a>>,
+    deciding: Vec<Hit<'a>>,
+    audits: Vec<Hit<'a>>,
+    shadows: Vec<Hit<'a>>,
+    errors: Vec<Unknown<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Hit<'a> {
+    policy: &'a str,
+    rule: Option<&'a str>,
+    verdict: &'static str,
+    reason: &'a str,
+    hint: Option<&'a str>,
+    unknown: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Unknown<'a> {
+    policy: &'a str,
+    rule: &'a str,
+    why: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Argument<'a> {
+    path: &'a str,
+    value: &'a str,
+}
+
+impl<'a> Judged<'a> {
+    pub(crate) fn of(judgement: &'a Judgement) -> Self {
+        Self {
+            verdict: judgement.verdict.as_str(),
+            policy: judgement.policy.as_deref(),
+            rule: judgement.rule.as_deref(),
+            reason: &judgement.reason,
+            hint: judgement.hint.as_deref(),
+            uncovered: judgement.uncovered,
+            matched: judgement.matched.as_ref().map(Argument::of),
+            deciding: judgement.deciding.iter().map(Hit::of).collect(),
+            audits: judgement.audits.iter().map(Hit::of).collect(),
+            shadows: judgement.shadows.iter().map(Hit::of).collect(),
+            errors: judgement.errors.iter().map(Unknown::of).collect(),
+        }
+    }
+}
+
+impl<'a> Hit<'a> {
+    fn of(hit: &'a RuleHit) -> Self {
+        Self {
+            policy: &hit.policy,
+            rule: hit.rule.as_deref(),
+            verdict: hit.verdict.as_str(),
+            reason: &hit.reason,
+            hint: hit.hint.as_deref(),
+            unknown: hit.unknown,
+        }
+    }
+}
+
+impl<'a> Unknown<'a> {
+    fn of(error: &'a RuleError) -> Self {
+        Self { policy: &error.policy, rule: &error.rule, why: &error.why }
+    }
+}
+
+impl<'a> Argument<'a> {
+    fn of(matched: &'a Matched) -> Self {
+        Self { path: &matched.path, value: &matched.value }
+    }
+}
+
+/// What `policy check --json` found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Findings<'a> {
+    pub(crate) ok: bool,
+    pub(crate) problems: Vec<Finding<'a>>,
+    pub(crate) warnings: Vec<Finding<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Finding<'a> {
+    file: &'a str,
+    line: usize,
+    column: usize,
+    message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    label: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Finding<'a> {
+    pub(crate) fn of(diagnostic: &'a Diagnostic) -> Self {
+        Self {
+            file: &diagnostic.source,
+            line: diagnostic.span.line,
+            column: diagnostic.span.column,
+            message: &diagnostic.message,
+            label: &diagnostic.label,
+            hint: diagnostic.hint.as_deref(),
+        }
+    }
+}
+
+/// One JSON line.
+pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = serde_json::to_string(value)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn id(call: &ToolCall) -> Option<&str> {
+    Some(call.id.as_str()).filter(|id| !id.is_empty())
+}
+
+/// The arguments as JSON: as they came where they have one reading, else their text as a string.
+fn input(call: &ToolCall) -> Option<Box<RawValue>> {
+    let arguments = &call.arguments;
+    let json = match (arguments.form(), arguments.value()) {
+        (Form::Pending, _) => return None,
+        (Form::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
+        // Strict JSON has line ends only between its tokens.
+        (Form::Json(text), Ok(_)) => text.trim_ascii().replace(['\n', '\r'], " "),
+        (Form::Json(text) | Form::Text(text) | Form::Oversize(text), _) => {
+            callgate_call::json::quote(text)
+        }
+    };
+    RawValue::from_string(json).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_call::{Arguments, CallId, Origin, Surface, ToolName};
+
+    use super::*;
+
+    fn shown(arguments: Arguments) -> String {
+        let call = ToolCall {
+            id: CallId::from("c1"),
+            name: ToolName::parse("Bash").unwrap(),
+            arguments,
+            origin: Origin::at(Surface::Response),
+        };
+        let call = Some(CallFields::of(&call));
+        line(&Event { event: "tool_call", call, ..Event::default() }).unwrap()
+    }
+
+    #[test]
+    fn one_line_whatever_the_arguments_are() {
+        let table = [
+            (Arguments::json("{\"n\":\r\n 1e999}"), r#"{"n":   1e999}"#),
+            (Arguments::json(""), "{}"),
+            (Arguments::json("{\"a\":\n"), r#""{\"a\":\n""#),
+            (Arguments::json(r#"{"a":1,"a":2}"#), r#""{\"a\":1,\"a\":2}""#),
+            (Arguments::text("x\ny"), r#""x\ny""#),
+            (Arguments::pending(), "null"),
+        ];
+        for (arguments, input) in table {
+            let line = format!(
+                "{{\"event\":\"tool_call\",\"tool_name\":\"Bash\",\"tool_id\":\"c1\",\
+                 \"tool_input\":{input}}}\n"
+            );
+            assert_eq!(shown(arguments), line);
+        }
+    }
+}

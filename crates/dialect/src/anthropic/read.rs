@@ -1,0 +1,540 @@
+//! Frames of a Messages stream, and whole messages, to what the gate understands.
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use super::EVENTS;
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
+};
+use crate::json::{
+    Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls, text_or_null,
+};
+
+/// The one lane of a message.
+const LANE: u32 = 0;
+
+/// Reads the frames of one response.
+#[derive(Debug)]
+pub struct Reader {
+    /// The blocks that have started and not stopped.
+    open: Vec<OpenBlock>,
+    /// How many blocks have started: the place, and the slot, of the next.
+    started: u32,
+    in_message: bool,
+    max_open: usize,
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    slot: Slot,
+    /// The index its start claimed.
+    claimed: i64,
+    kind: BlockKind,
+    /// A frame that may have been this block's could not be read: nothing more of it leaves.
+    spoiled: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BlockKind {
+    Call,
+    Other,
+}
+
+/// A frame's data, as far as the gate acts on it.
+#[derive(Default)]
+struct Event<'a> {
+    kind: Option<Text<'a>>,
+    index: Option<(Span, Option<i64>)>,
+    block: Option<BlockHead<'a>>,
+    delta: Delta<'a>,
+    message: Option<Message<'a>>,
+    stray: Option<Stray>,
+}
+
+#[derive(Default)]
+struct BlockHead<'a> {
+    span: Span,
+    kind: Option<Text<'a>>,
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    input: Option<(Span, Kind)>,
+    text: Option<Text<'a>>,
+    signature: Option<Text<'a>>,
+}
+
+#[derive(Default)]
+struct Delta<'a> {
+    partial_json: Option<Text<'a>>,
+    text: Option<Text<'a>>,
+    stop_reason: Option<(Span, Option<Text<'a>>)>,
+    signature: Option<Text<'a>>,
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    blocks: Vec<BlockHead<'a>>,
+    stop_reason: Option<(Span, Option<Text<'a>>)>,
+    model: Option<Text<'a>>,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_open` blocks at once are refused.
+    pub fn new(max_open: usize) -> Self {
+        Self { open: Vec::new(), started: 0, in_message: false, max_open }
+    }
+
+    /// Whether a message has begun, so that blocks can be told apart.
+    pub fn in_message(&self) -> bool {
+        self.in_message
+    }
+
+    /// Reads one event's data.
+    pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if is_done(data) {
+            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+        }
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let frame = read_event(data)?;
+        let kind = frame.kind.map(|kind| kind.decode()).transpose()?;
+        let mut reading = match kind.as_deref() {
+            Some("content_block_delta") => self.block_delta(&frame)?,
+            Some("content_block_start") => self.block_start(&frame, data)?,
+            Some("content_block_stop") => self.block_stop(&frame),
+            Some("message_start") => self.message_start(&frame, data)?,
+            Some("message_delta") => message_delta(frame.delta.stop_reason),
+            Some("message_stop") => message_end(None),
+            Some("ping") => Reading::default(),
+            Some("error") => Reading {
+                order: Order::Stream,
+                // Under another name no client takes it for the end.
+                failure: event == Some(b"error"),
+                ..Reading::default()
+            },
+            _ => self.unknown(&frame, data)?,
+        };
+        if let Some(stray) = &frame.stray {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        reading.rename = rename(event, kind.as_deref());
+        Ok(reading)
+    }
+
+    /// Reads a whole message.
+    pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a message"));
+        }
+        let mut json = Json::new(data);
+        let (message, error, stray) = read_message(&mut json)?;
+        json.end()?;
+        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        if let Some(stray) = stray {
+            reading.parts.push(self.stray_part(&stray, data)?);
+        }
+        self.message_parts(&message, data, &mut reading)?;
+        if !error {
+            let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
+            let says_calls = says_calls(message.stop_reason);
+            let what = What::Finish(Finish { says_calls });
+            reading.parts.push(Part { lane: LANE, at, what });
+        }
+        Ok(reading)
+    }
+
+    /// A frame could not be read: whatever is open may have been its block.
+    pub fn spoil(&mut self) {
+        for block in &mut self.open {
+            block.spoiled = true;
+        }
+    }
+
+    /// The call blocks that are open.
+    pub fn open_calls(&self) -> impl Iterator<Item = Slot> + '_ {
+        self.open.iter().filter(|block| block.kind == BlockKind::Call).map(|block| block.slot)
+    }
+
+    fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        // A second start: some clients ignore it, some begin anew, some fail. It is left out and
+        // its blocks are counted on, as the first kind of client does.
+        reading.odd = self.in_message;
+        self.in_message = true;
+        let Some(message) = &frame.message else { return Ok(reading) };
+        if reading.odd && !message.blocks.is_empty() {
+            return Err(Unreadable::Ambiguous("a second message with blocks in its start"));
+        }
+        reading.model = message.model.map(|text| inside(&text));
+        self.message_parts(message, data, &mut reading)?;
+        if let Some((at, Some(reason))) = message.stop_reason {
+            let what = What::Finish(Finish { says_calls: reason.is("tool_use") });
+            reading.parts.push(Part { lane: LANE, at, what });
+        }
+        Ok(reading)
+    }
+
+    fn message_parts(
+        &mut self,
+        message: &Message<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        for block in &message.blocks {
+            let slot = self.started;
+            self.started += 1;
+            if let Some(text) = block.text.filter(|text| !text.is_empty()) {
+                reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
+            }
+            if let Some(signature) = block.signature {
+                let at = inside(&signature);
+                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+            }
+            if let Some(mut piece) = block.call(slot, data)? {
+                piece.ends = true;
+                reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
+            }
+        }
+        Ok(())
+    }
+
+    fn block_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(head) = &frame.block else {
+            return Err(Unreadable::Ambiguous("a block that starts without a block"));
+        };
+        if self.open.len() >= self.max_open {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let slot = self.started;
+        self.started += 1;
+        let call = head.call(slot, data)?;
+        let kind = if call.is_some() { BlockKind::Call } else { BlockKind::Other };
+        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
+        // A client that goes by the claimed index has lost the earlier block of that index.
+        self.open.retain(|block| block.claimed != claimed || block.kind == BlockKind::Call);
+        self.open.push(OpenBlock { slot, claimed, kind, spoiled: false });
+
+        let mut reading = block_reading(slot, BlockStep::Open, frame);
+        if let Some(piece) = call {
+            reading.parts.push(Part { lane: LANE, at: head.span, what: What::Piece(piece) });
+        } else {
+            reading.text = head.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
+            if let Some(signature) = head.signature.filter(|text| !text.is_empty()) {
+                let at = inside(&signature);
+                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+            }
+        }
+        Ok(reading)
+    }
+
+    fn block_delta(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
+        let Some(block) = self.resolve(frame) else {
+            return Err(Unreadable::Nothing);
+        };
+        let (slot, kind, spoiled) = (block.slot, block.kind, block.spoiled);
+        if spoiled && kind == BlockKind::Other {
+            return Err(Unreadable::Nothing);
+        }
+        let mut reading = block_reading(slot, BlockStep::Add, frame);
+        match kind {
+            BlockKind::Call => {
+                let arguments = match frame.delta.partial_json {
+                    Some(text) => ArgumentsPiece::Fragment(text.raw().to_owned()),
+                    None => ArgumentsPiece::None,
+                };
+                let piece = Piece { slot, arguments, ..Piece::default() };
+                let at = Span::default();
+                reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+            }
+            // Clients ignore arguments for a block that is no call, but one adds them to the call
+            // that began last.
+            BlockKind::Other if frame.delta.partial_json.is_some_and(|text| !text.is_empty()) => {
+                return Err(Unreadable::Nothing);
+            }
+            BlockKind::Other => {
+                reading.text =
+                    frame.delta.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
+                if let Some(signature) = frame.delta.signature {
+                    let at = inside(&signature);
+                    reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+                }
+            }
+        }
+        Ok(reading)
+    }
+
+    fn block_stop(&mut self, frame: &Event<'_>) -> Reading {
+        let Some(block) = self.resolve(frame) else {
+            // Nothing to stop. It says nothing to any client that had no such block.
+            return Reading { odd: true, order: Order::Lane(LANE), ..Reading::default() };
+        };
+        let (slot, kind) = (block.slot, block.kind);
+        self.open.retain(|block| block.slot != slot);
+        let mut reading = block_reading(slot, BlockStep::Close, frame);
+        if kind == BlockKind::Call {
+            reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+        }
+        reading
+    }
+
+    /// The open block a frame means: by the index its start claimed, else by its place, else, for
+    /// a missing or negative index, the only or the last one. What leaves is numbered anew, so
+    /// whichever is chosen here is the one every client sees.
+    fn resolve(&self, frame: &Event<'_>) -> Option<&OpenBlock> {
+        let index = frame.index.and_then(|(_, index)| index);
+        match index {
+            Some(index) if index >= 0 => self
+                .open
+                .iter()
+                .rev()
+                .find(|block| block.claimed == index)
+                .or_else(|| self.open.iter().find(|block| i64::from(block.slot) == index)),
+            Some(-1) => self.open.last(),
+            Some(_) => None,
+            None => match self.open.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+        }
+    }
+
+    /// An event the dialect does not know passes, unless it holds something that looks like a
+    /// call: then that is judged.
+    fn unknown(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        let head = frame.block.iter().chain(frame.message.iter().flat_map(|m| &m.blocks));
+        for head in head {
+            let slot = self.started;
+            if let Some(mut piece) = head.call(slot, data)? {
+                self.started += 1;
+                (piece.ends, piece.carrier) = (true, Carrier::Stray);
+                let what = What::Piece(piece);
+                reading.parts.push(Part { lane: LANE, at: document(data), what });
+            }
+        }
+        Ok(reading)
+    }
+
+    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let slot = self.started;
+        self.started += 1;
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let piece = Piece {
+            slot,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+}
+
+impl BlockHead<'_> {
+    /// The call this block is, if it is one: by its type, or by having a name and an input.
+    fn call(&self, slot: Slot, data: &str) -> Result<Option<Piece>, Unreadable> {
+        let kind = self.kind.map(|kind| kind.decode()).transpose()?.unwrap_or_default();
+        let by_type = kind.ends_with("tool_use") || kind.ends_with("_call");
+        if !by_type && (self.name.is_none() || self.input.is_none()) {
+            return Ok(None);
+        }
+        let host = match kind.as_ref() {
+            "server_tool_use" | "mcp_tool_use" => Host::Provider,
+            _ => Host::Client,
+        };
+        let arguments = match self.input {
+            None | Some((_, Kind::Null)) => ArgumentsPiece::None,
+            Some((span, _)) if is_empty_object(span.of(data)) => ArgumentsPiece::None,
+            Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
+        };
+        Ok(Some(Piece {
+            slot,
+            opens: true,
+            name: decode(self.name)?,
+            id: decode(self.id)?,
+            arguments,
+            host,
+            original: Some(self.span.of(data).to_owned()),
+            ..Piece::default()
+        }))
+    }
+}
+
+/// The original block of a removed call, with its arguments in place.
+pub(crate) fn with_input(block: &str, arguments: &str) -> String {
+    let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
+    let mut edits = Edits::default();
+    match crate::json::member(block, document(block), "input") {
+        Some(span) => edits.replace(span, arguments),
+        None => edits.insert(document(block).start + 1, format!("\"input\":{arguments},")),
+    }
+    edits.apply(block)
+}
+
+fn is_empty_object(text: &str) -> bool {
+    text.strip_prefix('{')
+        .and_then(|text| text.strip_suffix('}'))
+        .is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_whitespace()))
+}
+
+fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
+    let index = frame.index.map(|(span, _)| span);
+    Reading {
+        order: Order::Lane(LANE),
+        block: Some(Block { slot, does, index }),
+        ..Reading::default()
+    }
+}
+
+/// Usage may come before the reason does; only the reason ends the turn.
+fn message_delta(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
+    match stop_reason {
+        Some((_, Some(_))) => message_end(stop_reason),
+        _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+    }
+}
+
+fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
+    let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+    let at = stop_reason.map(|(span, _)| span).unwrap_or_default();
+    let what = What::Finish(Finish { says_calls: says_calls(stop_reason) });
+    reading.parts.push(Part { lane: LANE, at, what });
+    reading
+}
+
+fn says_calls(stop_reason: Option<(Span, Option<Text<'_>>)>) -> bool {
+    matches!(stop_reason, Some((_, Some(reason))) if reason.is("tool_use"))
+}
+
+/// The name a frame must come under, where the one it has hides it from some clients.
+fn rename(event: Option<&[u8]>, kind: Option<&str>) -> Option<&'static str> {
+    let is_visible =
+        |name: &[u8]| name == b"completion" || EVENTS.iter().any(|event| event.as_bytes() == name);
+    match event {
+        Some(name) if is_visible(name) => None,
+        _ => EVENTS.into_iter().find(|event| Some(*event) == kind),
+    }
+}
+
+const EVENT: [&str; 5] = ["type", "index", "delta", "content_block", "message"];
+
+fn read_event(data: &str) -> Result<Event<'_>, Error> {
+    let mut json = Json::new(data);
+    let mut event = Event::default();
+    let mut fields = Fields::new(&EVENT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        match fields.find(&key)? {
+            Some(0) => event.kind = text_or_null(&mut json)?,
+            Some(1) => event.index = Some(index(&mut json, data)?),
+            Some(2) => event.delta = read_delta(&mut json, &mut event.stray)?,
+            Some(3) => event.block = Some(read_block(&mut json)?),
+            Some(4) if json.kind()? == Kind::Object => {
+                event.message = Some(read_message(&mut json)?.0);
+            }
+            _ => {
+                skip_looking_for_calls(&mut json, &mut event.stray)?;
+            }
+        }
+    }
+    json.end()?;
+    Ok(event)
+}
+
+const DELTA: [&str; 5] = ["type", "text", "partial_json", "stop_reason", "signature"];
+
+fn read_delta<'a>(json: &mut Json<'a>, stray: &mut Option<Stray>) -> Result<Delta<'a>, Error> {
+    let mut delta = Delta::default();
+    if json.kind()? != Kind::Object {
+        json.skip()?;
+        return Ok(delta);
+    }
+    let mut fields = Fields::new(&DELTA);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(1) => delta.text = text_or_null(json)?,
+            Some(2) => delta.partial_json = text_or_null(json)?,
+            Some(3) => delta.stop_reason = Some(reason(json)?),
+            Some(4) => delta.signature = text_or_null(json)?,
+            _ => {
+                skip_looking_for_calls(json, stray)?;
+            }
+        }
+    }
+    Ok(delta)
+}
+
+/// A stop reason, or the place of a `null`.
+fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
+    match json.kind()? {
+        Kind::String => json.string().map(|text| (text.span, Some(text))),
+        Kind::Null => json.skip().map(|span| (span, None)),
+        _ => Err(Error { what: Problem::WrongType, at: json.position() }),
+    }
+}
+
+const BLOCK: [&str; 6] = ["type", "id", "name", "input", "text", "signature"];
+
+fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
+    let mut block = BlockHead::default();
+    json.kind()?;
+    let start = json.position();
+    if json.kind()? != Kind::Object {
+        block.span = json.skip()?;
+        return Ok(block);
+    }
+    let mut fields = Fields::new(&BLOCK);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => block.kind = text_or_null(json)?,
+            Some(1) => block.id = text_or_null(json)?,
+            Some(2) => block.name = text_or_null(json)?,
+            Some(3) => {
+                let kind = json.kind()?;
+                block.input = Some((json.skip()?, kind));
+            }
+            // A tool's result may hold other things under these names.
+            Some(4) if json.kind()? == Kind::String => block.text = Some(json.string()?),
+            Some(5) if json.kind()? == Kind::String => block.signature = Some(json.string()?),
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    block.span = Span { start, end: json.position() };
+    Ok(block)
+}
+
+const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
+
+/// A message, whether it is an error instead, and a call in a field that is not for calls.
+fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Option<Stray>), Error> {
+    let (mut message, mut error, mut stray) = (Message::default(), false, None);
+    let mut fields = Fields::new(&MESSAGE);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) if json.kind()? == Kind::Array => {
+                let mut blocks = json.array()?;
+                while blocks.next(json)? {
+                    message.blocks.push(read_block(json)?);
+                }
+            }
+            Some(1) => message.stop_reason = Some(reason(json)?),
+            Some(2) => message.model = text_or_null(json)?,
+            Some(3) => error |= text_or_null(json)?.is_some_and(|kind| kind.is("error")),
+            Some(4) => {
+                json.skip()?;
+            }
+            _ => {
+                skip_looking_for_calls(json, &mut stray)?;
+            }
+        }
+    }
+    Ok((message, error, stray))
+}

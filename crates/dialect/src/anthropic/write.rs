@@ -1,0 +1,244 @@
+//! What leaves of a Messages stream: the same bytes, renumbered, or replaced.
+
+use callgate_call::json::{Span, quote};
+use callgate_wire::Frame;
+
+use super::read::with_input;
+use crate::event::{BlockStep, Carrier, Fate, Finish, Part, Reading, Slot, What};
+use crate::json::{Edits, document, elements, member};
+use crate::leave::{leave, stray_is_denied};
+
+/// Writes the frames of one response.
+#[derive(Debug, Default)]
+pub struct Writer {
+    /// How many blocks have left.
+    left: u32,
+    /// Blocks that have left and not ended: slot, and the index they left under.
+    open: Vec<(Slot, u32)>,
+    /// The block among them that is a call. Some clients add every piece of arguments to the call
+    /// that began last, so the next block waits until this one has ended.
+    open_call: Option<Slot>,
+}
+
+impl Writer {
+    /// Whether the start of this block has left and its end has not.
+    pub fn is_out(&self, slot: Slot) -> bool {
+        self.open.iter().any(|(open, _)| *open == slot)
+    }
+
+    /// The call whose start has left and whose end has not.
+    pub fn open_call(&self) -> Option<Slot> {
+        self.open_call
+    }
+
+    /// Whether a text frame can leave untouched.
+    pub fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        let Some(block) = reading.block else { return true };
+        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
+        match (block.does, out, block.index) {
+            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
+            _ => false,
+        }
+    }
+
+    /// Writes one frame.
+    pub fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if reading.odd || stray_is_denied(reading, fates) {
+            return;
+        }
+        if let Some(block) = reading.block {
+            let call = reading.parts.iter().position(is_call);
+            let fate = call.and_then(|place| fates.get(place));
+            match fate {
+                Some(Fate::Notice(text)) => return self.say(frame, text, out),
+                Some(Fate::Drop) => return,
+                _ => {}
+            }
+            let Some(number) = self.number(block.slot, block.does, call.is_some()) else { return };
+            let mut edits = Edits::default();
+            match block.index {
+                Some(index) if is_number(index.of(data), number) => {}
+                Some(index) => edits.replace(index, number.to_string()),
+                None => edits.insert(document(data).start + 1, format!("\"index\":{number},")),
+            }
+            return leave(frame, data, reading, edits, out);
+        }
+        let mut edits = Edits::default();
+        self.edit_blocks(data, reading, fates, &mut edits);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            match (&part.what, fate) {
+                (What::Finish(finish), Fate::Ordinary(text)) => {
+                    self.close_call(frame, out);
+                    match text {
+                        Some(text) if !has_content(data) => self.say(frame, text, out),
+                        _ => {}
+                    }
+                    if finish.says_calls {
+                        edits.replace(part.at, "\"end_turn\"");
+                    }
+                }
+                (What::Finish(_), _) => self.close_call(frame, out),
+                _ => {}
+            }
+        }
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Writes a whole message.
+    pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let mut edits = Edits::default();
+        self.edit_blocks(data, reading, fates, &mut edits);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            if let (What::Finish(Finish { says_calls: true }), Fate::Ordinary(_)) =
+                (&part.what, fate)
+            {
+                edits.replace(part.at, "\"end_turn\"");
+            }
+        }
+        Some(edits.apply(data))
+    }
+
+    /// Ends the call that is open, for clients that run nothing without its end.
+    pub fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let Some(slot) = self.open_call.take() else { return };
+        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
+        let (_, number) = self.open.swap_remove(place);
+        let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
+        event(frame, "content_block_stop", &stop, out);
+    }
+
+    /// Says `text` in a block of its own.
+    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let n = self.left;
+        self.left += 1;
+        let start = format!(
+            "{{\"type\":\"content_block_start\",\"index\":{n},\
+             \"content_block\":{{\"type\":\"text\",\"text\":\"\"}}}}"
+        );
+        let delta = format!(
+            "{{\"type\":\"content_block_delta\",\"index\":{n},\
+             \"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}",
+            quote(text)
+        );
+        let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{n}}}");
+        event(frame, "content_block_start", &start, out);
+        event(frame, "content_block_delta", &delta, out);
+        event(frame, "content_block_stop", &stop, out);
+    }
+
+    /// The index a block's frame leaves under.
+    fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
+        match does {
+            BlockStep::Open => {
+                let number = self.left;
+                self.left += 1;
+                self.open.push((slot, number));
+                if is_call {
+                    self.open_call = Some(slot);
+                }
+                Some(number)
+            }
+            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
+            BlockStep::Close => {
+                let place = self.open.iter().position(|(open, _)| *open == slot)?;
+                if self.open_call == Some(slot) {
+                    self.open_call = None;
+                }
+                Some(self.open.swap_remove(place).1)
+            }
+        }
+    }
+
+    /// Edits the blocks that stand whole in a message.
+    fn edit_blocks(&mut self, data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
+        let Some(content) = content(data) else { return };
+        let blocks = elements(data, content);
+        let fate_at = |span: Span| {
+            let of = |(part, _): &(&Part, &Fate)| is_call(part) && part.at == span;
+            reading.parts.iter().zip(fates).find(of).map(|(_, fate)| fate)
+        };
+        let gone = |place: usize| {
+            blocks.get(place).is_some_and(|span| matches!(fate_at(*span), Some(Fate::Drop)))
+        };
+        let left = (0..blocks.len()).filter(|place| !gone(*place)).count();
+        for span in &blocks {
+            if let Some(Fate::Notice(text)) = fate_at(*span) {
+                edits.replace(*span, text_block(text));
+            }
+        }
+        edits.remove(&blocks, gone);
+        self.left += u32::try_from(left).unwrap_or(u32::MAX);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
+                let comma = if left > 0 { "," } else { "" };
+                edits.insert(content.end - 1, format!("{comma}{}", text_block(text)));
+                self.left += 1;
+            }
+        }
+    }
+}
+
+/// The error that ends a stream.
+pub fn error_event(kind: &str, message: &str, line_end: &str) -> String {
+    format!("event: error{line_end}data: {}{line_end}{line_end}", error_body(kind, message))
+}
+
+/// The error that answers instead of a message.
+pub fn error_body(kind: &str, message: &str) -> String {
+    format!(
+        "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
+        quote(kind),
+        quote(message)
+    )
+}
+
+/// A removed call as the provider knows it.
+pub fn original(block: &str, arguments: &str) -> String {
+    with_input(block, arguments)
+}
+
+fn text_block(text: &str) -> String {
+    format!("{{\"type\":\"text\",\"text\":{}}}", quote(text))
+}
+
+/// Whether the part is a call in its proper place.
+fn is_call(part: &Part) -> bool {
+    match &part.what {
+        What::Piece(piece) => piece.carrier == Carrier::Listed,
+        What::End(_) => true,
+        _ => false,
+    }
+}
+
+/// The list of blocks: of a message, or of the message in its start.
+fn content(data: &str) -> Option<Span> {
+    let document = document(data);
+    let message = member(data, document, "message").unwrap_or(document);
+    let content = member(data, message, "content")?;
+    content.of(data).starts_with('[').then_some(content)
+}
+
+fn has_content(data: &str) -> bool {
+    content(data).is_some()
+}
+
+fn is_number(text: &str, number: u32) -> bool {
+    text.len() <= 10 && text.parse() == Ok(number)
+}
+
+fn event(frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
+    let end = frame.line_end();
+    for part in [b"event: ", name.as_bytes(), end, b"data: ", data.as_bytes(), end, end] {
+        out.extend_from_slice(part);
+    }
+}

@@ -1,0 +1,308 @@
+//! Pieces of a call become a whole call.
+
+use callgate_call::json::decode_into;
+use callgate_call::{Arguments, CallId, NameError, Origin, ToolCall, ToolName};
+
+use crate::event::{ArgumentsPiece, Canonical, Piece};
+
+/// A call in the making.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    id: String,
+    name: String,
+    arguments: String,
+    /// Half a surrogate pair at the end of the last piece.
+    half: Option<u16>,
+    /// The arguments hold text that no JSON reader agrees on, such as a lone surrogate.
+    garbled: bool,
+    oversize: bool,
+    free_text: bool,
+    /// The name did not come whole in the first piece.
+    split_name: bool,
+    /// The id came, but not in the first piece.
+    late_id: bool,
+    anonymous: bool,
+    pieces: u32,
+    /// Where the arguments came in the opening piece as well as behind it.
+    whole_then_more: bool,
+    had_whole: bool,
+    document: Document,
+    original: Option<String>,
+    refuse: Option<&'static str>,
+}
+
+/// What a piece added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    /// The call is not whole yet, as far as its arguments tell.
+    More,
+    /// With this piece the arguments are one complete document.
+    Completes,
+    /// The arguments were complete before this piece, and it adds only white space.
+    Space,
+    /// The arguments were complete before this piece, and it adds to them.
+    Excess,
+}
+
+impl Assembly {
+    /// Adds a piece. `limit` bounds the text that is kept of the arguments.
+    pub fn add(&mut self, piece: &Piece, limit: usize) -> Added {
+        self.pieces += 1;
+        if self.pieces == 1 {
+            self.original.clone_from(&piece.original);
+            self.anonymous = piece.anonymous;
+        }
+        self.refuse = self.refuse.or(piece.refuse);
+        if let Some(id) = &piece.id
+            && self.id.is_empty()
+            && !id.is_empty()
+        {
+            self.late_id = self.pieces > 1;
+            self.id.clone_from(id);
+        }
+        if let Some(name) = &piece.name {
+            self.add_name(name);
+        }
+        self.add_arguments(&piece.arguments, limit)
+    }
+
+    /// A name may come in pieces, or again in every piece.
+    fn add_name(&mut self, name: &str) {
+        if name.is_empty() || name == self.name {
+            return;
+        }
+        self.split_name = self.pieces > 1;
+        self.name.push_str(name);
+        if self.name.len() > ToolName::MAX_LEN {
+            self.refuse = Some("its name is too long");
+        }
+    }
+
+    fn add_arguments(&mut self, piece: &ArgumentsPiece, limit: usize) -> Added {
+        let before = self.document;
+        let start = self.arguments.len();
+        match piece {
+            ArgumentsPiece::None => return Added::More,
+            ArgumentsPiece::Whole(text) => {
+                self.whole_then_more |= !self.arguments.is_empty();
+                self.had_whole = true;
+                self.arguments.push_str(text);
+            }
+            ArgumentsPiece::Fragment(raw) => {
+                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
+            }
+            ArgumentsPiece::Free(raw) => {
+                self.free_text = true;
+                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
+            }
+        }
+        let added = self.arguments.get(start..).unwrap_or("");
+        self.whole_then_more |=
+            self.had_whole && !matches!(piece, ArgumentsPiece::Whole(_)) && !added.is_empty();
+        let state = if self.free_text { Document::Free } else { before.feed(added) };
+        self.document = state;
+        let grew = !added.trim_ascii().is_empty();
+        if self.arguments.len() > limit {
+            self.oversize = true;
+            let mut keep = limit.min(1024);
+            while !self.arguments.is_char_boundary(keep) {
+                keep -= 1;
+            }
+            self.arguments.truncate(keep);
+        }
+        match (before, state) {
+            (Document::Complete, _) if grew => Added::Excess,
+            (Document::Complete, _) => Added::Space,
+            (_, Document::Complete) => Added::Completes,
+            _ => Added::More,
+        }
+    }
+
+    /// Whether arguments have begun, so that the name is complete.
+    pub fn arguments_begun(&self) -> bool {
+        !self.arguments.is_empty() || self.half.is_some()
+    }
+
+    /// Whether a name has come.
+    pub fn is_named(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    /// The name so far.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The id so far.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether the pieces may leave as they came: every client reads them as this call.
+    pub fn is_canonical(&self) -> bool {
+        !self.split_name && !self.late_id
+    }
+
+    /// Whether an id may still come, so that the call cannot leave in pieces yet.
+    pub fn lacks_id(&self) -> bool {
+        self.id.is_empty() && !self.anonymous
+    }
+
+    /// Whether the call came in one piece.
+    pub fn is_one_piece(&self) -> bool {
+        self.pieces == 1
+    }
+
+    /// Whether the arguments came whole with the first piece, and another copy may follow.
+    pub fn came_whole(&self) -> bool {
+        self.had_whole
+    }
+
+    /// Why the call is refused whatever a policy says.
+    pub fn refusal(&self) -> Option<&'static str> {
+        if self.whole_then_more {
+            return Some("its arguments came in two copies that differ");
+        }
+        self.refuse
+    }
+
+    /// The call with its arguments still open: for the question by name alone.
+    pub fn named(&self, origin: &Origin) -> Result<ToolCall, NameError> {
+        self.call(origin, Arguments::pending())
+    }
+
+    /// The whole call.
+    pub fn whole(&self, origin: &Origin) -> Result<ToolCall, NameError> {
+        let text = self.arguments.as_str();
+        let arguments = if self.oversize {
+            Arguments::oversize(text)
+        } else if self.garbled || self.half.is_some() {
+            // The text is kept for the record; a trailing cut makes it unreadable for certain.
+            Arguments::json(format!("{text}\u{FFFD}"))
+        } else if self.free_text {
+            Arguments::text(text)
+        } else {
+            Arguments::json(text)
+        };
+        self.call(origin, arguments)
+    }
+
+    fn call(&self, origin: &Origin, arguments: Arguments) -> Result<ToolCall, NameError> {
+        let name = ToolName::parse(&self.name)?;
+        Ok(ToolCall { id: CallId(self.id.clone()), name, arguments, origin: origin.clone() })
+    }
+
+    /// The call in the form every client reads alike.
+    pub fn canonical(&self) -> Canonical {
+        Canonical {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            arguments: self.arguments.clone(),
+            free_text: self.free_text,
+        }
+    }
+
+    /// The call as it opened, as JSON.
+    pub fn original(&self) -> Option<&str> {
+        self.original.as_deref()
+    }
+}
+
+/// Finds where a JSON object in pieces is complete, without parsing it: brackets outside strings.
+/// Whether it is *valid* is for [`Arguments::value`] to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Document {
+    #[default]
+    Empty,
+    Open {
+        depth: u32,
+        string: bool,
+        escape: bool,
+    },
+    Complete,
+    /// Not an object: only the end of the call completes it.
+    Other,
+    /// Free text: likewise.
+    Free,
+}
+
+impl Document {
+    fn feed(self, text: &str) -> Self {
+        text.bytes().fold(self, Self::step)
+    }
+
+    #[inline]
+    fn step(self, byte: u8) -> Self {
+        match self {
+            Self::Empty | Self::Complete if byte.is_ascii_whitespace() => self,
+            Self::Empty if byte == b'{' => Self::Open { depth: 1, string: false, escape: false },
+            Self::Empty | Self::Complete => Self::Other,
+            Self::Open { depth, string: true, escape } => Self::Open {
+                depth,
+                string: escape || byte != b'"',
+                escape: !escape && byte == b'\\',
+            },
+            Self::Open { depth, .. } => match byte {
+                b'"' => Self::Open { depth, string: true, escape: false },
+                b'{' | b'[' => {
+                    Self::Open { depth: depth.saturating_add(1), string: false, escape: false }
+                }
+                b'}' | b']' if depth == 1 => Self::Complete,
+                b'}' | b']' => Self::Open { depth: depth - 1, string: false, escape: false },
+                _ => self,
+            },
+            Self::Other | Self::Free => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callgate_call::Surface;
+
+    fn assemble(pieces: &[&str]) -> (Vec<Added>, Assembly) {
+        let mut assembly = Assembly::default();
+        let add = |text: &&str| {
+            let arguments = ArgumentsPiece::Fragment((*text).into());
+            assembly.add(&Piece { arguments, ..Piece::default() }, 1 << 20)
+        };
+        (pieces.iter().map(add).collect(), assembly)
+    }
+
+    #[test]
+    fn completeness_is_found_in_the_piece_that_completes() {
+        use Added::{Completes, Excess, More, Space};
+        for (pieces, want) in [
+            (vec![r#"{\"a\":"#, "1}"], vec![More, Completes]),
+            (vec![r#"{\"a\":\"}"#, r#"\\\"}"#, r#"\"}"#], vec![More, More, Completes]),
+            (vec!["{}", " ", "{}"], vec![Completes, Space, Excess]),
+            (vec!["", "  ", "{}"], vec![More, More, Completes]),
+            (vec!["{}x"], vec![More]),
+            (vec!["[1]", "x"], vec![More, More]),
+        ] {
+            assert_eq!(assemble(&pieces).0, want, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn names_may_come_split_or_again() {
+        let mut assembly = Assembly::default();
+        for name in ["ev", "il", "evil"] {
+            assembly.add(&Piece { name: Some(name.into()), ..Piece::default() }, 1);
+        }
+        assert_eq!(assembly.name(), "evil");
+        assert!(!assembly.is_canonical());
+    }
+
+    #[test]
+    fn a_large_call_is_kept_in_part_and_unreadable() {
+        let mut assembly = Assembly::default();
+        let arguments = ArgumentsPiece::Whole(format!("{{\"a\":\"{}\"}}", "é".repeat(4000)));
+        let piece = Piece { name: Some("x".into()), arguments, ..Piece::default() };
+        assembly.add(&piece, 2000);
+        let call = assembly.whole(&Origin::at(Surface::Response)).unwrap();
+        assert!(call.arguments.value().is_err());
+        assert!(call.arguments.raw().len() <= 1024);
+    }
+}

@@ -1,0 +1,34 @@
+//! How a frame leaves: as it came wherever possible, else rewritten with its splices.
+
+use callgate_wire::Frame;
+
+use crate::event::{Carrier, Fate, Reading, What};
+use crate::json::Edits;
+
+/// Writes the frame with the edits made. Without any, its bytes are the bytes that came.
+pub(crate) fn leave(
+    frame: &Frame<'_>,
+    data: &str,
+    reading: &Reading,
+    edits: Edits,
+    out: &mut Vec<u8>,
+) {
+    let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
+    // Some clients deliver a last event that lacks its blank line and some do not. Where it
+    // carries a part of a call they must not differ.
+    let must_end = !frame.terminated() && !reading.parts.is_empty();
+    if as_it_came && !must_end {
+        out.extend_from_slice(frame.bytes());
+    } else {
+        let name = reading.rename.map(str::as_bytes);
+        frame.rewrite(name, edits.apply(data).as_bytes(), out);
+    }
+}
+
+/// Whether the frame holds a denied call in a place that is not for calls.
+pub(crate) fn stray_is_denied(reading: &Reading, fates: &[Fate]) -> bool {
+    reading.parts.iter().zip(fates).any(|(part, fate)| {
+        matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray)
+            && !matches!(fate, Fate::Keep)
+    })
+}

@@ -1,0 +1,369 @@
+//! Chunks of a Chat stream, and whole completions, to what the gate understands.
+
+use callgate_call::json::{Kind, Reader as Json, Span, Value};
+
+use super::view::{Choice, Content, Entry, Failure, Function, Said, view};
+use crate::event::{
+    ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
+    What,
+};
+use crate::json::{Stray, decode, document, inside, is_done};
+
+/// Reads the chunks of one response.
+#[derive(Debug)]
+pub struct Reader {
+    calls: Vec<Call>,
+    next: Slot,
+    max_calls: usize,
+}
+
+/// A call that has begun.
+#[derive(Debug)]
+struct Call {
+    slot: Slot,
+    lane: Lane,
+    /// The index its pieces come under; `None` for a legacy `function_call`.
+    index: Option<i64>,
+    id: String,
+    legacy: bool,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    pub fn new(max_calls: usize) -> Self {
+        Self { calls: Vec::new(), next: 0, max_calls }
+    }
+
+    /// Reads one chunk.
+    pub fn read(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        let start = data.trim_start();
+        if is_done(start) {
+            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+        }
+        if start.is_empty() {
+            return Ok(Reading::default());
+        }
+        if !start.starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        self.read_object(data, Form::Chunk)
+    }
+
+    /// Reads a whole completion.
+    pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a completion"));
+        }
+        let mut reading = self.read_object(data, Form::Completion)?;
+        reading.order = Order::Stream;
+        Ok(reading)
+    }
+
+    fn read_object(&mut self, data: &str, form: Form) -> Result<Reading, Unreadable> {
+        let mut reading = Reading::default();
+        let mut choices = 0_u32;
+        let found = view(data, |choice| {
+            choices += 1;
+            self.choice(&choice, data, form, &mut reading)
+        })?;
+        reading.model = found.model.map(|text| inside(&text));
+        if let Some(stray) = &found.stray {
+            let lane = 0;
+            reading.parts.push(self.stray(stray, lane, document(data), data)?);
+        }
+        if let Some(failure) = &found.error {
+            self.failure(failure, data, &mut reading)?;
+        }
+        if choices == 0 || found.error.is_some() || (choices > 1 && !reading.parts.is_empty()) {
+            reading.order = Order::Stream;
+        }
+        Ok(reading)
+    }
+
+    fn choice(
+        &mut self,
+        choice: &Choice<'_>,
+        data: &str,
+        form: Form,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
+        let parts_before = reading.parts.len();
+        let said = choice.delta.iter().chain(&choice.message);
+        if said.clone().filter(|said| said.has_calls()).count() > 0 {
+            let both =
+                choice.delta.as_ref().is_some_and(|delta| delta.span.end - delta.span.start > 2)
+                    && choice.message.is_some();
+            if both {
+                return Err(Unreadable::Ambiguous("calls in a choice with `delta` and `message`"));
+            }
+            let in_place = match form {
+                Form::Chunk => choice.message.is_none(),
+                Form::Completion => choice.delta.is_none(),
+            };
+            reading.odd |= !in_place;
+        }
+        for said in said {
+            self.said(said, lane, data, form, reading)?;
+        }
+        if let Some(stray) = &choice.stray {
+            reading.parts.push(self.stray(stray, lane, document(data), data)?);
+        }
+        if let Some((at, reason)) = choice.finish {
+            let says_calls = reason.is("tool_calls") || reason.is("function_call");
+            let what = What::Finish(Finish { says_calls });
+            reading.parts.push(Part { lane, at, what });
+        } else if form == Form::Completion {
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane, at: Span::default(), what });
+        }
+        // Text may overtake a held call; all else keeps its place in the choice.
+        let mut added = reading.parts.iter().skip(parts_before);
+        if added.any(|part| !matches!(part.what, What::Text)) {
+            reading.order = Order::Lane(lane);
+        }
+        Ok(())
+    }
+
+    fn said(
+        &mut self,
+        said: &Said<'_>,
+        lane: Lane,
+        data: &str,
+        form: Form,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        match &said.content {
+            Some(Content::Text(text)) if !text.is_empty() => {
+                if reading.text.is_some() {
+                    reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+                } else {
+                    (reading.text, reading.text_lane) = (Some(inside(text)), lane);
+                }
+            }
+            Some(Content::Other(span)) => {
+                reading.parts.push(Part { lane, at: *span, what: What::Text });
+            }
+            _ => {}
+        }
+        for entry in &said.entries {
+            let mut piece = self.listed(entry, lane, data)?;
+            piece.ends = form == Form::Completion;
+            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+        }
+        if let Some(entry) = &said.function_call {
+            let mut piece = self.legacy(entry, lane, data)?;
+            piece.ends = form == Form::Completion;
+            reading.parts.push(Part { lane, at: entry.span, what: What::Piece(piece) });
+        }
+        if let Some(span) = said.executed {
+            self.executed(span, lane, data, reading)?;
+        }
+        if let Some(stray) = &said.stray {
+            reading.parts.push(self.stray(stray, lane, document(data), data)?);
+        }
+        Ok(())
+    }
+
+    fn listed(&mut self, entry: &Entry<'_>, lane: Lane, data: &str) -> Result<Piece, Unreadable> {
+        let function = entry.function.as_ref().or(entry.custom.as_ref());
+        let name = decode(function.and_then(|function| function.name))?;
+        let id = decode(entry.id)?;
+        let (slot, opens) = self.resolve(entry, id.as_deref(), name.as_deref(), lane)?;
+        let mut piece = Piece { slot, opens, name, id, ..Piece::default() };
+        if entry.function.is_some() && entry.custom.is_some() {
+            piece.refuse = Some("it is a function and a custom tool at once");
+        }
+        fill(&mut piece, function, entry.custom.is_some(), data);
+        piece.original = opens.then(|| entry.span.of(data).to_owned());
+        Ok(piece)
+    }
+
+    fn legacy(&mut self, entry: &Entry<'_>, lane: Lane, data: &str) -> Result<Piece, Unreadable> {
+        let known = self.calls.iter().find(|call| call.legacy && call.lane == lane);
+        let (slot, opens) = match known {
+            Some(call) => (call.slot, false),
+            None => (self.begin(lane, None, None, true)?, true),
+        };
+        let name = decode(entry.function.as_ref().and_then(|function| function.name))?;
+        let mut piece = Piece { slot, opens, name, anonymous: true, ..Piece::default() };
+        fill(&mut piece, entry.function.as_ref(), false, data);
+        piece.original = opens.then(|| entry.span.of(data).to_owned());
+        Ok(piece)
+    }
+
+    /// The call a piece belongs to, and whether the piece begins it.
+    ///
+    /// By its index; but another id with a name on a known index is another call (a provider that
+    /// numbers every parallel call 0). Without an index: by its id; a new id or a name begins a
+    /// call; anything else goes to the last one.
+    fn resolve(
+        &mut self,
+        entry: &Entry<'_>,
+        id: Option<&str>,
+        name: Option<&str>,
+        lane: Lane,
+    ) -> Result<(Slot, bool), Unreadable> {
+        let id = id.filter(|id| !id.is_empty());
+        let name = name.filter(|name| !name.is_empty());
+        let index = entry.index.and_then(|(_, index)| index);
+        let mut calls =
+            self.calls.iter_mut().rev().filter(|call| call.lane == lane && !call.legacy);
+        let known = match index {
+            Some(index) if index >= 0 => calls.find(|call| call.index == Some(index)),
+            Some(_) => calls.next(),
+            None => match id {
+                Some(id) => calls.find(|call| call.id == id),
+                None if name.is_some() => None,
+                None => calls.next(),
+            },
+        };
+        if let Some(call) = known {
+            let same = id.is_none_or(|id| call.id.is_empty() || call.id == id);
+            if same || name.is_none() {
+                if let Some(id) = id
+                    && call.id.is_empty()
+                {
+                    id.clone_into(&mut call.id);
+                }
+                return Ok((call.slot, false));
+            }
+        }
+        Ok((self.begin(lane, index, id, false)?, true))
+    }
+
+    fn begin(
+        &mut self,
+        lane: Lane,
+        index: Option<i64>,
+        id: Option<&str>,
+        legacy: bool,
+    ) -> Result<Slot, Unreadable> {
+        if self.calls.len() >= self.max_calls {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let slot = self.take_slot();
+        let id = id.unwrap_or_default().to_owned();
+        self.calls.push(Call { slot, lane, index, id, legacy });
+        Ok(slot)
+    }
+
+    fn take_slot(&mut self) -> Slot {
+        let slot = self.next;
+        self.next += 1;
+        slot
+    }
+
+    /// Tools the provider has run itself: they are told, not held.
+    fn executed(
+        &mut self,
+        list: Span,
+        lane: Lane,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        for tool in crate::json::elements(data, list) {
+            let text = |key| {
+                let span = crate::json::member(data, tool, key)?;
+                let text = Json::at(data, span).string().ok()?;
+                text.decode().ok().map(|text| text.into_owned())
+            };
+            let Some(name) = text("name").or_else(|| text("type")) else { continue };
+            let piece = Piece {
+                slot: self.take_slot(),
+                opens: true,
+                ends: true,
+                name: Some(name),
+                arguments: text("arguments").map_or(ArgumentsPiece::None, ArgumentsPiece::Whole),
+                host: Host::Provider,
+                ..Piece::default()
+            };
+            reading.parts.push(Part { lane, at: tool, what: What::Piece(piece) });
+        }
+        Ok(())
+    }
+
+    fn stray(
+        &mut self,
+        stray: &Stray,
+        lane: Lane,
+        at: Span,
+        data: &str,
+    ) -> Result<Part, Unreadable> {
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let mut arguments = stray.input.of(data).to_owned();
+        if let Ok(text) = Json::at(data, stray.input).string() {
+            arguments = text.decode()?.into_owned();
+        }
+        let piece = self.stray_piece(Some(name), arguments);
+        Ok(Part { lane, at, what: What::Piece(piece) })
+    }
+
+    fn stray_piece(&mut self, name: Option<String>, arguments: String) -> Piece {
+        Piece {
+            slot: self.take_slot(),
+            opens: true,
+            ends: true,
+            name,
+            arguments: ArgumentsPiece::Whole(arguments),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        }
+    }
+
+    /// An error ends what is unfinished. The text of a refused call inside it is judged like a
+    /// call: some clients take it for one.
+    fn failure(
+        &mut self,
+        failure: &Failure,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        reading.failure = true;
+        let Some(at) = failure.failed_generation else { return Ok(()) };
+        let text = match Json::at(data, at).string() {
+            Ok(text) => text.decode()?.into_owned(),
+            Err(_) => at.of(data).to_owned(),
+        };
+        if text.is_empty() || text == "null" {
+            return Ok(());
+        }
+        // What cannot be read as a call has no name, and is refused.
+        let call = Value::parse(&text).ok();
+        let name = call.as_ref().and_then(|call| call.get("name")).and_then(Value::as_str);
+        let mut piece = self.stray_piece(name.map(str::to_owned), text.clone());
+        let arguments = ["arguments", "parameters"]
+            .into_iter()
+            .find_map(|key| crate::json::member(&text, document(&text), key));
+        if let Some(span) = arguments {
+            piece.arguments = ArgumentsPiece::Whole(span.of(&text).to_owned());
+        }
+        reading.parts.push(Part { lane: 0, at, what: What::Piece(piece) });
+        Ok(())
+    }
+}
+
+/// Whether a document is one chunk of a stream or a whole completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Chunk,
+    Completion,
+}
+
+impl Said<'_> {
+    fn has_calls(&self) -> bool {
+        !self.entries.is_empty() || self.function_call.is_some()
+    }
+}
+
+/// Fills in the arguments: a piece of text, or, from some servers, the object itself.
+fn fill(piece: &mut Piece, function: Option<&Function<'_>>, custom: bool, data: &str) {
+    let Some((span, kind)) = function.and_then(|function| function.arguments) else { return };
+    let inside = || Span { start: span.start + 1, end: span.end - 1 }.of(data).to_owned();
+    piece.arguments = match kind {
+        Kind::String if custom => ArgumentsPiece::Free(inside()),
+        Kind::String => ArgumentsPiece::Fragment(inside()),
+        Kind::Null => ArgumentsPiece::None,
+        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
+    };
+}

@@ -1,0 +1,386 @@
+//! What leaves of a Chat stream or completion: the same bytes, or bytes with splices.
+
+use callgate_call::json::{Span, escape_into, quote};
+use callgate_wire::Frame;
+
+use super::view::{Choice, Content, Entry, Said, View, view};
+use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
+use crate::json::{Edits, document, elements, member, members};
+use crate::leave::{leave, stray_is_denied};
+
+/// Writes the chunks of one response.
+#[derive(Debug, Default)]
+pub struct Writer {
+    /// The calls that have left: lane, slot, and the index they left under.
+    left: Vec<(Lane, Slot, u32)>,
+}
+
+/// What an edit makes of a chunk.
+struct Edited {
+    edits: Edits,
+    /// Nothing is left in it that any client would miss.
+    is_empty: bool,
+}
+
+impl Writer {
+    /// Writes one chunk.
+    pub fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if reading.parts.is_empty() {
+            return leave(frame, data, reading, Edits::default(), out);
+        }
+        match self.edit(data, reading, fates, Form::Chunk) {
+            Some(edited) if !edited.is_empty => leave(frame, data, reading, edited.edits, out),
+            _ => {}
+        }
+    }
+
+    /// Writes a whole completion, or `None` if nothing of it may leave.
+    pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        Some(self.edit(data, reading, fates, Form::Completion)?.edits.apply(data))
+    }
+
+    fn edit(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        form: Form,
+    ) -> Option<Edited> {
+        let fates = Fates { reading, fates };
+        let mut edits = Edits::default();
+        if stray_is_denied(reading, fates.fates) && !cut_failed_generation(data, &fates, &mut edits)
+        {
+            return None;
+        }
+        let (mut removed, mut left) = (false, false);
+        let found = view(data, |choice| {
+            let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
+            let kept = self.edit_choice(data, &choice, lane, &fates, form, &mut edits);
+            removed |= kept == Kept::Nothing;
+            left |= kept == Kept::Something;
+            Ok(())
+        });
+        let outside = |view: View<'_>| view.has_usage || view.error.is_some();
+        let is_empty = removed && !left && !found.is_ok_and(outside);
+        Some(Edited { edits, is_empty })
+    }
+
+    fn edit_choice(
+        &mut self,
+        data: &str,
+        choice: &Choice<'_>,
+        lane: Lane,
+        fates: &Fates<'_>,
+        form: Form,
+        edits: &mut Edits,
+    ) -> Kept {
+        if let Some((at, _)) = choice.finish
+            && let Some((part, Fate::Ordinary(_))) = fates.at(at)
+            && matches!(part.what, What::Finish(finish) if finish.says_calls)
+        {
+            edits.replace(at, "\"stop\"");
+        }
+        let neutral = fates.neutral(lane);
+        let mut kept = if choice.finish.is_some() { Kept::Something } else { Kept::Untouched };
+        for said in choice.delta.iter().chain(&choice.message) {
+            kept = kept.max(self.edit_said(data, said, lane, fates, form, neutral, edits));
+        }
+        if fates.reading.odd {
+            put_in_place(data, choice, form, edits);
+        }
+        kept
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one choice's whole context, used once")]
+    fn edit_said(
+        &mut self,
+        data: &str,
+        said: &Said<'_>,
+        lane: Lane,
+        fates: &Fates<'_>,
+        form: Form,
+        neutral: Option<&str>,
+        edits: &mut Edits,
+    ) -> Kept {
+        let mut notice = String::new();
+        let mut gone = vec![false; said.entries.len()];
+        for (entry, gone) in said.entries.iter().zip(&mut gone) {
+            match fates.piece(entry.span) {
+                Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
+                Some((piece, Fate::Whole(call))) => {
+                    let number = self.number(lane, piece);
+                    edits.replace(entry.span, canonical(call, form.index(number)));
+                }
+                Some((_, Fate::Notice(text))) => {
+                    *gone = true;
+                    notice.push_str(text);
+                }
+                _ => *gone = true,
+            }
+        }
+        let call_gone =
+            said.function_call.as_ref().is_some_and(|entry| match fates.piece(entry.span) {
+                Some((piece, Fate::Keep)) => {
+                    strip_name(data, entry.span, piece, edits);
+                    false
+                }
+                Some((_, Fate::Whole(call))) => {
+                    edits.replace(entry.span, function(call));
+                    false
+                }
+                Some((_, Fate::Notice(text))) => {
+                    notice.push_str(text);
+                    true
+                }
+                _ => true,
+            });
+        notice.push_str(neutral.unwrap_or(""));
+        let list_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
+        if let (Some(list), false) = (said.tool_calls, list_gone) {
+            edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
+        }
+        let left = say_and_remove(data, said, &notice, list_gone, call_gone, edits);
+        match (list_gone || call_gone, left) {
+            (_, true) => Kept::Something,
+            (true, false) => Kept::Nothing,
+            (false, false) => Kept::Untouched,
+        }
+    }
+
+    /// Keeps a piece, under the index its call leaves under, and with its id and name only once.
+    fn keep(
+        &mut self,
+        data: &str,
+        entry: &Entry<'_>,
+        piece: &Piece,
+        lane: Lane,
+        form: Form,
+        edits: &mut Edits,
+    ) {
+        let number = self.number(lane, piece);
+        match (entry.index, form) {
+            (Some((span, _)), _) if span.of(data).parse() == Ok(number) => {}
+            (Some((span, _)), _) => edits.replace(span, number.to_string()),
+            (None, Form::Completion) => {}
+            (None, Form::Chunk) => {
+                edits.insert(entry.span.start + 1, format!("\"index\":{number},"));
+            }
+        }
+        if piece.opens {
+            return;
+        }
+        if entry.id.is_some_and(|id| !id.is_empty()) {
+            remove_member(data, entry.span, "id", edits);
+        }
+        for inner in ["function", "custom"] {
+            if let Some(span) = member(data, entry.span, inner) {
+                strip_name(data, span, piece, edits);
+            }
+        }
+    }
+
+    fn number(&mut self, lane: Lane, piece: &Piece) -> u32 {
+        let known = |(l, slot, _): &&(Lane, Slot, u32)| *l == lane && *slot == piece.slot;
+        if let Some((_, _, number)) = self.left.iter().find(known) {
+            return *number;
+        }
+        let number = self.left.iter().filter(|(l, _, _)| *l == lane).count();
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        self.left.push((lane, piece.slot, number));
+        number
+    }
+}
+
+/// The error that ends a stream.
+pub fn error_event(kind: &str, message: &str, line_end: &str) -> String {
+    let body = error_body(kind, message);
+    format!("data: {body}{line_end}{line_end}data: [DONE]{line_end}{line_end}")
+}
+
+/// The error that answers instead of a completion.
+pub fn error_body(kind: &str, message: &str) -> String {
+    format!(
+        "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
+        quote(message),
+        quote(kind)
+    )
+}
+
+/// A removed call as the provider knows it.
+pub fn original(call: &Canonical) -> String {
+    canonical(call, None)
+}
+
+/// Whether a document is one chunk of a stream or a whole completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Chunk,
+    Completion,
+}
+
+impl Form {
+    /// Only chunks number their calls.
+    fn index(self, number: u32) -> Option<u32> {
+        (self == Self::Chunk).then_some(number)
+    }
+}
+
+/// What is left of a choice in a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kept {
+    /// Nothing was taken out, and there was nothing else in it.
+    Untouched,
+    /// Calls were taken out, and nothing else was in it.
+    Nothing,
+    /// Something.
+    Something,
+}
+
+struct Fates<'a> {
+    reading: &'a Reading,
+    fates: &'a [Fate],
+}
+
+impl<'a> Fates<'a> {
+    fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
+        self.reading.parts.iter().zip(self.fates)
+    }
+
+    fn at(&self, span: Span) -> Option<(&'a Part, &'a Fate)> {
+        self.all().find(|(part, _)| part.at == span)
+    }
+
+    fn piece(&self, span: Span) -> Option<(&'a Piece, &'a Fate)> {
+        self.all().find_map(|(part, fate)| match &part.what {
+            What::Piece(piece) if part.at == span => Some((piece, fate)),
+            _ => None,
+        })
+    }
+
+    /// The text that keeps the lane's turn from being empty.
+    fn neutral(&self, lane: Lane) -> Option<&'a str> {
+        self.all().find_map(|(part, fate)| match (&part.what, fate) {
+            (What::Finish(_), Fate::Ordinary(Some(text))) if part.lane == lane => {
+                Some(text.as_str())
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Puts the notice into the content and takes the calls out. Answers whether anything is left.
+fn say_and_remove(
+    data: &str,
+    said: &Said<'_>,
+    notice: &str,
+    list_gone: bool,
+    call_gone: bool,
+    edits: &mut Edits,
+) -> bool {
+    let all = members(data, said.span);
+    let gone = |place: usize| {
+        all.get(place).is_some_and(|member| {
+            (list_gone && member.key.is("tool_calls"))
+                || (call_gone && member.key.is("function_call"))
+        })
+    };
+    let left = (0..all.len()).filter(|place| !gone(*place)).count();
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    edits.remove(&spans, gone);
+    if notice.is_empty() {
+        return left > 0;
+    }
+    match &said.content {
+        Some(Content::Text(text)) => {
+            let mut inside = String::new();
+            escape_into(notice, &mut inside);
+            edits.insert(text.span.end - 1, inside);
+        }
+        Some(Content::Null(span)) => edits.replace(*span, quote(notice)),
+        Some(Content::Other(span)) if span.of(data).starts_with('[') => {
+            let comma = if elements(data, *span).is_empty() { "" } else { "," };
+            let block = format!("{comma}{{\"type\":\"text\",\"text\":{}}}", quote(notice));
+            edits.insert(span.end - 1, block);
+        }
+        Some(Content::Other(span)) => edits.replace(*span, quote(notice)),
+        None => {
+            let comma = if left > 0 { "," } else { "" };
+            edits.insert(said.span.start + 1, format!("\"content\":{}{comma}", quote(notice)));
+        }
+    }
+    true
+}
+
+/// Clients look for calls in the `delta` of a chunk and in the `message` of a completion; some
+/// take the other as well. What is said in the wrong one is put where all look.
+fn put_in_place(data: &str, choice: &Choice<'_>, form: Form, edits: &mut Edits) {
+    let (wrong, right, key) = match form {
+        Form::Chunk => (&choice.message, &choice.delta, "\"delta\""),
+        Form::Completion => (&choice.delta, &choice.message, "\"message\""),
+    };
+    let Some(wrong) = wrong else { return };
+    if let Some(right) = right {
+        // The reader has made sure that it is empty. Two of one key would be ambiguous.
+        let all = members(data, choice.span);
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        edits.remove(&spans, |place| {
+            all.get(place).is_some_and(|member| member.key.span == right.key)
+        });
+    }
+    edits.replace(wrong.key, key);
+}
+
+/// Cuts the text of a denied call out of an error. Answers whether that was where it stood.
+fn cut_failed_generation(data: &str, fates: &Fates<'_>, edits: &mut Edits) -> bool {
+    let Some(span) = member(data, document(data), "error")
+        .and_then(|error| member(data, error, "failed_generation"))
+    else {
+        return false;
+    };
+    match fates.at(span) {
+        Some((_, Fate::Drop | Fate::Notice(_))) => {
+            edits.replace(span, "\"\"");
+            true
+        }
+        _ => false,
+    }
+}
+
+fn remove_member(data: &str, object: Span, key: &str, edits: &mut Edits) {
+    let all = members(data, object);
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    edits.remove(&spans, |place| all.get(place).is_some_and(|member| member.key.is(key)));
+}
+
+fn strip_name(data: &str, object: Span, piece: &Piece, edits: &mut Edits) {
+    if !piece.opens && piece.name.as_ref().is_some_and(|name| !name.is_empty()) {
+        remove_member(data, object, "name", edits);
+    }
+}
+
+fn canonical(call: &Canonical, index: Option<u32>) -> String {
+    let index = index.map(|index| format!("\"index\":{index},")).unwrap_or_default();
+    let id = match call.id.as_str() {
+        "" => String::new(),
+        id => format!("\"id\":{},", quote(id)),
+    };
+    match call.free_text {
+        true => format!(
+            "{{{index}{id}\"type\":\"custom\",\"custom\":{{\"name\":{},\"input\":{}}}}}",
+            quote(&call.name),
+            quote(&call.arguments)
+        ),
+        false => format!("{{{index}{id}\"type\":\"function\",\"function\":{}}}", function(call)),
+    }
+}
+
+fn function(call: &Canonical) -> String {
+    format!("{{\"name\":{},\"arguments\":{}}}", quote(&call.name), quote(&call.arguments))
+}

@@ -1,0 +1,224 @@
+//! The catalogue of known tools: what each one is, and which argument carries what.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use callgate_call::fold;
+
+use crate::known::KNOWN;
+
+/// What a tool does, in the words of policies: `@shell`, `@read` and so on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Runs commands.
+    Shell,
+    /// Reads files or lists folders.
+    Read,
+    /// Creates or overwrites files.
+    Write,
+    /// Changes files in place.
+    Edit,
+    /// Removes files.
+    Delete,
+    /// Loads a URL.
+    Fetch,
+    /// Searches files or the web.
+    Search,
+    /// Runs database statements.
+    Sql,
+    /// Starts or steers another agent.
+    Agent,
+    /// Belongs to an MCP server. No entry has this kind: the name's server part tells.
+    Mcp,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::Shell,
+        Self::Read,
+        Self::Write,
+        Self::Edit,
+        Self::Delete,
+        Self::Fetch,
+        Self::Search,
+        Self::Sql,
+        Self::Agent,
+        Self::Mcp,
+    ];
+
+    /// The word policies use, without the `@`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Edit => "edit",
+            Self::Delete => "delete",
+            Self::Fetch => "fetch",
+            Self::Search => "search",
+            Self::Sql => "sql",
+            Self::Agent => "agent",
+            Self::Mcp => "mcp",
+        }
+    }
+
+    /// The kind of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{}", self.as_str())
+    }
+}
+
+/// What an argument carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A command line, or a list of its words.
+    Command,
+    /// A file or folder.
+    Path,
+    /// An address to load.
+    Url,
+    /// Words to search for, or a database statement.
+    Query,
+    /// A regular expression or glob to search with.
+    Pattern,
+    /// Text that is written somewhere.
+    Content,
+}
+
+/// One known tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, folded.
+    pub name: String,
+    /// What it is. Some tools are several things.
+    pub kinds: Vec<Kind>,
+    /// Which argument carries what; `$` is the free text of a custom tool.
+    pub roles: Vec<(String, Role)>,
+}
+
+impl Entry {
+    /// An entry of that name and those kinds, with no roles yet.
+    pub fn new(name: &str, kinds: &[Kind]) -> Self {
+        Self { name: fold(name.trim()), kinds: kinds.to_vec(), roles: Vec::new() }
+    }
+
+    /// The same entry, with one more argument known.
+    pub fn role(mut self, argument: &str, role: Role) -> Self {
+        self.roles.push((argument.to_owned(), role));
+        self
+    }
+}
+
+/// Known tools by folded name. Several agents may use one name: their kinds and roles add up.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    entries: Vec<Entry>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Catalogue {
+    /// The tools callgate knows by itself.
+    pub fn builtin() -> Self {
+        let mut catalogue = Self::default();
+        for (names, kinds, roles) in KNOWN {
+            for name in *names {
+                let roles = roles.iter().map(|(argument, role)| ((*argument).to_owned(), *role));
+                catalogue.add(Entry { roles: roles.collect(), ..Entry::new(name, kinds) });
+            }
+        }
+        catalogue
+    }
+
+    /// The same catalogue with more tools.
+    pub fn with(mut self, extra: impl IntoIterator<Item = Entry>) -> Self {
+        for entry in extra {
+            self.add(entry);
+        }
+        self
+    }
+
+    /// What a tool is; empty for an unknown one. The name must be folded.
+    pub fn kinds(&self, folded_name: &str) -> &[Kind] {
+        self.entry(folded_name).map_or(&[], |entry| &entry.kinds)
+    }
+
+    /// What is known about a tool. The name must be folded.
+    pub fn entry(&self, folded_name: &str) -> Option<&Entry> {
+        self.by_name.get(folded_name).and_then(|at| self.entries.get(*at))
+    }
+
+    /// The folded names of the tools of a kind, in the order of the catalogue.
+    pub fn tools_of(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        let of_kind = move |entry: &&Entry| entry.kinds.contains(&kind);
+        self.entries.iter().filter(of_kind).map(|entry| entry.name.as_str())
+    }
+
+    fn add(&mut self, entry: Entry) {
+        let known = self.by_name.get(&entry.name).and_then(|at| self.entries.get_mut(*at));
+        let Some(known) = known else {
+            self.by_name.insert(entry.name.clone(), self.entries.len());
+            return self.entries.push(entry);
+        };
+        extend_new(&mut known.kinds, entry.kinds);
+        extend_new(&mut known.roles, entry.roles);
+    }
+}
+
+fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_kind_covers_every_agent() {
+        let catalogue = Catalogue::builtin();
+        let names =
+            ["bash", "exec_command", "shell", "local_shell", "run_shell_command", "monitor"];
+        for name in names {
+            assert!(catalogue.kinds(name).contains(&Kind::Shell), "{name}");
+            assert!(catalogue.tools_of(Kind::Shell).any(|known| known == name), "{name}");
+        }
+        assert!(catalogue.kinds("no_such_tool").is_empty());
+    }
+
+    #[test]
+    fn builtin_names_are_folded_and_each_has_a_kind() {
+        for entry in Catalogue::builtin().entries {
+            assert_eq!(entry.name, fold(&entry.name));
+            assert!(!entry.kinds.is_empty(), "{}", entry.name);
+            assert!(!entry.kinds.contains(&Kind::Mcp), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn one_name_of_two_agents_adds_up() {
+        let extra = Entry::new("Bash", &[Kind::Sql]).role("statement", Role::Query);
+        let catalogue = Catalogue::builtin().with([extra]);
+        assert_eq!(catalogue.kinds("bash"), [Kind::Shell, Kind::Sql]);
+        let roles = &catalogue.entry("bash").unwrap().roles;
+        assert!(roles.contains(&("command".into(), Role::Command)));
+        assert!(roles.contains(&("statement".into(), Role::Query)));
+    }
+
+    #[test]
+    fn words_and_kinds_agree() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
+        }
+        assert_eq!(Kind::from_word("Shell"), None);
+    }
+}

@@ -1,0 +1,277 @@
+//! The built-in catalogue, as data. Adding a tool is adding a line; names are folded on loading.
+
+use crate::{Kind, Role};
+
+use Kind::{Agent, Delete, Edit, Fetch, Read, Search, Shell, Sql, Write};
+use Role::{Command, Content, Path, Pattern, Query, Url};
+
+type Line = (&'static [&'static str], &'static [Kind], &'static [(&'static str, Role)]);
+
+/// Names that are used alike, what they are, and which argument carries what.
+pub(crate) const KNOWN: &[Line] = &[
+    // Claude Code, and the tools Anthropic defines.
+    (&["bash", "monitor"], &[Shell], &[("command", Command)]),
+    (&["powershell"], &[Shell], &[("command", Command)]),
+    (&["read"], &[Read], &[("file_path", Path), ("filePath", Path), ("path", Path)]),
+    (
+        &["write"],
+        &[Write],
+        &[("file_path", Path), ("filePath", Path), ("path", Path), ("content", Content)],
+    ),
+    (
+        &["edit", "multiedit"],
+        &[Edit],
+        &[
+            ("file_path", Path),
+            ("filePath", Path),
+            ("path", Path),
+            ("new_string", Content),
+            ("newString", Content),
+            ("edits[*].new_string", Content),
+        ],
+    ),
+    (&["notebookread"], &[Read], &[("notebook_path", Path)]),
+    (&["notebookedit"], &[Edit], &[("notebook_path", Path), ("new_source", Content)]),
+    (&["webfetch"], &[Fetch], &[("url", Url)]),
+    (&["websearch", "web_search"], &[Search], &[("query", Query)]),
+    (&["web_fetch"], &[Fetch], &[("url", Url), ("prompt", Content)]),
+    (&["grep"], &[Search, Read], &[("pattern", Pattern), ("path", Path)]),
+    (&["glob"], &[Search], &[("pattern", Pattern), ("path", Path)]),
+    (&["ls"], &[Read], &[("path", Path)]),
+    (&["task", "agent"], &[Agent], &[("prompt", Content)]),
+    (&["sendmessage", "workflow"], &[Agent], &[]),
+    (
+        &["str_replace_based_edit_tool", "str_replace_editor", "memory"],
+        &[Read, Write, Edit, Delete],
+        &[
+            ("path", Path),
+            ("old_path", Path),
+            ("new_path", Path),
+            ("file_text", Content),
+            ("new_str", Content),
+            ("insert_text", Content),
+        ],
+    ),
+    (&["computer"], &[Shell], &[("text", Content)]),
+    (
+        &["code_execution", "bash_code_execution"],
+        &[Shell],
+        &[("code", Command), ("command", Command)],
+    ),
+    // Codex.
+    (
+        &["exec_command", "unified_exec"],
+        &[Shell],
+        &[("cmd", Command), ("command", Command), ("workdir", Path)],
+    ),
+    (
+        &["shell", "local_shell", "shell_command", "container.exec"],
+        &[Shell],
+        &[("command", Command), ("workdir", Path)],
+    ),
+    (&["write_stdin"], &[Shell], &[("chars", Command)]),
+    (&["exec", "functions.exec"], &[Shell], &[("$", Command), ("command", Command)]),
+    (
+        &["apply_patch"],
+        &[Write, Edit, Delete],
+        &[("$", Content), ("input", Content), ("patch", Content)],
+    ),
+    (&["view_image"], &[Read], &[("path", Path)]),
+    (
+        &["spawn_agent", "send_input", "send_message", "followup_task"],
+        &[Agent],
+        &[("message", Content)],
+    ),
+    // Gemini CLI.
+    (
+        &["run_shell_command"],
+        &[Shell],
+        &[("command", Command), ("directory", Path), ("dir_path", Path)],
+    ),
+    (
+        &["read_file"],
+        &[Read],
+        &[("path", Path), ("file_path", Path), ("absolute_path", Path), ("target_file", Path)],
+    ),
+    (&["read_many_files"], &[Read], &[("paths", Path), ("include", Pattern)]),
+    (&["write_file"], &[Write], &[("path", Path), ("file_path", Path), ("content", Content)]),
+    (&["replace"], &[Edit], &[("file_path", Path), ("new_string", Content)]),
+    (&["google_web_search"], &[Search], &[("query", Query)]),
+    (
+        &["grep_search", "search_file_content"],
+        &[Search, Read],
+        &[("pattern", Pattern), ("query", Pattern), ("dir_path", Path), ("path", Path)],
+    ),
+    (&["list_directory"], &[Read], &[("path", Path), ("dir_path", Path)]),
+    (&["invoke_agent", "delegate_to_agent"], &[Agent], &[("prompt", Content)]),
+    // opencode.
+    (&["list"], &[Read], &[("path", Path)]),
+    (&["patch"], &[Write, Edit, Delete], &[("patchText", Content)]),
+    // Cursor, Cline, Roo, Windsurf, Copilot, goose and other names in common use.
+    (
+        &[
+            "execute_command",
+            "run_command",
+            "run_terminal_cmd",
+            "run_terminal_command",
+            "run_in_terminal",
+            "terminal",
+            "execute_bash",
+            "execute_shell",
+            "run_bash",
+            "run_shell",
+            "shell_exec",
+            "bash_tool",
+            "bash_command",
+            "execute",
+            "developer__shell",
+        ],
+        &[Shell],
+        &[
+            ("command", Command),
+            ("cmd", Command),
+            ("CommandLine", Command),
+            ("cwd", Path),
+            ("Cwd", Path),
+        ],
+    ),
+    (
+        &[
+            "python",
+            "execute_python",
+            "run_python",
+            "python_repl",
+            "execute_code",
+            "run_code",
+            "code_interpreter",
+            "ipython",
+            "javascript_tool",
+        ],
+        &[Shell],
+        &[("code", Command), ("command", Command), ("input", Command), ("script", Command)],
+    ),
+    (
+        &["view", "view_file", "open_file", "cat", "file_read"],
+        &[Read],
+        &[("path", Path), ("file_path", Path), ("AbsolutePath", Path)],
+    ),
+    (
+        &["list_files", "list_dir", "list_code_definition_names"],
+        &[Read],
+        &[("path", Path), ("relative_workspace_path", Path), ("target_directory", Path)],
+    ),
+    (
+        &["write_to_file", "create_file", "file_write", "save_file"],
+        &[Write],
+        &[
+            ("path", Path),
+            ("filePath", Path),
+            ("file_path", Path),
+            ("TargetFile", Path),
+            ("content", Content),
+        ],
+    ),
+    (
+        &[
+            "replace_in_file",
+            "apply_diff",
+            "insert_content",
+            "search_and_replace",
+            "edit_files",
+            "replace_string_in_file",
+            "insert_edit_into_file",
+            "search_replace",
+            "str_replace",
+            "replace_file_content",
+            "file_edit",
+            "text_editor",
+        ],
+        &[Edit],
+        &[
+            ("path", Path),
+            ("filePath", Path),
+            ("file_path", Path),
+            ("target_file", Path),
+            ("diff", Content),
+            ("code_edit", Content),
+            ("new_string", Content),
+        ],
+    ),
+    (
+        &["delete_file", "remove_file", "delete_directory", "delete_files"],
+        &[Delete],
+        &[("path", Path), ("target_file", Path), ("file_path", Path)],
+    ),
+    (
+        &["search_files", "codebase_search", "file_search", "semantic_search"],
+        &[Search],
+        &[("path", Path), ("regex", Pattern), ("pattern", Pattern), ("query", Query)],
+    ),
+    (
+        &[
+            "fetch",
+            "fetch_url",
+            "fetch_webpage",
+            "http_request",
+            "http_get",
+            "read_url",
+            "read_url_content",
+            "browser_navigate",
+            "navigate",
+            "browser_action",
+            "curl",
+        ],
+        &[Fetch],
+        &[("url", Url), ("urls", Url), ("Url", Url)],
+    ),
+    (&["new_task", "runsubagent"], &[Agent], &[("message", Content), ("prompt", Content)]),
+    // MCP servers: filesystem.
+    (
+        &[
+            "read_text_file",
+            "read_media_file",
+            "get_file_info",
+            "list_directory_with_sizes",
+            "directory_tree",
+        ],
+        &[Read],
+        &[("path", Path)],
+    ),
+    (&["read_multiple_files"], &[Read], &[("paths", Path)]),
+    (
+        &["edit_file"],
+        &[Edit],
+        &[
+            ("path", Path),
+            ("target_file", Path),
+            ("edits[*].newText", Content),
+            ("code_edit", Content),
+        ],
+    ),
+    (&["create_directory"], &[Write], &[("path", Path)]),
+    (&["move_file", "rename_file"], &[Write, Delete], &[("source", Path), ("destination", Path)]),
+    (&["copy_file"], &[Read, Write], &[("source", Path), ("destination", Path)]),
+    // MCP servers: databases.
+    (
+        &[
+            "query",
+            "sql",
+            "execute_sql",
+            "run_sql",
+            "run_query",
+            "execute_query",
+            "sql_query",
+            "read_query",
+            "write_query",
+            "create_table",
+            "execute_statement",
+            "postgres_query",
+            "mysql_query",
+            "sqlite_query",
+            "bigquery_query",
+            "db_query",
+        ],
+        &[Sql],
+        &[("sql", Query), ("query", Query), ("statement", Query)],
+    ),
+];

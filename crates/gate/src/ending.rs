@@ -1,0 +1,88 @@
+//! How a response ends: nothing unjudged survives it.
+
+use callgate_dialect::{Blame, Lane};
+
+use crate::core::{Core, Stream};
+use crate::gate::{Close, Ending, Step};
+use crate::slot::State;
+
+impl Core {
+    /// The upstream has ended and everything it sent was read. Called until it says so.
+    pub(crate) fn end(&mut self, how: Close, out: &mut Vec<u8>) {
+        if self.stream != Stream::Passing {
+            return;
+        }
+        let unfinished = |state: &State| {
+            matches!(state, State::Naming | State::NameAsked | State::Held | State::Live)
+        };
+        let cut = self.calls.iter().any(|call| !call.ended && unfinished(&call.state));
+        self.drop_unfinished();
+        // What waited for another block's end waits no longer.
+        self.calls.iter_mut().for_each(|call| call.ended = true);
+        self.flush(out);
+        if self.is_waiting() {
+            return;
+        }
+        let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
+        lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+        if cut {
+            self.fail(Blame::Upstream, "the response ended inside a tool call", out);
+        } else if how == Close::Failed {
+            self.stream = Stream::Closed(Ending::Error("the upstream failed".into()));
+        } else {
+            self.stream = Stream::Closed(Ending::Clean);
+        }
+    }
+
+    /// Whether a verdict is awaited.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.calls.iter().any(|call| matches!(call.state, State::Asked(_)))
+    }
+
+    /// Ends the stream with an error; what is held goes nowhere.
+    pub(crate) fn fail(&mut self, blame: Blame, message: &str, _out: &mut Vec<u8>) {
+        if self.stream == Stream::Passing {
+            let message = message.to_owned();
+            self.stream = Stream::Failing { blame, message, as_body: false };
+        }
+    }
+
+    /// Answers a body that may not leave with an error instead.
+    pub(crate) fn refuse_body(&mut self, why: &str) {
+        if self.stream == Stream::Passing {
+            let message = format!("callgate withheld this response: {why}");
+            self.stream = Stream::Failing { blame: Blame::Refused, message, as_body: true };
+        }
+    }
+
+    /// Says the last words, then tells the driver.
+    pub(crate) fn ending(&mut self, out: &mut Vec<u8>) -> Option<Step> {
+        if let Stream::Failing { blame, message, as_body } = &self.stream {
+            let (blame, message, as_body) = (*blame, message.clone(), *as_body);
+            let said = match as_body {
+                true => self.dialect.error_body(blame, &message),
+                false => self.dialect.error_event(blame, &message, self.line_end),
+            };
+            self.queue.clear();
+            self.queued = 0;
+            self.drop_unfinished();
+            self.moved = false;
+            out.extend_from_slice(said.as_bytes());
+            let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
+            lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
+            self.stream = Stream::Closed(Ending::Error(message));
+        }
+        if let Some(step) = self.outbox.steps.pop_front() {
+            return Some(step);
+        }
+        if let Stream::Closed(ending) | Stream::Ended(ending) = &self.stream {
+            let ending = ending.clone();
+            self.stream = Stream::Ended(ending.clone());
+            return Some(Step::Ended(ending));
+        }
+        None
+    }
+
+    /// A verdict takes waiting: what may overtake it must not wait with it.
+    pub(crate) fn relax(&mut self, _out: &mut Vec<u8>) {}
+}

@@ -1,0 +1,284 @@
+//! The gate as its driver sees it.
+
+use std::collections::VecDeque;
+
+use callgate_call::ToolCall;
+use callgate_dialect::request::RemovedTurn;
+use callgate_dialect::{Blame, Dialect, Slot};
+use callgate_policy::{Denial, NamePermit, Permit};
+use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter};
+
+use crate::Settings;
+use crate::core::Core;
+
+/// A response on its way from the provider to the client.
+#[derive(Debug)]
+pub struct Gate {
+    input: Input,
+    core: Core,
+    closing: Option<Close>,
+}
+
+/// What the driver must do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Judge by the name alone, and answer with [`Gate::answer_name`] before the next step.
+    Name(NameQuestion),
+    /// Judge the whole call, and answer with [`Gate::answer`], now or later. Steps taken before
+    /// the answer let pass what may overtake the call.
+    Judge(Question),
+    /// Something for the record.
+    Note(Note),
+    /// Push more, or close.
+    NeedMore,
+    /// Closed, and a verdict is still awaited.
+    Waiting,
+    /// Everything has been said.
+    Ended(Ending),
+}
+
+/// A call of which only the name is known.
+#[derive(Debug)]
+pub struct NameQuestion {
+    /// The call to answer for.
+    pub slot: Slot,
+    /// The call, its arguments pending.
+    pub call: ToolCall,
+}
+
+/// A whole call.
+#[derive(Debug)]
+pub struct Question {
+    /// The call to answer for.
+    pub slot: Slot,
+    /// The call.
+    pub call: ToolCall,
+    /// It was allowed by name and most of it has left; what completes it has not. A denial now
+    /// ends the stream with an error.
+    pub streaming: bool,
+}
+
+/// The answer to a question by name.
+#[derive(Debug)]
+pub enum NameAnswer {
+    /// No rule could still change the outcome: the call may stream.
+    Stream(NamePermit),
+    /// Denied, whatever its arguments.
+    Deny(Denial),
+    /// A rule needs the arguments: hold the call.
+    NeedArguments,
+}
+
+/// The answer to a question about a whole call.
+#[derive(Debug)]
+pub enum Answer {
+    /// It may leave.
+    Allow(Permit),
+    /// It may not.
+    Deny(Denial),
+}
+
+/// Something for the record.
+#[derive(Debug)]
+pub enum Note {
+    /// A call the provider runs itself.
+    Observed(ToolCall),
+    /// The calls that were taken out of a turn, to be put back into a later request.
+    Removed(RemovedTurn),
+    /// A frame could not be read and was withheld.
+    Withheld {
+        /// Why.
+        why: String,
+    },
+    /// A call left in another shape than it came in.
+    Normalised {
+        /// The tool.
+        tool: String,
+        /// What was odd.
+        why: String,
+    },
+    /// A call, or a piece of one, was refused whatever the policy says.
+    Refused {
+        /// The tool.
+        tool: String,
+        /// Why.
+        why: String,
+    },
+    /// The stream ended inside a call, which was dropped.
+    Dropped {
+        /// The tool, as far as its name had come.
+        tool: String,
+    },
+}
+
+/// How the upstream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Close {
+    /// Its body is complete.
+    End,
+    /// It failed: reset, timed out, undecodable.
+    Failed,
+}
+
+/// How the response ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// As the upstream ended it.
+    Clean,
+    /// With the dialect's error form, for this reason.
+    Error(String),
+}
+
+/// What has come and is not yet read.
+#[derive(Debug)]
+enum Input {
+    Sniffing(Sniffer, Vec<u8>),
+    Frames(Splitter),
+    Body(BodyBuffer),
+    /// Nothing more is read.
+    Over,
+}
+
+impl Gate {
+    /// A gate for one response.
+    pub fn new(dialect: Dialect, settings: Settings) -> Self {
+        let input = Input::Sniffing(Sniffer::new(), Vec::new());
+        Self { input, core: Core::new(dialect, settings), closing: None }
+    }
+
+    /// Takes in bytes of the decoded body, cut anywhere.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() || self.closing.is_some() {
+            return;
+        }
+        match &mut self.input {
+            Input::Frames(splitter) => splitter.push(bytes),
+            Input::Body(body) => {
+                if body.push(bytes).is_err() {
+                    self.core.refuse_body("the response is larger than the limit");
+                    self.input = Input::Over;
+                }
+            }
+            Input::Sniffing(sniffer, seen) => {
+                seen.extend_from_slice(bytes);
+                if let Some(framing) = sniffer.push(bytes) {
+                    let seen = std::mem::take(seen);
+                    self.sniffed(framing, seen);
+                }
+            }
+            Input::Over => {}
+        }
+    }
+
+    /// The upstream has ended.
+    pub fn close(&mut self, how: Close) {
+        self.closing.get_or_insert(how);
+    }
+
+    /// Takes the next step. Bytes appended to `out` are free to leave.
+    pub fn step(&mut self, out: &mut Vec<u8>) -> Step {
+        loop {
+            if let Some(step) = self.core.next_step(out) {
+                return step;
+            }
+            match &mut self.input {
+                Input::Frames(splitter) => match splitter.next_frame() {
+                    Ok(Some(frame)) => {
+                        self.core.frame(&frame, out);
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(_) => {
+                        self.input = Input::Over;
+                        self.core.fail(Blame::Refused, "one frame is larger than the limit", out);
+                        continue;
+                    }
+                },
+                Input::Sniffing(..) | Input::Body(_) | Input::Over => {}
+            }
+            match self.closing {
+                None => {
+                    self.core.relax(out);
+                    return Step::NeedMore;
+                }
+                Some(how) => self.finish(how, out),
+            }
+            if let Some(step) = self.core.next_step(out) {
+                return step;
+            }
+            if self.core.is_waiting() {
+                self.core.relax(out);
+                return Step::Waiting;
+            }
+        }
+    }
+
+    /// Answers a question by name.
+    pub fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
+        self.core.answer_name(slot, answer);
+    }
+
+    /// Answers a question about a whole call.
+    pub fn answer(&mut self, slot: Slot, answer: Answer) {
+        self.core.answer(slot, answer);
+    }
+
+    fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
+        self.input = match framing {
+            Framing::Sse => {
+                let mut splitter = Splitter::new(self.core.limits().frame);
+                splitter.push(&seen);
+                Input::Frames(splitter)
+            }
+            Framing::Body => {
+                let mut body = BodyBuffer::new(self.core.limits().body);
+                if body.push(&seen).is_err() {
+                    self.core.refuse_body("the response is larger than the limit");
+                    Input::Over
+                } else {
+                    Input::Body(body)
+                }
+            }
+            Framing::Unreadable => {
+                self.core.refuse_body("the response is not UTF-8");
+                Input::Over
+            }
+        };
+    }
+
+    /// Reads what is left at the end, a piece at a time: each may raise a question.
+    fn finish(&mut self, how: Close, out: &mut Vec<u8>) {
+        if let Input::Frames(splitter) = &mut self.input {
+            match splitter.finish() {
+                Some(frame) => self.core.frame(&frame, out),
+                None => self.input = Input::Over,
+            }
+            return;
+        }
+        match std::mem::replace(&mut self.input, Input::Over) {
+            Input::Sniffing(sniffer, seen) => {
+                self.sniffed(sniffer.finish().unwrap_or(Framing::Sse), seen);
+            }
+            Input::Body(body) if how == Close::End => self.core.body(body.into_bytes(), out),
+            Input::Body(_) => self.core.refuse_body("the response was cut off"),
+            Input::Frames(_) | Input::Over => self.core.end(how, out),
+        }
+    }
+}
+
+/// Questions and notes that wait for the driver.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub(crate) steps: VecDeque<Step>,
+}
+
+impl Outbox {
+    pub(crate) fn note(&mut self, note: Note) {
+        self.steps.push_back(Step::Note(note));
+    }
+
+    /// The call is asked about anew: an older question by its name is void.
+    pub(crate) fn withdraw_name(&mut self, slot: Slot) {
+        self.steps.retain(|step| !matches!(step, Step::Name(question) if question.slot == slot));
+    }
+}

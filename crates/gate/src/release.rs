@@ -1,0 +1,173 @@
+//! What leaves: allowed parts as they came, denied ones not at all.
+
+use callgate_call::json::decode_into;
+use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, What};
+
+use crate::core::Core;
+use crate::gate::Note;
+use crate::held::{Entry, Held};
+use crate::slot::State;
+use crate::{OnDeny, RemovedCall, RemovedTurn};
+
+/// Said where a turn would otherwise be empty: agents ask again and again after an empty turn.
+const NEUTRAL: &str = "There is nothing further to do in this turn.";
+
+/// Said where a part of the turn could not be read and nothing else is left of it.
+const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
+
+impl Core {
+    /// Lets a frame go, each of its parts by the fate of its call.
+    pub(crate) fn emit(&mut self, mut entry: Entry, out: &mut Vec<u8>) {
+        let data = match &entry.bytes {
+            Held::Body(body) => body.as_str(),
+            Held::Frame(frame) => {
+                frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("")
+            }
+        };
+        if let Some(text) = entry.reading.text.take() {
+            self.say(entry.reading.text_lane, Some(text.of(data)));
+        }
+        let mut fates = Vec::with_capacity(entry.reading.parts.len());
+        for (place, part) in entry.reading.parts.iter().enumerate() {
+            let fate = match entry.refused.contains(&place) {
+                true => Fate::Drop,
+                false => self.fate(part, data),
+            };
+            fates.push(fate);
+        }
+        match &entry.bytes {
+            Held::Frame(frame) => {
+                let frame = frame.as_frame();
+                self.writer.write(&frame, data, &entry.reading, &fates, out);
+            }
+            Held::Body(body) => match self.writer.write_body(body, &entry.reading, &fates) {
+                Some(body) => out.extend_from_slice(body.as_bytes()),
+                None => self.refuse_body("the response holds a denied call in an unknown shape"),
+            },
+        }
+        for part in &entry.reading.parts {
+            if let What::Finish(_) = part.what {
+                self.lane(part.lane).finished = true;
+                self.hand_out_removed(part.lane);
+            }
+        }
+    }
+
+    fn fate(&mut self, part: &Part, data: &str) -> Fate {
+        match &part.what {
+            What::Piece(piece) => self.piece_fate(part.lane, piece),
+            What::End(slot) => match self.call(*slot).map(|call| &call.state) {
+                Some(State::Denied(_) | State::Dropped) | None => Fate::Drop,
+                Some(_) => Fate::Keep,
+            },
+            What::Finish(finish) => self.finish_fate(part.lane, *finish),
+            What::Text => {
+                self.say(part.lane, Some(part.at.of(data)));
+                Fate::Keep
+            }
+            What::Signature => {
+                let mut text = String::new();
+                decode_into(part.at.of(data), &mut None, &mut text);
+                self.lane(part.lane).signatures.push(text);
+                Fate::Keep
+            }
+        }
+    }
+
+    fn piece_fate(&mut self, lane: Lane, piece: &Piece) -> Fate {
+        let Some(call) = self.call(piece.slot) else { return Fate::Drop };
+        let whole = call.leaves_whole();
+        match &call.state {
+            State::Denied(denial) => {
+                let notice = denial.notice();
+                match piece.opens {
+                    true => self.take_out(lane, piece, notice),
+                    false => Fate::Drop,
+                }
+            }
+            State::Dropped => {
+                if piece.opens {
+                    self.lane(lane).removed += 1;
+                }
+                Fate::Drop
+            }
+            State::Allowed | State::Live if piece.opens => {
+                let canonical = call.assembly.canonical();
+                if piece.host == Host::Client && piece.carrier == Carrier::Listed {
+                    let id = call.assembly.id().to_owned();
+                    self.lane(lane).survivors.push(id);
+                }
+                if whole { Fate::Whole(canonical) } else { Fate::Keep }
+            }
+            State::Allowed if whole => Fate::Drop,
+            State::Allowed | State::Live | State::Provider => Fate::Keep,
+            // Not settled: it cannot be here, and if it is, it does not leave.
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) => Fate::Drop,
+        }
+    }
+
+    /// Takes a denied call out and says so, where a text may stand: not behind a call that the
+    /// client got, and not behind the end.
+    fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
+        let explain = self.settings.on_deny == OnDeny::Explain;
+        let alone = self.dialect.notice_stands_alone();
+        let state = self.lane(lane);
+        if piece.carrier == Carrier::Stray {
+            return Fate::Drop;
+        }
+        state.removed += 1;
+        state.removed_calls.push(piece.slot);
+        if !explain || state.finished || !state.survivors.is_empty() {
+            return Fate::Drop;
+        }
+        let set_off = if state.text && !alone { "\n\n" } else { "" };
+        state.text = true;
+        let said = format!("{set_off}{notice}");
+        if let Some(call) = self.call_mut(piece.slot) {
+            call.notice = Some(notice);
+        }
+        Fate::Notice(said)
+    }
+
+    fn finish_fate(&mut self, lane: Lane, _: Finish) -> Fate {
+        let state = self.lane(lane);
+        if state.removed == 0 || !state.survivors.is_empty() {
+            return Fate::Keep;
+        }
+        let empty = !std::mem::replace(&mut state.text, true) && !state.finished;
+        let neutral = if state.removed > state.removed_calls.len() { WITHHELD } else { NEUTRAL };
+        if empty && let Some(digest) = &mut state.digest {
+            digest.add(neutral);
+        }
+        Fate::Ordinary(empty.then(|| neutral.to_owned()))
+    }
+
+    /// Hands out what was taken out of a turn, to be put back into a later request.
+    pub(crate) fn hand_out_removed(&mut self, lane: Lane) {
+        let dialect = self.dialect;
+        let state = self.lane(lane);
+        let slots = std::mem::take(&mut state.removed_calls);
+        if slots.is_empty() {
+            return;
+        }
+        let mut turn = RemovedTurn {
+            siblings: state.survivors.iter().filter(|id| !id.is_empty()).cloned().collect(),
+            signatures: state.signatures.clone(),
+            left: state.digest.as_ref().map(|digest| digest.finish()),
+            calls: Vec::with_capacity(slots.len()),
+        };
+        for slot in slots {
+            let Some(call) = self.call(slot) else { continue };
+            let State::Denied(denial) = &call.state else { continue };
+            let canonical = call.assembly.canonical();
+            turn.calls.push(RemovedCall {
+                id: call.assembly.id().to_owned(),
+                original: dialect.original(call.assembly.original(), &canonical),
+                place: call.place,
+                notice: call.notice.clone(),
+                why: denial.notice(),
+            });
+        }
+        self.outbox.note(Note::Removed(turn));
+    }
+}

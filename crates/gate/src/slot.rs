@@ -1,0 +1,85 @@
+//! One call on its way through the gate.
+
+use callgate_call::ToolCall;
+use callgate_dialect::{Assembly, Carrier, Lane, Slot};
+use callgate_policy::Denial;
+
+/// A call on its way through the gate.
+///
+/// ```text
+///              name complete              allowed by name
+///   Naming ───────────────► NamedAsked ─────────────────► Live ──┐ arguments complete, or the end
+///      │                      │     │ arguments needed           │
+///      │ whole at once        │     ▼                            ▼
+///      └──────────────────────┼─► Held ───────────────────────► Asked ──► Allowed
+///                             │              the end             │
+///                             └──────────► Denied ◄──────────────┘
+/// ```
+#[derive(Debug)]
+pub(crate) struct CallSlot {
+    pub(crate) slot: Slot,
+    pub(crate) lane: Lane,
+    pub(crate) carrier: Carrier,
+    pub(crate) assembly: Assembly,
+    pub(crate) state: State,
+    /// Its own end or the turn's has come: no piece of it is expected any more.
+    pub(crate) ended: bool,
+    /// Its place in the turn: among the blocks, or among the calls of the choice.
+    pub(crate) place: usize,
+    /// Calls also stand in another lane. Some clients do not tell lanes apart, so this one leaves
+    /// whole.
+    pub(crate) second_lane: bool,
+    /// The notice that took its place.
+    pub(crate) notice: Option<String>,
+}
+
+/// What a call waits for.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Its name may still grow.
+    Naming,
+    /// The question by name is out.
+    NameAsked,
+    /// A rule needs its arguments, or its shape is odd: it is held until it is whole.
+    Held,
+    /// Allowed by name: its pieces leave, but not the one that completes it.
+    Live,
+    /// It is whole, and the verdict is awaited.
+    Asked(Asked),
+    /// A permit was given.
+    Allowed,
+    /// It is taken out.
+    Denied(Denial),
+    /// It was unfinished when the stream ended or failed. It is taken out.
+    Dropped,
+    /// The provider runs it.
+    Provider,
+}
+
+/// A call whose verdict is awaited.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) call: ToolCall,
+    /// Pieces of it have left: a denial can only end the stream.
+    pub(crate) streaming: bool,
+}
+
+impl CallSlot {
+    /// Whether its fate is known, so that a frame with a piece of it may leave.
+    pub(crate) fn is_settled(&self) -> bool {
+        match self.state {
+            State::Live
+            | State::Allowed
+            | State::Denied(_)
+            | State::Dropped
+            | State::Provider => true,
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) => false,
+        }
+    }
+
+    /// Whether it leaves in the dialect's canonical form instead of piece by piece.
+    pub(crate) fn leaves_whole(&self) -> bool {
+        let odd = !self.assembly.is_canonical();
+        odd || (self.second_lane && !self.assembly.is_one_piece())
+    }
+}

@@ -1,0 +1,279 @@
+//! From a policy as written to one that can judge, or every problem at once.
+
+use std::collections::HashMap;
+
+use callgate_call::{Surface, fold};
+use callgate_facts::{Catalogue, Kind};
+use globset::GlobBuilder;
+use regex::RegexBuilder;
+
+use crate::Verdict;
+use crate::condition::{Condition, Test};
+use crate::diagnostic::{Problems, did_you_mean};
+use crate::limit::{LimitBy, Rate};
+use crate::names::{Names, Tools};
+use crate::node::{Node, Yaml};
+use crate::operator::{Base, Comparison, Literal, Operator, OperatorName};
+use crate::path::{CONTEXT, Path};
+use crate::pattern::Wildcard;
+use crate::policy::Policy;
+use crate::rule::{Limit, Role, Rule};
+use crate::source::read::{At, boolean, decimal, text, wrong};
+use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
+
+/// All rules have this priority unless they say otherwise.
+pub(crate) const DEFAULT_PRIORITY: i64 = 100;
+
+/// The surfaces of a rule that names none.
+const DEFAULT_SURFACES: [Surface; 3] = [Surface::Response, Surface::Mcp, Surface::Hook];
+
+/// A regular expression that compiles to more than this is refused: 1 MiB holds hundreds of
+/// alternatives, and ten thousand such rules must still fit into memory.
+const REGEX_SIZE: usize = 1 << 20;
+
+/// Compiles one policy. Rules with a problem are left out; the caller rejects the file anyway.
+pub(crate) fn policy(
+    source: PolicySource,
+    catalogue: &Catalogue,
+    problems: &mut Problems<'_>,
+) -> Policy {
+    let name = source.name.map(|at| at.value).unwrap_or_default();
+    unique_ids(&source.rules, problems);
+    let mut rules = Vec::new();
+    for rule in source.rules {
+        rules.extend(compile_rule(rule, &name, catalogue, problems));
+    }
+    let shadow = source.mode == Some(Mode::Shadow);
+    let mut defaults = Surface::ALL.map(|surface| {
+        let own = DEFAULT_SURFACES.contains(&surface);
+        let default = if own { source.default } else { None };
+        (surface, default.unwrap_or(Verdict::Allow))
+    });
+    for (surface, default) in &mut defaults {
+        if let Some((_, verdict)) = source.defaults.iter().find(|(named, _)| named == surface) {
+            *default = *verdict;
+        }
+    }
+    Policy::new(name, shadow, defaults, rules)
+}
+
+fn unique_ids(rules: &[RuleSource], problems: &mut Problems<'_>) {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for id in rules.iter().filter_map(|rule| rule.id.as_ref()) {
+        if let Some(line) = seen.insert(&id.value, id.span.line) {
+            problems
+                .add(id.span, format!("a second rule `{}`", id.value))
+                .label(format!("the first is on line {line}"))
+                .hint("ids are told to people and must be unique in the file");
+        }
+    }
+}
+
+fn compile_rule(
+    source: RuleSource,
+    policy: &str,
+    catalogue: &Catalogue,
+    problems: &mut Problems<'_>,
+) -> Option<Rule> {
+    let before = problems.len();
+    let tools = source.tools.map(|patterns| compile_tools(&patterns, catalogue, problems));
+    let when = match source.when {
+        Some(when) => compile_condition(when, problems).map(Some),
+        None => Some(None),
+    };
+    if problems.len() > before {
+        return None;
+    }
+    let (id, verdict) = (source.id?.value, source.verdict?);
+    let folded = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
+        patterns.iter().map(|at| Wildcard::new(&fold(at.value.trim()))).collect()
+    };
+    let exact = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
+        patterns.iter().map(|at| Wildcard::new(&at.value)).collect()
+    };
+    let role = match (source.mode, verdict) {
+        (Some(Mode::Shadow), _) => Role::Shadow,
+        (_, Verdict::Audit) => Role::Audit,
+        _ => Role::Decide,
+    };
+    Some(Rule {
+        policy: policy.to_owned(),
+        surfaces: source.surfaces.unwrap_or_else(|| DEFAULT_SURFACES.to_vec()),
+        names: Names { tools, servers: source.servers.map(folded) },
+        agents: source.agents.map(folded),
+        who: source.who.into_iter().map(|(field, patterns)| (field, exact(patterns))).collect(),
+        when: when?,
+        limit: source.limit.map(compile_limit),
+        verdict,
+        priority: source.priority.unwrap_or(DEFAULT_PRIORITY),
+        role,
+        reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
+        hint: source.hint,
+        id,
+    })
+}
+
+fn compile_tools(
+    patterns: &[At<String>],
+    catalogue: &Catalogue,
+    problems: &mut Problems<'_>,
+) -> Tools {
+    let mut tools = Tools::default();
+    for pattern in patterns {
+        let Some(word) = pattern.value.strip_prefix('@') else {
+            tools.add(&pattern.value);
+            continue;
+        };
+        match Kind::from_word(word) {
+            Some(kind) => tools.add_kind(kind, catalogue),
+            None => {
+                let kinds = Kind::ALL.map(|kind| kind.to_string());
+                let hint = did_you_mean(&pattern.value, kinds.iter().map(String::as_str))
+                    .unwrap_or_else(|| format!("one of: {}", kinds.join(", ")));
+                problems.add(pattern.span, format!("unknown kind `{}`", pattern.value)).hint(hint);
+            }
+        }
+    }
+    tools
+}
+
+fn compile_limit(source: LimitSource) -> Limit {
+    // The reader bounds both numbers.
+    let number = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
+    let calls = number(source.calls);
+    let burst = source.burst.map_or(calls, number);
+    Limit {
+        rate: Rate { calls, seconds: source.seconds, burst },
+        by: source.by.unwrap_or_else(|| vec![LimitBy::Session]),
+    }
+}
+
+fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Option<Condition> {
+    let mut every = |parts: Vec<ConditionSource>| -> Option<Vec<Condition>> {
+        // All of them before giving up: each may have its own problem.
+        let parts: Vec<_> = parts.into_iter().map(|p| compile_condition(p, problems)).collect();
+        parts.into_iter().collect()
+    };
+    match source {
+        ConditionSource::Any(parts) => every(parts).map(Condition::Any),
+        ConditionSource::All(parts) => every(parts).map(Condition::All),
+        ConditionSource::Not(part) => {
+            compile_condition(*part, problems).map(|part| Condition::Not(Box::new(part)))
+        }
+        ConditionSource::Test { path, operator, value } => {
+            let compiled = compile_path(&path, problems);
+            let test = compile_operator(operator, &value, problems);
+            let (path, written) = (compiled?, path.value);
+            Some(Condition::Test(Test { path, written, name: operator, operator: test? }))
+        }
+    }
+}
+
+fn compile_path(path: &At<String>, problems: &mut Problems<'_>) -> Option<Path> {
+    let parsed = Path::parse(&path.value);
+    if let Err(why) = &parsed {
+        let field = path.value.strip_prefix("context.");
+        let hint = field.map(|field| {
+            let known = CONTEXT.iter().map(|(word, _)| *word);
+            did_you_mean(field, known.clone())
+                .unwrap_or_else(|| format!("known: {}", known.collect::<Vec<_>>().join(", ")))
+        });
+        let hint = hint.unwrap_or_else(|| "like `options.path`, `items[*].name` or `$`".into());
+        problems
+            .add(path.span, format!("cannot read the path `{}`", path.value))
+            .label(why.as_str())
+            .hint(hint);
+    }
+    parsed.ok()
+}
+
+fn compile_operator(
+    name: OperatorName,
+    value: &Node,
+    problems: &mut Problems<'_>,
+) -> Option<Operator> {
+    let what = format!("the value of `{}`", name.as_str());
+    let compare = |comparison, problems: &mut Problems<'_>| {
+        decimal(value, &what, problems).map(|bound| Operator::Compare(comparison, bound))
+    };
+    match name.base {
+        Base::Equals => literal(value, &what, problems).map(Operator::Equals),
+        Base::In => literals(value, &what, problems).map(Operator::In),
+        Base::Contains => text(value, &what, problems).map(|at| Operator::Contains(at.value)),
+        Base::StartsWith => text(value, &what, problems).map(|at| Operator::StartsWith(at.value)),
+        Base::Matches => regex(text(value, &what, problems)?, problems),
+        Base::Glob => glob(text(value, &what, problems)?, problems),
+        Base::Exists => boolean(value, &what, problems).map(Operator::Exists),
+        Base::Gt => compare(Comparison::Gt, problems),
+        Base::Gte => compare(Comparison::Gte, problems),
+        Base::Lt => compare(Comparison::Lt, problems),
+        Base::Lte => compare(Comparison::Lte, problems),
+    }
+}
+
+fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Literal> {
+    match &node.value {
+        Yaml::String(text) => Some(Literal { text: text.clone(), number: None }),
+        Yaml::Bool(value) => Some(Literal { text: value.to_string(), number: None }),
+        Yaml::Number { json, .. } => {
+            Some(Literal { text: json.clone(), number: crate::number::Decimal::parse(json) })
+        }
+        Yaml::Null => {
+            problems
+                .add(node.span, format!("{what} is nothing"))
+                .hint("to ask whether an argument is missing, write `exists: false`");
+            None
+        }
+        Yaml::List(_) | Yaml::Map(_) => {
+            wrong(node, what, "text, a number, true or false", problems);
+            None
+        }
+    }
+}
+
+fn literals(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<Literal>> {
+    let Yaml::List(items) = &node.value else {
+        wrong(node, what, "a list", problems);
+        return None;
+    };
+    if items.is_empty() {
+        problems.add(node.span, format!("{what} is an empty list, which nothing can match"));
+        return None;
+    }
+    let literals: Vec<_> = items.iter().map(|item| literal(item, what, problems)).collect();
+    literals.into_iter().collect()
+}
+
+fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
+    match RegexBuilder::new(&pattern.value).size_limit(REGEX_SIZE).build() {
+        Ok(regex) => Some(Operator::Matches(regex)),
+        Err(regex::Error::CompiledTooBig(_)) => {
+            problems
+                .add(pattern.span, "this regular expression is too large")
+                .hint("use fewer or smaller repetitions, `(?-u)` classes, or several rules");
+            None
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
+            problems
+                .add(pattern.span, "cannot read this regular expression")
+                .label(why)
+                .hint("look-around and back-references are left out: matching takes linear time");
+            None
+        }
+    }
+}
+
+fn glob(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
+    match GlobBuilder::new(&pattern.value).literal_separator(true).build() {
+        Ok(glob) => Some(Operator::Glob(glob.compile_matcher())),
+        Err(error) => {
+            problems
+                .add(pattern.span, "cannot read this glob")
+                .label(error.kind().to_string())
+                .hint("`*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of");
+            None
+        }
+    }
+}

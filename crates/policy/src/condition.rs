@@ -1,0 +1,242 @@
+//! A rule's `when`: a tree of tests on arguments and context.
+
+use callgate_call::ToolCall;
+use callgate_call::json::Value;
+
+use crate::moment::Moment;
+use crate::operator::{Operator, OperatorName, Scalar};
+use crate::path::{ContextField, Found, Path};
+use crate::tri::{Possible, Tri};
+use crate::verdict::Matched;
+
+/// A compiled condition.
+#[derive(Debug, Clone)]
+pub(crate) enum Condition {
+    Any(Vec<Condition>),
+    All(Vec<Condition>),
+    Not(Box<Condition>),
+    Test(Test),
+}
+
+/// One argument with one operator.
+#[derive(Debug, Clone)]
+pub(crate) struct Test {
+    pub(crate) path: Path,
+    /// The path as the rule says it.
+    pub(crate) written: String,
+    pub(crate) name: OperatorName,
+    pub(crate) operator: Operator,
+}
+
+/// What a condition looks at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scene<'c> {
+    pub(crate) call: &'c ToolCall,
+    pub(crate) moment: &'c Moment,
+    /// Whether what the client merely claims (agent, session) counts.
+    pub(crate) claims: Claims,
+}
+
+/// What a claim is worth to the rule that asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claims {
+    /// A rule that restricts believes them.
+    Believed,
+    /// To a rule that allows they are unknown.
+    Unknown,
+}
+
+impl Condition {
+    /// Whether the condition holds.
+    pub(crate) fn holds(&self, scene: &Scene<'_>) -> Tri {
+        match self {
+            Self::Any(parts) => Tri::any(parts.iter().map(|part| part.holds(scene))),
+            Self::All(parts) => Tri::all(parts.iter().map(|part| part.holds(scene))),
+            Self::Not(part) => !part.holds(scene),
+            Self::Test(test) => test.holds(scene),
+        }
+    }
+
+    /// What the condition may come to, whatever the arguments are.
+    pub(crate) fn possible(&self, scene: &Scene<'_>) -> Possible {
+        match self {
+            Self::Any(parts) => {
+                let none = Possible::only(Tri::False);
+                parts.iter().fold(none, |set, part| set.or(part.possible(scene)))
+            }
+            Self::All(parts) => {
+                let all = Possible::only(Tri::True);
+                parts.iter().fold(all, |set, part| set.and(part.possible(scene)))
+            }
+            Self::Not(part) => !part.possible(scene),
+            Self::Test(test) => match test.path {
+                Path::Argument(_) => Possible::OPEN,
+                Path::Context(_) => Possible::only(test.holds(scene)),
+            },
+        }
+    }
+
+    /// Whether any test looks at the arguments.
+    pub(crate) fn needs_arguments(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::needs_arguments),
+            Self::Not(part) => part.needs_arguments(),
+            Self::Test(test) => matches!(test.path, Path::Argument(_)),
+        }
+    }
+
+    /// The first argument that made this condition hold.
+    pub(crate) fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        match self {
+            Self::Any(parts) => {
+                let holding = parts.iter().filter(|part| part.holds(scene) == Tri::True);
+                holding.flat_map(|part| part.matched(scene)).next()
+            }
+            Self::All(parts) => parts.iter().find_map(|part| part.matched(scene)),
+            Self::Not(_) => None,
+            Self::Test(test) => test.matched(scene),
+        }
+    }
+
+    /// Why this condition is unknown, for the record.
+    pub(crate) fn why_unknown(&self, scene: &Scene<'_>) -> Option<String> {
+        match self {
+            Self::Any(parts) | Self::All(parts) => {
+                parts.iter().find_map(|part| part.why_unknown(scene))
+            }
+            Self::Not(part) => part.why_unknown(scene),
+            Self::Test(test) => {
+                (test.holds(scene) == Tri::Unknown).then(|| test.why_unknown(scene))
+            }
+        }
+    }
+}
+
+impl Test {
+    fn holds(&self, scene: &Scene<'_>) -> Tri {
+        let positive = match &self.path {
+            Path::Context(field) => self.holds_in_context(*field, scene),
+            Path::Argument(_) => match scene.call.arguments.value() {
+                Ok(root) => self.holds_in(root),
+                Err(_) => Tri::Unknown,
+            },
+        };
+        if self.name.negated { !positive } else { positive }
+    }
+
+    fn holds_in(&self, root: &Value) -> Tri {
+        if let Operator::Exists(wanted) = self.operator {
+            return self.exists_in(root, wanted);
+        }
+        let mut result = Tri::False;
+        self.path.each(root, &mut |found| {
+            if result != Tri::True {
+                result = result.or(match found {
+                    Found::Value(value) => self.operator.holds(value),
+                    Found::WrongType => Tri::Unknown,
+                });
+            }
+        });
+        result
+    }
+
+    /// The whole input always exists; elsewhere anything but `null` does.
+    fn exists_in(&self, root: &Value, wanted: bool) -> Tri {
+        let mut exists = Tri::from(matches!(&self.path, Path::Argument(steps) if steps.is_empty()));
+        self.path.each(root, &mut |found| {
+            exists = exists.or(match found {
+                Found::Value(Value::Null) => Tri::False,
+                Found::Value(_) => Tri::True,
+                Found::WrongType => Tri::Unknown,
+            });
+        });
+        if wanted { exists } else { !exists }
+    }
+
+    fn holds_in_context(&self, field: ContextField, scene: &Scene<'_>) -> Tri {
+        let claimed = field == ContextField::Session && !scene.call.origin.agent_proven;
+        if claimed && scene.claims == Claims::Unknown {
+            return Tri::Unknown;
+        }
+        match (context(field, scene), &self.operator) {
+            (found, Operator::Exists(wanted)) => (found.is_some() == *wanted).into(),
+            (Some(scalar), operator) => operator.holds_scalar(scalar),
+            (None, _) => Tri::False,
+        }
+    }
+
+    fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        let Ok(root) = scene.call.arguments.value() else { return None };
+        let mut matched = None;
+        self.path.each(root, &mut |found| {
+            if let Found::Value(value) = found
+                && matched.is_none()
+                && (self.name.negated || self.operator.holds(value) == Tri::True)
+            {
+                matched = self.first_holding(value);
+            }
+        });
+        matched
+    }
+
+    /// The scalar that holds: inside a list, the first such element.
+    fn first_holding(&self, value: &Value) -> Option<Matched> {
+        if let Value::Array(items) = value {
+            return items.iter().find_map(|item| self.first_holding(item));
+        }
+        let scalar = Scalar::of(value)?;
+        let holds = self.name.negated || self.operator.holds_scalar(scalar) == Tri::True;
+        holds.then(|| Matched::new(&self.written, scalar.text()))
+    }
+
+    fn why_unknown(&self, scene: &Scene<'_>) -> String {
+        let (path, word) = (&self.written, self.name.as_str());
+        match (&self.path, scene.call.arguments.value()) {
+            (Path::Context(ContextField::Session), _) if !scene.call.origin.agent_proven => {
+                "the session is only claimed".to_owned()
+            }
+            (Path::Argument(_), Err(unreadable)) => unreadable.to_string(),
+            _ => format!("`{path}` has a type that `{word}` cannot compare"),
+        }
+    }
+}
+
+fn context<'c>(field: ContextField, scene: &Scene<'c>) -> Option<Scalar<'c>> {
+    let origin = &scene.call.origin;
+    let text = match field {
+        ContextField::Session => origin.session.as_deref(),
+        ContextField::Cwd => origin.cwd.as_deref(),
+        ContextField::Model => origin.model.as_deref(),
+        ContextField::Provider => origin.provider.as_deref(),
+        ContextField::Weekday => Some(scene.moment.weekday.as_str()),
+        ContextField::Hour => {
+            return HOURS.get(usize::from(scene.moment.hour)).map(|hour| Scalar::Number(hour));
+        }
+    };
+    text.map(Scalar::Text)
+}
+
+const HOURS: [&str; 24] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
+    "17", "18", "19", "20", "21", "22", "23",
+];
+
+impl Condition {
+    /// The condition as text, equal for equal conditions.
+    pub(crate) fn shape(&self) -> String {
+        let join = |parts: &[Self]| parts.iter().map(Self::shape).collect::<Vec<_>>().join(",");
+        match self {
+            Self::Any(parts) => format!("any({})", join(parts)),
+            Self::All(parts) => format!("all({})", join(parts)),
+            Self::Not(part) => format!("not({})", part.shape()),
+            Self::Test(test) => {
+                let operand = match &test.operator {
+                    Operator::Matches(regex) => regex.as_str().to_owned(),
+                    Operator::Glob(glob) => glob.glob().glob().to_owned(),
+                    other => format!("{other:?}"),
+                };
+                format!("{:?} {} {operand:?}", test.path, test.name.as_str())
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What is wrong with a rule file, and where.
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use crate::Source;
+
+/// A place in a rule file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The first byte.
+    pub start: usize,
+    /// The byte behind the last one.
+    pub end: usize,
+}
+
+/// One problem that rejects a rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The file's name, as given in [`Source`].
+    pub source: String,
+    /// Where.
+    pub span: Span,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What is wrong with the marked text; may be empty.
+    pub label: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Something a rule file may contain, but hardly on purpose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning(pub Diagnostic);
+
+/// Shows a problem: file, line and column, the text with a caret, and a `hint:` line.
+pub fn render(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
+    render_as(Level::ERROR, diagnostic, source, color)
+}
+
+impl Warning {
+    /// Shows the warning as [`render`] shows a problem.
+    pub fn render(&self, source: &Source, color: bool) -> String {
+        render_as(Level::WARNING, &self.0, source, color)
+    }
+}
+
+fn render_as(level: Level<'_>, diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut mark = AnnotationKind::Primary.span(clamp(diagnostic.span, &source.text));
+    if !diagnostic.label.is_empty() {
+        mark = mark.label(diagnostic.label.as_str());
+    }
+    let snippet =
+        Snippet::source(source.text.as_str()).path(diagnostic.source.as_str()).annotation(mark);
+    let mut group = level.primary_title(diagnostic.message.as_str()).element(snippet);
+    if let Some(hint) = &diagnostic.hint {
+        group = group.element(Level::HELP.with_name("hint").message(hint.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// A span that lies inside the text, on character boundaries, whatever was measured.
+fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let start = floor(span.start);
+    start..floor(span.end).max(start)
+}
+
+/// The problems of one file, collected until all of it was read.
+#[derive(Debug)]
+pub(crate) struct Problems<'s> {
+    source: &'s Source,
+    list: Vec<Diagnostic>,
+}
+
+impl<'s> Problems<'s> {
+    pub(crate) fn new(source: &'s Source) -> Self {
+        Self { source, list: Vec::new() }
+    }
+
+    /// Adds a problem; label and hint may follow.
+    pub(crate) fn add(&mut self, span: Span, message: impl Into<String>) -> Added<'_> {
+        let diagnostic = Diagnostic {
+            source: self.source.name.clone(),
+            span,
+            message: message.into(),
+            label: String::new(),
+            hint: None,
+        };
+        self.list.push(diagnostic);
+        Added(self.list.last_mut())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Every problem, in the order of the text.
+    pub(crate) fn into_list(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|diagnostic| diagnostic.span.start);
+        self.list
+    }
+}
+
+/// A problem that was just added.
+#[derive(Debug)]
+pub(crate) struct Added<'p>(Option<&'p mut Diagnostic>);
+
+impl Added<'_> {
+    pub(crate) fn label(self, label: impl Into<String>) -> Self {
+        Self(self.0.map(|diagnostic| {
+            diagnostic.label = label.into();
+            diagnostic
+        }))
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) {
+        self.maybe_hint(Some(hint.into()));
+    }
+
+    pub(crate) fn maybe_hint(self, hint: Option<String>) {
+        if let Some(diagnostic) = self.0 {
+            diagnostic.hint = hint;
+        }
+    }
+}
+
+/// The known word that was probably meant.
+pub(crate) fn did_you_mean<'w>(
+    word: &str,
+    known: impl IntoIterator<Item = &'w str>,
+) -> Option<String> {
+    let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
+    let (steps, candidate) = near.min_by_key(|(steps, _)| *steps)?;
+    (steps <= 2.max(word.len() / 3)).then(|| format!("did you mean `{candidate}`?"))
+}
+
+/// How many characters must change, one row of the classic table at a time.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (y, pair) in b.iter().zip(row.windows(2)) {
+            let &[diagonal, above] = pair else { continue };
+            left = (left + 1).min(above + 1).min(diagonal + usize::from(x != *y));
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}

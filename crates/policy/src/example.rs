@@ -1,0 +1,131 @@
+//! Examples a rule carries: calls it must and must not match, checked whenever it loads.
+
+use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+
+use crate::diagnostic::{Problems, Span};
+use crate::limit::LimitFacts;
+use crate::moment::{Moment, Weekday};
+use crate::node::Yaml;
+use crate::policy::Policy;
+use crate::rule::{Match, Named, Question, Rule};
+use crate::source::{ExampleSource, PolicySource, RuleSource};
+
+/// The examples of one policy, taken before its rules are compiled.
+#[derive(Debug)]
+pub(crate) struct Examples {
+    list: Vec<Example>,
+}
+
+#[derive(Debug)]
+struct Example {
+    rule: String,
+    span: Span,
+    expected: Expected,
+    call: Result<ToolCall, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Match,
+    NoMatch,
+}
+
+impl Examples {
+    pub(crate) fn of(policy: &PolicySource) -> Self {
+        let mut list = Vec::new();
+        for rule in &policy.rules {
+            let Some(id) = &rule.id else { continue };
+            let matching = rule.examples.matching.iter().map(|e| (e, Expected::Match));
+            let not_matching = rule.examples.not_matching.iter().map(|e| (e, Expected::NoMatch));
+            list.extend(matching.chain(not_matching).map(|(example, expected)| Example {
+                rule: id.value.clone(),
+                span: example.span,
+                expected,
+                call: call(example, rule),
+            }));
+        }
+        Self { list }
+    }
+
+    /// Reports every example that does not hold. Rules that did not compile are not asked.
+    pub(crate) fn check(&self, policy: &Policy, problems: &mut Problems<'_>) {
+        for example in &self.list {
+            let Some(rule) = policy.rules.iter().find(|rule| rule.id == example.rule) else {
+                continue;
+            };
+            match &example.call {
+                Err(why) => {
+                    problems.add(example.span, format!("this example is no call: {why}"));
+                }
+                Ok(call) => example.compare(rule, call, problems),
+            }
+        }
+    }
+}
+
+impl Example {
+    fn compare(&self, rule: &Rule, call: &ToolCall, problems: &mut Problems<'_>) {
+        let matched = matches(rule, call);
+        let (message, hint) = match (self.expected, matched) {
+            (Expected::Match, Match::No | Match::Disregarded) => {
+                (format!("rule `{}` does not match this example", self.rule), why_not(rule, call))
+            }
+            (Expected::NoMatch, Match::Yes) => (
+                format!("rule `{}` matches this example, which it must not", self.rule),
+                "narrow the rule, or move the example to `match`",
+            ),
+            (Expected::NoMatch, Match::Unknown) => (
+                format!("rule `{}` matches this example, which it must not", self.rule),
+                "a condition is unknown here, which counts as a match in a rule that restricts",
+            ),
+            _ => return,
+        };
+        problems.add(self.span, message).hint(hint);
+    }
+}
+
+/// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
+fn matches(rule: &Rule, call: &ToolCall) -> Match {
+    if !rule.applies_at(call.origin.surface) {
+        return Match::No;
+    }
+    let (limits, moment) = (LimitFacts::unasked(), NOON);
+    rule.matches(&Question::new(call, &moment, &limits), Named::Perhaps)
+}
+
+const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
+
+fn why_not(rule: &Rule, call: &ToolCall) -> &'static str {
+    let (limits, moment) = (LimitFacts::unasked(), NOON);
+    let question = Question::new(call, &moment, &limits);
+    if !rule.applies_at(call.origin.surface) {
+        "the rule does not apply on that surface"
+    } else if !rule.names(&question) {
+        "its tool or server is another"
+    } else {
+        "its `when`, `agent` or `who` does not hold"
+    }
+}
+
+fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> {
+    let name = match &example.server {
+        Some(server) => format!("mcp__{server}__{}", example.tool.value),
+        None => example.tool.value.clone(),
+    };
+    let arguments = match example.input.as_ref().map(|node| (node, &node.value)) {
+        None => Arguments::json(""),
+        Some((_, Yaml::String(text))) => Arguments::text(text.as_str()),
+        Some((node, _)) => Arguments::json(node.to_json()),
+    };
+    let own = rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
+    let mut facts = Facts::at(example.surface.or(own).unwrap_or(Surface::Response));
+    facts.agent = example.agent.clone();
+    facts.agent_proven = true;
+    facts.cwd = example.cwd.clone();
+    Ok(ToolCall {
+        id: CallId::default(),
+        name: ToolName::parse(&name).map_err(|error| error.to_string())?,
+        arguments,
+        origin: Origin::new(facts),
+    })
+}

@@ -1,0 +1,120 @@
+//! Finding the few rules that may match, without asking all of them.
+//!
+//! The index may name a rule too many, never one too few: whoever asks it evaluates what it names.
+//! A name leads to buckets of rules. Where a bucket is crowded with rules that look for something
+//! in the arguments, one pass over the arguments tells which of them are worth asking.
+
+mod arguments;
+mod names;
+
+use callgate_call::ToolCall;
+
+use crate::names::Name;
+use crate::rule::{Named, Rule};
+use arguments::ArgumentIndex;
+use names::NameIndex;
+
+/// Up to this many rules are asked one by one: that costs less than a pass of the automata, and
+/// a small policy needs none of them.
+pub(crate) const CROWD: usize = 16;
+
+/// A rule that may match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// The rule's place in its policy.
+    pub(crate) rule: u32,
+    pub(crate) named: Named,
+}
+
+/// Rules that share a piece of a name.
+#[derive(Debug, Default)]
+pub(crate) struct Bucket {
+    /// To be asked in any case.
+    plain: Vec<Candidate>,
+    /// To be asked only if the argument index names them.
+    triggered: Vec<Candidate>,
+}
+
+/// The index of one surface.
+#[derive(Debug)]
+pub(crate) struct Index {
+    names: NameIndex,
+    arguments: Option<ArgumentIndex>,
+}
+
+/// What a name leads to.
+#[derive(Debug)]
+pub(crate) struct Found<'i> {
+    index: &'i Index,
+    plain: Vec<Candidate>,
+    triggered: Vec<&'i [Candidate]>,
+}
+
+impl Index {
+    /// Indexes the rules that apply on a surface, each with its place in the policy.
+    pub(crate) fn new(rules: &[(u32, &Rule)]) -> Self {
+        let triggered = |rule: &Rule| rule.when.as_ref().and_then(arguments::triggers).is_some();
+        let crowded = rules.iter().filter(|(_, rule)| triggered(rule)).count() > CROWD;
+        let mut names = NameIndex::default();
+        for (at, rule) in rules {
+            names.add(*at, rule, crowded && triggered(rule));
+        }
+        names.finish();
+        Self { names, arguments: crowded.then(|| ArgumentIndex::new(rules)) }
+    }
+
+    pub(crate) fn find(&self, name: &Name<'_>) -> Found<'_> {
+        let mut found = Found { index: self, plain: Vec::new(), triggered: Vec::new() };
+        self.names.find(name, &mut |bucket| {
+            found.plain.extend_from_slice(&bucket.plain);
+            if !bucket.triggered.is_empty() {
+                found.triggered.push(&bucket.triggered);
+            }
+        });
+        dedup(&mut found.plain);
+        found
+    }
+}
+
+impl Found<'_> {
+    /// The rules to ask in any case.
+    pub(crate) fn plain(&self) -> &[Candidate] {
+        &self.plain
+    }
+
+    /// Those that look for something in the arguments. May name a rule twice.
+    pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
+        self.triggered.iter().copied().flatten().copied()
+    }
+
+    /// The rules to ask about a whole call, each once, in the order of the file.
+    pub(crate) fn candidates(mut self, call: &ToolCall) -> Vec<Candidate> {
+        let crowd: usize = self.triggered.iter().map(|bucket| bucket.len()).sum();
+        if crowd == 0 {
+            return self.plain;
+        }
+        let read = match (crowd > CROWD, &self.index.arguments) {
+            (true, Some(arguments)) => call.arguments.value().ok().map(|root| (arguments, root)),
+            _ => None,
+        };
+        match read {
+            // What cannot be read is unknown to each of them.
+            None => self.plain.extend(self.triggered.iter().copied().flatten()),
+            Some((arguments, root)) => {
+                let named = Named::Perhaps;
+                let hits = arguments.find(root).into_iter();
+                self.plain.extend(hits.map(|rule| Candidate { rule, named }));
+            }
+        }
+        dedup(&mut self.plain);
+        self.plain
+    }
+}
+
+/// Sorts by rule; of one rule the more certain candidate stays.
+fn dedup(candidates: &mut Vec<Candidate>) {
+    if candidates.len() > 1 {
+        candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.named));
+        candidates.dedup_by_key(|candidate| candidate.rule);
+    }
+}

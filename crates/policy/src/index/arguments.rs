@@ -1,0 +1,344 @@
+//! From arguments to the rules that look for something in them: per argument path one automaton
+//! for `contains`, one set of regular expressions for `matches`, one of globs for `glob`, hashes
+//! for `equals` and `in`, and a sorted list for `starts_with`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use callgate_call::json::Value;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use regex::{RegexSet, RegexSetBuilder};
+
+use crate::condition::{Condition, Test};
+use crate::number::Decimal;
+use crate::operator::{Operator, Scalar};
+use crate::path::{Found, Path};
+use crate::rule::Rule;
+
+/// Tests of which at least one must hold, or be unknown, for the condition not to be false.
+/// `None` where no such list can be made: negations, numbers, context.
+pub(super) fn triggers(condition: &Condition) -> Option<Vec<&Test>> {
+    match condition {
+        Condition::Not(_) => None,
+        Condition::Test(test) => can_trigger(test).then(|| vec![test]),
+        Condition::Any(parts) => {
+            let lists: Option<Vec<_>> = parts.iter().map(triggers).collect();
+            lists.map(|lists| lists.into_iter().flatten().collect())
+        }
+        Condition::All(parts) => parts.iter().filter_map(triggers).min_by_key(Vec::len),
+    }
+}
+
+fn can_trigger(test: &Test) -> bool {
+    let argument = matches!(test.path, Path::Argument(_));
+    let positive = !test.name.negated;
+    argument && positive && !matches!(test.operator, Operator::Exists(_) | Operator::Compare(..))
+}
+
+/// The rules with triggers, by argument path.
+#[derive(Debug)]
+pub(super) struct ArgumentIndex {
+    groups: Vec<(Path, Group)>,
+    /// One more than the highest rule.
+    rules: usize,
+}
+
+impl ArgumentIndex {
+    pub(super) fn new(rules: &[(u32, &Rule)]) -> Self {
+        let mut drafts: HashMap<&Path, Draft> = HashMap::new();
+        let mut highest = 0;
+        for (at, rule) in rules {
+            for test in rule.when.as_ref().and_then(triggers).into_iter().flatten() {
+                drafts.entry(&test.path).or_default().add(*at, &test.operator);
+                highest = highest.max(index(*at) + 1);
+            }
+        }
+        let groups = drafts.into_iter().map(|(path, draft)| (path.clone(), draft.build()));
+        Self { groups: groups.collect(), rules: highest }
+    }
+
+    /// Every rule with a trigger that may hold, once.
+    pub(super) fn find(&self, root: &Value) -> Vec<u32> {
+        let mut hits = Hits { seen: Vec::new(), list: Vec::new(), rules: self.rules };
+        for (path, group) in &self.groups {
+            path.each(root, &mut |found| match found {
+                Found::Value(value) => group.find(value, &mut hits),
+                Found::WrongType => hits.add(&group.all),
+            });
+        }
+        hits.list
+    }
+}
+
+/// Rules found so far. The bitmap is made at the first hit: mostly there is none.
+#[derive(Debug)]
+struct Hits {
+    seen: Vec<bool>,
+    list: Vec<u32>,
+    rules: usize,
+}
+
+impl Hits {
+    fn add(&mut self, rules: &[u32]) {
+        if self.seen.is_empty() {
+            self.seen.resize(self.rules, false);
+        }
+        for rule in rules {
+            if let Some(seen) = self.seen.get_mut(index(*rule))
+                && !std::mem::replace(seen, true)
+            {
+                self.list.push(*rule);
+            }
+        }
+    }
+}
+
+type RulesByText = BTreeMap<String, Vec<u32>>;
+
+/// The tests of one path, while they are collected.
+#[derive(Debug, Default)]
+struct Draft {
+    all: Vec<u32>,
+    equals: HashMap<String, Vec<u32>>,
+    numbers: HashMap<Decimal, Vec<u32>>,
+    contains: RulesByText,
+    starts: RulesByText,
+    regexes: RulesByText,
+    globs: HashMap<Glob, Vec<u32>>,
+}
+
+impl Draft {
+    fn add(&mut self, rule: u32, operator: &Operator) {
+        self.all.push(rule);
+        let literals = match operator {
+            Operator::Equals(literal) => std::slice::from_ref(literal),
+            Operator::In(literals) => literals,
+            _ => &[],
+        };
+        for literal in literals {
+            self.equals.entry(literal.text.clone()).or_default().push(rule);
+            if let Some(number) = &literal.number {
+                self.numbers.entry(number.clone()).or_default().push(rule);
+            }
+        }
+        match operator {
+            Operator::Contains(text) => push(&mut self.contains, text, rule),
+            Operator::StartsWith(text) => push(&mut self.starts, text, rule),
+            Operator::Matches(regex) => push(&mut self.regexes, regex.as_str(), rule),
+            Operator::Glob(glob) => {
+                self.globs.entry(glob.glob().clone()).or_default().push(rule);
+            }
+            Operator::Equals(_) | Operator::In(_) => {}
+            Operator::Exists(_) | Operator::Compare(..) => {}
+        }
+    }
+
+    fn build(self) -> Group {
+        let mut always = Vec::new();
+        let contains = Contains::build(self.contains, &mut always);
+        let globs = Globs::build(self.globs, &mut always);
+        let mut regexes = Vec::new();
+        let patterns: Vec<_> = self.regexes.into_iter().collect();
+        for chunk in patterns.chunks(REGEXES_PER_SET) {
+            build_regexes(chunk, &mut regexes, &mut always);
+        }
+        let starts = self.starts.into_iter().collect();
+        let (equals, numbers) = (self.equals, self.numbers);
+        Group { all: self.all, equals, numbers, contains, starts, regexes, globs, always }
+    }
+}
+
+fn push(map: &mut RulesByText, text: &str, rule: u32) {
+    map.entry(text.to_owned()).or_default().push(rule);
+}
+
+/// The tests of one path, ready to be asked together.
+#[derive(Debug)]
+struct Group {
+    all: Vec<u32>,
+    equals: HashMap<String, Vec<u32>>,
+    numbers: HashMap<Decimal, Vec<u32>>,
+    contains: Option<Contains>,
+    /// Sorted, so that a binary search finds each possible beginning.
+    starts: Vec<(String, Vec<u32>)>,
+    regexes: Vec<Regexes>,
+    globs: Option<Globs>,
+    /// Rules whose automaton could not be built.
+    always: Vec<u32>,
+}
+
+impl Group {
+    fn find(&self, value: &Value, hits: &mut Hits) {
+        match value {
+            Value::Null => {}
+            Value::Object(_) => hits.add(&self.all),
+            Value::Array(items) => items.iter().for_each(|item| self.find(item, hits)),
+            scalar => {
+                if let Some(scalar) = Scalar::of(scalar) {
+                    self.find_scalar(scalar, hits);
+                }
+            }
+        }
+    }
+
+    fn find_scalar(&self, scalar: Scalar<'_>, hits: &mut Hits) {
+        let text = scalar.text();
+        if !self.always.is_empty() {
+            hits.add(&self.always);
+        }
+        if !self.equals.is_empty()
+            && let Some(rules) = self.equals.get(text)
+        {
+            hits.add(rules);
+        }
+        if let (Scalar::Number(text), false) = (scalar, self.numbers.is_empty()) {
+            let number = Decimal::parse(text);
+            hits.add(
+                number.and_then(|number| self.numbers.get(&number)).map_or(&[], Vec::as_slice),
+            );
+        }
+        self.find_starts(text, hits);
+        if let Some(contains) = &self.contains {
+            contains.find(text, hits);
+        }
+        self.regexes.iter().for_each(|regexes| regexes.find(text, hits));
+        if let Some(globs) = &self.globs {
+            globs.find(text, hits);
+        }
+    }
+
+    /// Beginnings of one text are nested: each found one bounds where the next shorter one is.
+    fn find_starts(&self, text: &str, hits: &mut Hits) {
+        let mut rest = self.starts.as_slice();
+        let mut bound = text;
+        loop {
+            let behind = rest.partition_point(|(start, _)| start.as_str() <= bound);
+            rest = rest.get(..behind).unwrap_or_default();
+            let Some(((start, rules), shorter)) = rest.split_last() else { return };
+            if text.starts_with(start.as_str()) {
+                hits.add(rules);
+            }
+            let common = common_length(start, text);
+            // Only beginnings of what both have in common can still be beginnings of the text.
+            bound = text.get(..common).unwrap_or_default();
+            rest = shorter;
+        }
+    }
+}
+
+fn common_length(a: &str, b: &str) -> usize {
+    let equal = a.char_indices().zip(b.chars()).take_while(|((_, x), y)| x == y);
+    equal.map(|((at, x), _)| at + x.len_utf8()).last().unwrap_or(0)
+}
+
+#[derive(Debug)]
+struct Contains {
+    automaton: AhoCorasick,
+    rules: Vec<Vec<u32>>,
+}
+
+impl Contains {
+    fn build(texts: RulesByText, always: &mut Vec<u32>) -> Option<Self> {
+        let (texts, rules): (Vec<String>, Vec<Vec<u32>>) = texts.into_iter().unzip();
+        if texts.is_empty() {
+            return None;
+        }
+        match AhoCorasick::builder().match_kind(MatchKind::Standard).build(&texts) {
+            Ok(automaton) => Some(Self { automaton, rules }),
+            Err(_) => {
+                always.extend(rules.into_iter().flatten());
+                None
+            }
+        }
+    }
+
+    fn find(&self, text: &str, hits: &mut Hits) {
+        for found in self.automaton.find_overlapping_iter(text) {
+            if let Some(rules) = self.rules.get(found.pattern().as_usize()) {
+                hits.add(rules);
+            }
+        }
+    }
+}
+
+/// More patterns in one set outgrow the cache of its lazy automaton, which then crawls.
+const REGEXES_PER_SET: usize = 500;
+
+/// For one set: the program, and the cache of its lazy automaton.
+const REGEX_SET_SIZE: usize = 32 << 20;
+
+#[derive(Debug)]
+struct Regexes {
+    set: RegexSet,
+    rules: Vec<Vec<u32>>,
+}
+
+/// Builds one set of these, or two of its halves where one would be too large.
+fn build_regexes(patterns: &[(String, Vec<u32>)], sets: &mut Vec<Regexes>, always: &mut Vec<u32>) {
+    let texts = patterns.iter().map(|(text, _)| text);
+    let built = RegexSetBuilder::new(texts)
+        .size_limit(REGEX_SET_SIZE)
+        .dfa_size_limit(REGEX_SET_SIZE)
+        .build();
+    let rules = || patterns.iter().map(|(_, rules)| rules.clone());
+    match built {
+        Ok(set) => sets.push(Regexes { set, rules: rules().collect() }),
+        Err(_) if patterns.len() > 1 => {
+            let (left, right) = patterns.split_at(patterns.len() / 2);
+            build_regexes(left, sets, always);
+            build_regexes(right, sets, always);
+        }
+        Err(_) => always.extend(rules().flatten()),
+    }
+}
+
+impl Regexes {
+    fn find(&self, text: &str, hits: &mut Hits) {
+        if !self.set.is_match(text) {
+            return;
+        }
+        for found in &self.set.matches(text) {
+            hits.add(self.rules.get(found).map_or(&[], Vec::as_slice));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Globs {
+    set: GlobSet,
+    rules: Vec<Vec<u32>>,
+}
+
+impl Globs {
+    fn build(globs: HashMap<Glob, Vec<u32>>, always: &mut Vec<u32>) -> Option<Self> {
+        if globs.is_empty() {
+            return None;
+        }
+        let mut builder = GlobSetBuilder::new();
+        let mut rules = Vec::new();
+        for (glob, of_glob) in globs {
+            builder.add(glob);
+            rules.push(of_glob);
+        }
+        match builder.build() {
+            Ok(set) => Some(Self { set, rules }),
+            Err(_) => {
+                always.extend(rules.into_iter().flatten());
+                None
+            }
+        }
+    }
+
+    fn find(&self, text: &str, hits: &mut Hits) {
+        if !self.set.is_match(text) {
+            return;
+        }
+        for found in self.set.matches(text) {
+            hits.add(self.rules.get(found).map_or(&[], Vec::as_slice));
+        }
+    }
+}
+
+fn index(rule: u32) -> usize {
+    usize::try_from(rule).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,245 @@
+//! From a name to the rules that may speak of it: a hash for whole names, sorted lists for
+//! beginnings and ends, one automaton for what stands in the middle.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::{Bucket, Candidate};
+use crate::names::{Name, ToolPattern};
+use crate::pattern::Wildcard;
+use crate::rule::{Named, Rule};
+
+/// Rules by name.
+#[derive(Debug, Default)]
+pub(super) struct NameIndex {
+    /// Rules for every tool.
+    any: Bucket,
+    /// Rules for every tool that has a server.
+    any_server: Bucket,
+    /// By the whole name, or the tool part of any reading.
+    tools: TextIndex,
+    /// By the server part of any reading.
+    servers: TextIndex,
+}
+
+impl NameIndex {
+    pub(super) fn add(&mut self, at: u32, rule: &Rule, triggered: bool) {
+        let entry = |named| Entry { candidate: Candidate { rule: at, named }, triggered };
+        let perhaps = entry(Named::Perhaps);
+        let names = &rule.names;
+        match (&names.tools, &names.servers) {
+            (None, None) => self.any.add(entry(Named::Surely)),
+            (None, Some(_)) if names.widened() => self.any.add(perhaps),
+            (None, Some(servers)) => {
+                servers.iter().for_each(|server| self.servers.add(server, perhaps));
+            }
+            (Some(tools), servers) => {
+                let certain = rule.restricts() && servers.is_none();
+                let literal = entry(if certain { Named::Surely } else { Named::Perhaps });
+                for name in &tools.literals {
+                    self.tools.add(&Wildcard::new(name), literal);
+                }
+                for pattern in &tools.patterns {
+                    self.add_pattern(pattern, perhaps);
+                }
+                if tools.any_server {
+                    self.any_server.add(perhaps);
+                }
+            }
+        }
+    }
+
+    /// A pattern with a server part may fit the whole name, or a reading part by part: then one
+    /// of its parts is enough to find it by.
+    fn add_pattern(&mut self, pattern: &ToolPattern, entry: Entry) {
+        self.tools.add(&pattern.whole, entry);
+        for (server, tool) in &pattern.parts {
+            if tool.is_any() {
+                self.servers.add(server, entry);
+            } else {
+                self.tools.add(tool, entry);
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.tools.finish();
+        self.servers.finish();
+    }
+
+    pub(super) fn find<'i>(&'i self, name: &Name<'_>, visit: &mut impl FnMut(&'i Bucket)) {
+        visit(&self.any);
+        self.tools.find(name.folded, visit);
+        for reading in &name.readings {
+            self.tools.find(reading.tool, visit);
+            self.servers.find(reading.server, visit);
+        }
+        if !name.readings.is_empty() {
+            visit(&self.any_server);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    candidate: Candidate,
+    triggered: bool,
+}
+
+impl Bucket {
+    fn add(&mut self, entry: Entry) {
+        let list = if entry.triggered { &mut self.triggered } else { &mut self.plain };
+        list.push(entry.candidate);
+    }
+}
+
+/// Buckets by the longest literal piece of their pattern.
+#[derive(Debug, Default)]
+struct TextIndex {
+    whole: HashMap<String, Bucket>,
+    beginnings: Affixes,
+    /// Reversed.
+    ends: Affixes,
+    middles: Middles,
+    /// Patterns of wildcards only.
+    rest: Bucket,
+}
+
+impl TextIndex {
+    fn add(&mut self, pattern: &Wildcard, entry: Entry) {
+        let pieces: Vec<&str> = pattern.pieces().collect();
+        let longest = pieces.iter().enumerate().rev().max_by_key(|(_, piece)| piece.len());
+        let bucket = match longest {
+            Some((_, piece)) if pattern.is_literal() => {
+                self.whole.entry((*piece).to_owned()).or_default()
+            }
+            None | Some((_, &"")) => &mut self.rest,
+            Some((0, piece)) => self.beginnings.entry(piece.bytes().collect()),
+            Some((at, piece)) if at + 1 == pieces.len() => {
+                self.ends.entry(piece.bytes().rev().collect())
+            }
+            Some((_, piece)) => self.middles.building.entry((*piece).to_owned()).or_default(),
+        };
+        bucket.add(entry);
+    }
+
+    fn finish(&mut self) {
+        self.beginnings.finish();
+        self.ends.finish();
+        if let Some(bucket) = self.middles.finish() {
+            self.rest.plain.extend(bucket.plain);
+            self.rest.triggered.extend(bucket.triggered);
+        }
+    }
+
+    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i Bucket)) {
+        if !self.whole.is_empty()
+            && let Some(bucket) = self.whole.get(name)
+        {
+            visit(bucket);
+        }
+        self.beginnings.find(name.as_bytes(), visit);
+        if !self.ends.is_empty() {
+            let reversed: Vec<u8> = name.bytes().rev().collect();
+            self.ends.find(&reversed, visit);
+        }
+        self.middles.find(name, visit);
+        visit(&self.rest);
+    }
+}
+
+/// Texts a name may begin with, sorted. All beginnings of a name in the list are beginnings of
+/// the last one that is not behind the name, so a binary search and a walk along links to the next
+/// shorter beginning find them all.
+#[derive(Debug, Default)]
+struct Affixes {
+    building: BTreeMap<Vec<u8>, Bucket>,
+    sorted: Vec<Affix>,
+}
+
+#[derive(Debug)]
+struct Affix {
+    text: Vec<u8>,
+    /// The next shorter text in the list that this one begins with.
+    shorter: Option<usize>,
+    bucket: Bucket,
+}
+
+impl Affixes {
+    fn entry(&mut self, text: Vec<u8>) -> &mut Bucket {
+        self.building.entry(text).or_default()
+    }
+
+    fn finish(&mut self) {
+        let mut open: Vec<usize> = Vec::new();
+        for (text, bucket) in std::mem::take(&mut self.building) {
+            while let Some(last) = open.last().and_then(|at| self.sorted.get(*at))
+                && !text.starts_with(&last.text)
+            {
+                open.pop();
+            }
+            let shorter = open.last().copied();
+            open.push(self.sorted.len());
+            self.sorted.push(Affix { text, shorter, bucket });
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    fn find<'i>(&'i self, name: &[u8], visit: &mut impl FnMut(&'i Bucket)) {
+        let behind = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
+        let mut at = behind.checked_sub(1);
+        while let Some(affix) = at.and_then(|at| self.sorted.get(at)) {
+            if name.starts_with(&affix.text) {
+                visit(&affix.bucket);
+            }
+            at = affix.shorter;
+        }
+    }
+}
+
+/// Texts that stand somewhere in a name.
+#[derive(Debug, Default)]
+struct Middles {
+    building: BTreeMap<String, Bucket>,
+    automaton: Option<AhoCorasick>,
+    buckets: Vec<Bucket>,
+}
+
+impl Middles {
+    /// Builds the automaton. Should that fail, all rules come back, to be asked every time.
+    fn finish(&mut self) -> Option<Bucket> {
+        if self.building.is_empty() {
+            return None;
+        }
+        let (texts, buckets): (Vec<String>, Vec<Bucket>) =
+            std::mem::take(&mut self.building).into_iter().unzip();
+        let automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&texts);
+        match automaton {
+            Ok(automaton) => {
+                (self.automaton, self.buckets) = (Some(automaton), buckets);
+                None
+            }
+            Err(_) => {
+                let mut all = Bucket::default();
+                for bucket in buckets {
+                    all.plain.extend(bucket.plain);
+                    all.triggered.extend(bucket.triggered);
+                }
+                Some(all)
+            }
+        }
+    }
+
+    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i Bucket)) {
+        let Some(automaton) = &self.automaton else { return };
+        for found in automaton.find_overlapping_iter(name) {
+            if let Some(bucket) = self.buckets.get(found.pattern().as_usize()) {
+                visit(bucket);
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Judging a call by several policies: each on its own, the strictest result wins.
+
+use callgate_call::ToolCall;
+
+use crate::limit::LimitFacts;
+use crate::moment::Moment;
+use crate::policies::Policies;
+use crate::policy::{Outcome, Policy};
+use crate::rule::{Question, Role, Rule};
+use crate::verdict::{Judgement, NameJudgement, RuleHit, Subject, Verdict};
+use crate::wrapper;
+
+impl Policies {
+    /// The answer to a name alone: a verdict only if no rule of any policy could still change it,
+    /// whatever the arguments are. Audit and shadow rules change nothing, so they wait for the end.
+    pub fn judge_name(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+    ) -> NameJudgement {
+        let question = Question::new(call, moment, limits);
+        let surface = call.origin.surface;
+        let mut judgement = Judgement::empty(call);
+        let mut open = wrapper::is_wrapper(&call.name)
+            && self.enforcing().any(|policy| policy.first_denial(surface).is_some());
+        for policy in self.enforcing() {
+            let outcome = policy.judge_name(&question);
+            let verdict = match outcome.certain {
+                Some(rule) => rule.verdict,
+                None => policy.default_at(surface),
+            };
+            if !outcome.may_pass {
+                let hit = certain_hit(policy, outcome.certain, verdict);
+                judgement.decide(hit, outcome.certain.is_none());
+                return NameJudgement::Deny(judgement);
+            }
+            open |= outcome.may_deny;
+            if judgement.is_outranked_by(verdict, outcome.certain.is_some()) {
+                let hit = certain_hit(policy, outcome.certain, verdict);
+                judgement.decide(hit, outcome.certain.is_none());
+            }
+        }
+        if open {
+            return NameJudgement::NeedArguments;
+        }
+        NameJudgement::Allow(judgement.name_permit(call), judgement)
+    }
+
+    /// The judgement of a whole call, with every rule that had a say.
+    pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+        let outer = self.judge_one(call, moment, limits);
+        if wrapper::is_wrapper(&call.name) {
+            return wrapper::judge(self, outer, call, moment, limits);
+        }
+        outer
+    }
+
+    /// The judgement of a call by itself, whatever it wraps.
+    pub(crate) fn judge_one(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+    ) -> Judgement {
+        self.judge_by(call, moment, limits, Policy::judge)
+    }
+
+    /// The judgement, with a way to ask one policy.
+    pub(crate) fn judge_by<'p>(
+        &'p self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+        ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
+    ) -> Judgement {
+        let question = Question::new(call, moment, limits);
+        let mut judgement = Judgement::empty(call);
+        for policy in self.policies() {
+            let outcome = ask(policy, &question);
+            judgement.note(policy, &outcome, &question);
+            if policy.shadow {
+                judgement.note_shadow(policy, &outcome);
+            } else {
+                judgement.weigh(policy, &outcome, &question);
+            }
+        }
+        judgement.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        judgement
+    }
+
+    fn enforcing(&self) -> impl Iterator<Item = &Policy> {
+        self.policies().iter().filter(|policy| !policy.shadow)
+    }
+}
+
+fn certain_hit(policy: &Policy, rule: Option<&Rule>, verdict: Verdict) -> RuleHit {
+    rule.map_or_else(|| policy.default_hit(verdict), |rule| rule.hit(crate::rule::Match::Yes))
+}
+
+impl Judgement {
+    /// Before any policy was asked: nothing stands against the call.
+    fn empty(call: &ToolCall) -> Self {
+        Self {
+            verdict: Verdict::Allow,
+            policy: None,
+            rule: None,
+            reason: "no policy applies".to_owned(),
+            hint: None,
+            uncovered: true,
+            deciding: Vec::new(),
+            audits: Vec::new(),
+            shadows: Vec::new(),
+            errors: Vec::new(),
+            matched: None,
+            limits: Vec::new(),
+            subject: Subject::of(call),
+        }
+    }
+
+    /// What is recorded beside the decision.
+    fn note(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+        self.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
+        for (rule, how) in &outcome.beside {
+            let hit = rule.hit(*how);
+            if policy.shadow || rule.role == Role::Shadow {
+                self.shadows.push(hit.in_shadow());
+            } else {
+                self.audits.push(hit);
+            }
+        }
+        let counted = |rule: &&&Rule| !policy.shadow && rule.role != Role::Shadow;
+        let limited = outcome.limited.iter().filter(counted);
+        self.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
+    }
+
+    /// What a policy in shadow mode would have done, unless that is to let the call pass.
+    fn note_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
+        if outcome.verdict.passes() {
+            return;
+        }
+        if outcome.deciding.is_empty() {
+            self.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
+        }
+        let hits = outcome.deciding.iter().map(|(rule, how)| rule.hit(*how).in_shadow());
+        self.shadows.extend(hits);
+    }
+
+    /// The result of one policy against the strictest so far.
+    fn weigh(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+        self.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
+        let first = outcome.deciding.first();
+        if !self.is_outranked_by(outcome.verdict, first.is_some()) {
+            return;
+        }
+        match first {
+            None => self.decide(policy.default_hit(outcome.verdict), true),
+            Some((rule, how)) => {
+                self.decide(rule.hit(*how), false);
+                let scene = rule.scene(question);
+                self.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
+            }
+        }
+    }
+
+    /// A stricter result wins; of equal ones a rule says more than a default.
+    fn is_outranked_by(&self, verdict: Verdict, by_rule: bool) -> bool {
+        self.policy.is_none()
+            || verdict > self.verdict
+            || (verdict == self.verdict && by_rule && self.uncovered)
+    }
+
+    pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
+        self.verdict = hit.verdict;
+        self.policy = Some(hit.policy);
+        self.rule = hit.rule;
+        self.reason = hit.reason;
+        self.hint = hit.hint;
+        self.uncovered = uncovered;
+        self.matched = None;
+    }
+}
+
+impl RuleHit {
+    fn in_shadow(mut self) -> Self {
+        self.reason = format!("[shadow] would {}: {}", self.verdict, self.reason);
+        self
+    }
+}

@@ -1,0 +1,98 @@
+//! Rate limits. Judging names the buckets, somebody with a clock keeps them.
+
+use std::collections::HashSet;
+
+/// One bucket of one rule's `limit`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LimitKey {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub rule: String,
+    /// What the bucket is kept by, in the order of the rule's `by`, with values.
+    pub bucket: Vec<(LimitBy, String)>,
+    /// How the bucket fills.
+    pub rate: Rate,
+}
+
+/// A token bucket: it holds `burst` tokens and gains `calls` of them every `seconds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rate {
+    /// Tokens gained per period.
+    pub calls: u32,
+    /// The period.
+    pub seconds: u32,
+    /// The most it holds.
+    pub burst: u32,
+}
+
+/// What a bucket is kept by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LimitBy {
+    /// The agent's session.
+    Session,
+    /// The agent.
+    Agent,
+    /// The MCP server.
+    Server,
+    /// The tool.
+    Tool,
+    /// The organisation.
+    Org,
+    /// The team.
+    Team,
+    /// The user.
+    User,
+    /// The gateway key.
+    Key,
+}
+
+impl LimitBy {
+    /// Everything a bucket can be kept by.
+    pub const ALL: [Self; 8] = [
+        Self::Session,
+        Self::Agent,
+        Self::Server,
+        Self::Tool,
+        Self::Org,
+        Self::Team,
+        Self::User,
+        Self::Key,
+    ];
+
+    /// The word used in policies.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Agent => "agent",
+            Self::Server => "server",
+            Self::Tool => "tool",
+            Self::Org => "org",
+            Self::Team => "team",
+            Self::User => "user",
+            Self::Key => "key",
+        }
+    }
+}
+
+/// What is known about limits when a call is judged: which buckets were found empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LimitFacts {
+    exceeded: HashSet<LimitKey>,
+}
+
+impl LimitFacts {
+    /// No bucket was asked yet: a rule with a limit does not match.
+    pub fn unasked() -> Self {
+        Self::default()
+    }
+
+    /// These buckets were empty: their rules match.
+    pub fn exceeded(keys: impl IntoIterator<Item = LimitKey>) -> Self {
+        Self { exceeded: keys.into_iter().collect() }
+    }
+
+    pub(crate) fn is_exceeded(&self, key: &LimitKey) -> bool {
+        self.exceeded.contains(key)
+    }
+}

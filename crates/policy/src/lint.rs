@@ -1,0 +1,139 @@
+//! Warnings: rules that a file may contain, but hardly on purpose.
+
+use std::collections::HashMap;
+
+use callgate_call::Surface;
+
+use crate::Source;
+use crate::diagnostic::{Diagnostic, Span, Warning};
+use crate::policy::Policy;
+use crate::rule::{Role, Rule};
+use crate::source::PolicySource;
+use crate::verdict::Verdict;
+
+/// Where the rules of one policy stand, taken before they are compiled.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    spans: HashMap<String, Span>,
+}
+
+impl Notes {
+    pub(crate) fn of(policy: &PolicySource) -> Self {
+        let spans = policy.rules.iter().filter_map(|rule| {
+            let id = rule.id.as_ref()?;
+            Some((id.value.clone(), rule.span))
+        });
+        Self { spans: spans.collect() }
+    }
+
+    pub(crate) fn check(
+        &self,
+        policy: &Policy,
+        source: &Source,
+        served: &[Surface],
+    ) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let mut seen: HashMap<String, Vec<&Rule>> = HashMap::new();
+        for rule in &policy.rules {
+            let earlier = seen.entry(shape(rule)).or_default();
+            let found = never(rule).or_else(|| unserved(rule, served));
+            if let Some((message, hint)) = found {
+                warnings.push(self.warning(rule, message, hint, source));
+            }
+            for (hidden, hider) in earlier.iter().flat_map(|other| shadowed(rule, other)) {
+                let message =
+                    format!("rule `{}` never decides: `{}` asks the same", hidden.id, hider.id);
+                let hint = "remove one of the two, or give them different conditions";
+                warnings.push(self.warning(hidden, message, hint, source));
+            }
+            earlier.push(rule);
+        }
+        warnings
+    }
+
+    fn warning(
+        &self,
+        rule: &Rule,
+        message: String,
+        hint: &'static str,
+        source: &Source,
+    ) -> Warning {
+        let span = self.spans.get(&rule.id).copied().unwrap_or_default();
+        let (source, hint) = (source.name.clone(), Some(hint.to_owned()));
+        Warning(Diagnostic { source, span, message, label: String::new(), hint })
+    }
+}
+
+type Finding = (String, &'static str);
+
+/// A rule that no call can match.
+fn never(rule: &Rule) -> Option<Finding> {
+    let nowhere = rule.surfaces.iter().all(|surface| !rule.applies_at(*surface));
+    if nowhere {
+        let message =
+            format!("rule `{}` can never match: tools in a request have no arguments", rule.id);
+        return Some((message, "name another surface, or remove the condition on arguments"));
+    }
+    let tools = rule.names.tools.as_ref()?;
+    let empty = tools.literals.is_empty() && tools.patterns.is_empty() && !tools.any_server;
+    if empty {
+        let message = format!("rule `{}` can never match: no known tool is of that kind", rule.id);
+        return Some((message, "add tools of that kind to the catalogue"));
+    }
+    let unreachable = rule.verdict == Verdict::Allow
+        && rule.names.servers.as_ref().is_some_and(|servers| !servers.is_empty())
+        && tools.literals.is_empty()
+        && !tools.any_server
+        && tools
+            .patterns
+            .iter()
+            .all(|pattern| pattern.parts.len() > 1 && !pattern.whole.is_literal());
+    unreachable.then(|| {
+        let message = format!("rule `{}` can never match: its tool names several servers", rule.id);
+        (message, "a rule that allows must name one server")
+    })
+}
+
+/// A rule only for surfaces that nothing serves.
+fn unserved(rule: &Rule, served: &[Surface]) -> Option<Finding> {
+    let idle = !rule.surfaces.iter().any(|surface| served.contains(surface));
+    idle.then(|| {
+        let surfaces: Vec<&str> = rule.surfaces.iter().map(|surface| surface.as_str()).collect();
+        let message =
+            format!("nothing serves the surface of rule `{}`: {}", rule.id, surfaces.join(", "));
+        (message, "the rule is kept and will apply once something does")
+    })
+}
+
+/// Of two rules with the same conditions, the one that can never decide, and by which.
+fn shadowed<'r>(a: &'r Rule, b: &'r Rule) -> Option<(&'r Rule, &'r Rule)> {
+    let decide = a.role == Role::Decide && b.role == Role::Decide;
+    // A limit makes two rules with the same conditions match at different times; a rule that
+    // allows and one that restricts read names differently.
+    if !decide || a.limit.is_some() || b.limit.is_some() {
+        return None;
+    }
+    let (first, second) = if (a.priority, std::cmp::Reverse(a.verdict))
+        < (b.priority, std::cmp::Reverse(b.verdict))
+    {
+        (a, b)
+    } else {
+        (b, a)
+    };
+    (first.verdict >= second.verdict).then_some((second, first))
+}
+
+/// A rule's conditions as text, equal for equal conditions.
+fn shape(rule: &Rule) -> String {
+    let tools = rule.names.tools.as_ref().map(|tools| {
+        let mut names: Vec<&str> = tools.literals.iter().map(String::as_str).collect();
+        names.extend(tools.patterns.iter().map(|pattern| pattern.whole.text()));
+        names.sort_unstable();
+        (names, tools.any_server)
+    });
+    let when = rule.when.as_ref().map(crate::condition::Condition::shape);
+    format!(
+        "{:?} {tools:?} {:?} {:?} {:?} {when:?}",
+        rule.surfaces, rule.names.servers, rule.agents, rule.who
+    )
+}

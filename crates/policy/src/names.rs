@@ -1,0 +1,241 @@
+//! Which tools a rule speaks of. A rule that restricts reads a name in every way it may be meant,
+//! a rule that allows in no way but a certain one.
+
+use std::collections::HashSet;
+
+use callgate_call::{Reading, fold, split};
+use callgate_facts::{Catalogue, Kind};
+
+use crate::pattern::Wildcard;
+
+/// The tools and servers a rule names.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names {
+    /// `None` is every tool.
+    pub(crate) tools: Option<Tools>,
+    /// `None` is every server, and none.
+    pub(crate) servers: Option<Vec<Wildcard>>,
+}
+
+/// What stands under `tool`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tools {
+    /// Whole names without wildcard and server part: most patterns, and every kind, are these.
+    pub(crate) literals: HashSet<String>,
+    /// All other patterns.
+    pub(crate) patterns: Vec<ToolPattern>,
+    /// `@mcp`: every tool that has a server.
+    pub(crate) any_server: bool,
+}
+
+/// A pattern with a wildcard or a server part.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolPattern {
+    pub(crate) whole: Wildcard,
+    /// Every way the pattern splits into server and tool.
+    pub(crate) parts: Vec<(Wildcard, Wildcard)>,
+}
+
+/// A call's name with its readings.
+#[derive(Debug)]
+pub(crate) struct Name<'c> {
+    pub(crate) folded: &'c str,
+    pub(crate) readings: Vec<Reading<'c>>,
+}
+
+impl Tools {
+    /// Adds a pattern as written.
+    pub(crate) fn add(&mut self, written: &str) {
+        let whole = Wildcard::new(&fold(written.trim()));
+        let parts = parts(whole.text());
+        if whole.is_literal() && parts.is_empty() {
+            self.literals.insert(whole.text().to_owned());
+        } else {
+            self.patterns.push(ToolPattern { whole, parts });
+        }
+    }
+
+    /// Adds every tool of a kind.
+    pub(crate) fn add_kind(&mut self, kind: Kind, catalogue: &Catalogue) {
+        if kind == Kind::Mcp {
+            self.any_server = true;
+        }
+        for name in catalogue.tools_of(kind) {
+            self.add(name);
+        }
+    }
+
+    fn restrict(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+        self.literals.contains(folded)
+            || reading.is_some_and(|reading| self.literals.contains(reading.tool))
+            || (self.any_server && reading.is_some())
+            || self.patterns.iter().any(|pattern| pattern.restricts(folded, reading))
+    }
+}
+
+impl ToolPattern {
+    fn restricts(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+        self.whole.matches(folded)
+            || reading.is_some_and(|reading| {
+                (self.parts.is_empty() && self.whole.matches(reading.tool)) || self.reads(reading)
+            })
+    }
+
+    fn reads(&self, reading: &Reading<'_>) -> bool {
+        self.parts
+            .iter()
+            .any(|(server, tool)| server.matches(reading.server) && tool.matches(reading.tool))
+    }
+
+    fn is_exactly(&self, folded: &str) -> bool {
+        self.whole.is_literal() && self.whole.text() == folded
+    }
+}
+
+impl Names {
+    /// Whether a rule that restricts speaks of this name: in any reading.
+    pub(crate) fn restrict(&self, name: &Name<'_>) -> bool {
+        let reading_fits = |reading: &Reading<'_>| {
+            self.server_fits(reading.server)
+                && self
+                    .tools
+                    .as_ref()
+                    .is_none_or(|tools| tools.restrict(name.folded, Some(reading)))
+        };
+        if self.servers.is_some() {
+            return name.readings.iter().any(reading_fits);
+        }
+        let Some(tools) = &self.tools else { return true };
+        tools.restrict(name.folded, None) || name.readings.iter().any(reading_fits)
+    }
+
+    /// Whether a rule that allows speaks of this name: without a server part only tools without
+    /// a server; with one only the single reading of a name, or the very same name.
+    pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
+        match (name.readings.as_slice(), &self.tools) {
+            ([], None) => self.servers.is_none() || self.widened(),
+            ([], Some(tools)) => {
+                let bare = |pattern: &ToolPattern| {
+                    pattern.is_exactly(name.folded)
+                        || (pattern.parts.is_empty() && pattern.whole.matches(name.folded))
+                };
+                (self.servers.is_none() || self.widened())
+                    && (tools.literals.contains(name.folded) || tools.patterns.iter().any(bare))
+            }
+            ([reading], None) => self.server_fits(reading.server),
+            ([reading], Some(tools)) => {
+                self.server_fits(reading.server) && self.allow_reading(tools, name.folded, reading)
+            }
+            (_, None) => self.servers.is_none(),
+            (readings, Some(tools)) => {
+                tools.patterns.iter().any(|pattern| pattern.is_exactly(name.folded))
+                    && readings.iter().all(|reading| self.server_fits(reading.server))
+            }
+        }
+    }
+
+    fn allow_reading(&self, tools: &Tools, folded: &str, reading: &Reading<'_>) -> bool {
+        let without_server = self.servers.is_some();
+        (without_server && tools.literals.contains(reading.tool))
+            || tools.any_server
+            || tools.patterns.iter().any(|pattern| match pattern.parts.as_slice() {
+                _ if pattern.is_exactly(folded) => true,
+                [] => without_server && pattern.whole.matches(reading.tool),
+                [_] => pattern.reads(reading),
+                _ => false,
+            })
+    }
+
+    fn server_fits(&self, server: &str) -> bool {
+        let Some(servers) = &self.servers else { return true };
+        servers.iter().any(|pattern| pattern.matches(server))
+    }
+
+    /// `server: "*"` widens a rule that allows to tools with and without a server.
+    pub(crate) fn widened(&self) -> bool {
+        self.servers.iter().flatten().any(Wildcard::is_any)
+    }
+}
+
+/// Every way a pattern splits into server and tool. `mcp__git*` means all tools of those servers.
+fn parts(pattern: &str) -> Vec<(Wildcard, Wildcard)> {
+    let readings = split(pattern);
+    if readings.is_empty()
+        && let Some(server) = pattern.strip_prefix("mcp__").or(pattern.strip_prefix("mcp_"))
+        && server.ends_with('*')
+    {
+        return vec![(Wildcard::new(server), Wildcard::new("*"))];
+    }
+    let part = |reading: &Reading<'_>| (Wildcard::new(reading.server), Wildcard::new(reading.tool));
+    readings.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use callgate_call::ToolName;
+
+    fn names(tools: &[&str], servers: &[&str]) -> Names {
+        let mut of_rule = Tools::default();
+        for tool in tools {
+            match tool.strip_prefix('@') {
+                Some(kind) => {
+                    of_rule.add_kind(Kind::from_word(kind).unwrap(), &Catalogue::builtin());
+                }
+                None => of_rule.add(tool),
+            }
+        }
+        let servers: Vec<_> = servers.iter().map(|server| Wildcard::new(server)).collect();
+        Names {
+            tools: (!tools.is_empty()).then_some(of_rule),
+            servers: (!servers.is_empty()).then_some(servers),
+        }
+    }
+
+    fn both(tools: &[&str], servers: &[&str], name: &str) -> (bool, bool) {
+        let parsed = ToolName::parse(name).unwrap();
+        let name = Name { folded: parsed.folded(), readings: parsed.readings() };
+        let names = names(tools, servers);
+        (names.restrict(&name), names.allow(&name))
+    }
+
+    #[test]
+    fn a_restricting_rule_matches_any_reading_an_allowing_one_only_a_certain_one() {
+        let one = "mcp__github__create_issue";
+        let two = "mcp__a__b__c";
+        for (tools, servers, name, expected) in [
+            (&["bash"][..], &[][..], "Bash", (true, true)),
+            (&["BASH"], &[], " bash ", (true, true)),
+            (&["bash"], &[], "mcp__x__bash", (true, false)),
+            (&["bash"], &["*"], "mcp__x__bash", (true, true)),
+            (&["bash"], &["*"], "bash", (false, true)),
+            (&["create_*"], &[], one, (true, false)),
+            (&["github.create_*"], &[], one, (true, true)),
+            (&["mcp__github__*"], &[], "github/create_issue", (true, true)),
+            (&["mcp__*"], &[], one, (true, true)),
+            (&["mcp__git*"], &[], one, (true, true)),
+            (&["gitlab.*"], &[], one, (false, false)),
+            (&["create_issue"], &["github"], one, (true, true)),
+            (&["create_issue"], &["gitlab"], one, (false, false)),
+            (&[], &["github"], one, (true, true)),
+            (&[], &["github"], "bash", (false, false)),
+            (&[], &[], one, (true, true)),
+            (&[], &[], two, (true, true)),
+            (&["*"], &[], one, (true, false)),
+            (&["*"], &[], "bash", (true, true)),
+            (&["c"], &[], two, (true, false)),
+            (&["c"], &["a__b"], two, (true, false)),
+            (&["a__b.c"], &[], two, (true, false)),
+            (&["mcp__a__b__c"], &[], two, (true, true)),
+            (&["@mcp"], &[], one, (true, true)),
+            (&["@mcp"], &[], two, (true, false)),
+            (&["@mcp"], &[], "bash", (false, false)),
+            (&["@shell"], &[], "run_shell_command", (true, true)),
+            (&["@shell"], &[], "mcp__x__bash", (true, false)),
+            (&["@read"], &[], "mcp__filesystem__read_file", (true, false)),
+            (&["@shell"], &[], "container.exec", (true, true)),
+        ] {
+            assert_eq!(both(tools, servers, name), expected, "{tools:?} {servers:?} {name}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! YAML or JSON text as a tree in which every node knows its place.
+//!
+//! A tree, not typed structs: serde stops at the first wrong type, and a rule file is to be told
+//! all of its problems at once.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{Location, Spanned};
+
+use crate::Source;
+use crate::diagnostic::{Problems, Span};
+use crate::number::Decimal;
+
+/// A value with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) span: Span,
+    pub(crate) value: Yaml,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Yaml {
+    Null,
+    Bool(bool),
+    /// A number by its JSON text, and as it was written (`0x10` is 16).
+    Number {
+        json: String,
+        written: String,
+    },
+    String(String),
+    List(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) span: Span,
+}
+
+impl Node {
+    /// What kind of value this is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match &self.value {
+            Yaml::Null => "nothing",
+            Yaml::Bool(_) => "true or false",
+            Yaml::Number { .. } => "a number",
+            Yaml::String(_) => "text",
+            Yaml::List(_) => "a list",
+            Yaml::Map(_) => "a mapping",
+        }
+    }
+
+    /// The node as JSON text: an example's input.
+    pub(crate) fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out);
+        out
+    }
+
+    /// Depth is bounded by the parser's budget, so recursion is too.
+    fn write_json(&self, out: &mut String) {
+        use callgate_call::json::quote;
+        let (open, close) = match &self.value {
+            Yaml::List(_) => ('[', ']'),
+            Yaml::Map(_) => ('{', '}'),
+            Yaml::Null => return out.push_str("null"),
+            Yaml::Bool(value) => return out.push_str(if *value { "true" } else { "false" }),
+            Yaml::Number { json, .. } => return out.push_str(json),
+            Yaml::String(text) => return out.push_str(&quote(text)),
+        };
+        out.push(open);
+        let (items, entries): (&[Node], &[(Key, Node)]) = match &self.value {
+            Yaml::List(items) => (items, &[]),
+            Yaml::Map(entries) => (&[], entries),
+            _ => (&[], &[]),
+        };
+        let keyed = entries.iter().map(|(key, node)| (Some(key), node));
+        for (at, (key, node)) in items.iter().map(|node| (None, node)).chain(keyed).enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            if let Some(key) = key {
+                out.push_str(&quote(&key.name));
+                out.push(':');
+            }
+            node.write_json(out);
+        }
+        out.push(close);
+    }
+}
+
+/// Reads a file. A syntax error is necessarily one: nothing behind it can be trusted.
+pub(crate) fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        with_snippet: false,
+        budget: serde_saphyr::budget! { max_events: 4_000_000, max_nodes: 2_000_000 },
+    };
+    match serde_saphyr::from_str_with_options::<Spanned<Raw>>(&source.text, options) {
+        Ok(raw) => Some(place(raw, &source.text)),
+        Err(error) => {
+            let span = error.location().map(|at| span_of(&at, &source.text)).unwrap_or_default();
+            problems.add(span, format!("cannot read this file: {}", plain(&error)));
+            None
+        }
+    }
+}
+
+/// The error in one line, without the place, which the span tells.
+fn plain(error: &serde_saphyr::Error) -> String {
+    let text = error.without_snippet().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.split(" at line ").next().unwrap_or(line);
+    line.trim_start_matches("error: ").to_owned()
+}
+
+/// A value as serde sees it, before its place is worked out.
+#[derive(Debug)]
+enum Raw {
+    Null,
+    Bool(bool),
+    Number(String),
+    String(String),
+    List(Vec<Spanned<Raw>>),
+    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+}
+
+fn place(raw: Spanned<Raw>, text: &str) -> Node {
+    let span = span_of(&raw.referenced, text);
+    let value = match raw.value {
+        Raw::Null => Yaml::Null,
+        Raw::Bool(value) => Yaml::Bool(value),
+        Raw::Number(value) => number(value, span_of(&raw.defined, text), text),
+        Raw::String(value) => Yaml::String(value),
+        Raw::List(items) => Yaml::List(items.into_iter().map(|item| place(item, text)).collect()),
+        Raw::Map(entries) => {
+            let keyed = |(key, value): (Spanned<String>, _)| {
+                let span = span_of(&key.referenced, text);
+                (Key { name: key.value, span }, place(value, text))
+            };
+            Yaml::Map(entries.into_iter().map(keyed).collect())
+        }
+    };
+    Node { span, value }
+}
+
+/// A number keeps its text where that is JSON: 64 bits are not enough for every integer.
+fn number(value: String, span: Span, text: &str) -> Yaml {
+    let written = text.get(span.start..span.end).map_or("", str::trim).to_owned();
+    let json = if Decimal::parse(&written).is_some() { written.clone() } else { value };
+    Yaml::Number { json, written }
+}
+
+fn span_of(at: &Location, text: &str) -> Span {
+    let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    let span = at.span();
+    let start = number(span.byte_offset().unwrap_or(0)).min(text.len());
+    let len = number(span.byte_len().unwrap_or(0));
+    let end = start.saturating_add(len).min(text.len());
+    // A block collection's place is its start: mark what stands there, not the whole of it.
+    let first_line = text.get(start..end).and_then(|part| part.find('\n'));
+    let end = first_line.map_or(end, |newline| start + newline);
+    Span { line: number(at.line()), column: number(at.column()), start, end }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = Raw;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Raw, E> {
+        Ok(Raw::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
+        Ok(Raw::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
+        Ok(Raw::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
+        Ok(Raw::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Raw, E> {
+        Ok(Raw::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element()? {
+            items.push(item);
+        }
+        Ok(Raw::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Raw, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = access.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Raw::Map(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(text: &str) -> Node {
+        let source = Source { name: "test".into(), text: text.into() };
+        let mut problems = Problems::new(&source);
+        let node = parse(&source, &mut problems);
+        assert_eq!(problems.into_list(), []);
+        node.unwrap()
+    }
+
+    #[test]
+    fn words_stay_words_and_numbers_keep_their_text() {
+        let node =
+            tree("a: no\nb: 123456789012345678901234567890\nc: 1.0\nd: '5'\ne: true\nf: 0x10");
+        let json =
+            r#"{"a":"no","b":123456789012345678901234567890,"c":1.0,"d":"5","e":true,"f":16}"#;
+        assert_eq!(node.to_json(), json);
+    }
+
+    #[test]
+    fn nodes_know_their_place() {
+        let text = "rules:\n  - id: é\n    tool: [Bash, Read]\n";
+        let Yaml::Map(entries) = tree(text).value else { panic!() };
+        let Yaml::List(rules) = &entries[0].1.value else { panic!() };
+        let Yaml::Map(rule) = &rules[0].value else { panic!() };
+        let (key, list) = &rule[1];
+        assert_eq!(&text[key.span.start..key.span.end], "tool");
+        assert_eq!((key.span.line, key.span.column), (3, 5));
+        let Yaml::List(tools) = &list.value else { panic!() };
+        assert_eq!(&text[tools[1].span.start..tools[1].span.end], "Read");
+    }
+
+    #[test]
+    fn json_is_yaml() {
+        assert_eq!(tree(r#"{"a": ["x\u0041", 1, null]}"#).to_json(), r#"{"a":["xA",1,null]}"#);
+    }
+}

@@ -1,0 +1,141 @@
+//! Exact decimal numbers by their JSON text, so that no integer is too long to compare.
+
+use std::cmp::Ordering;
+
+/// A JSON number: sign, digits without zeros at either end, and where the decimal point stands.
+/// Zero has no digits. Equal numbers have equal fields.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Decimal {
+    negative: bool,
+    digits: String,
+    /// The value is `0.digits` times ten to this power.
+    exponent: i64,
+}
+
+impl Decimal {
+    /// Reads a number in JSON's grammar; nothing else is one.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (negative, text) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let (mantissa, power) = match text.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, parse_power(power)?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((_, "")) => return None,
+            Some(parts) => parts,
+            None => (mantissa, ""),
+        };
+        let leading_zero = whole.len() > 1 && whole.starts_with('0');
+        let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty() || leading_zero || !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        Some(Self::normal(negative, whole, fraction, power))
+    }
+
+    fn normal(negative: bool, whole: &str, fraction: &str, power: i64) -> Self {
+        let all = format!("{whole}{fraction}");
+        let significant = all.trim_start_matches('0');
+        let leading = all.len() - significant.len();
+        let digits = significant.trim_end_matches('0').to_owned();
+        if digits.is_empty() {
+            return Self { negative: false, digits, exponent: 0 };
+        }
+        let point = signed(whole.len()) - signed(leading);
+        Self { negative, digits, exponent: power.saturating_add(point) }
+    }
+
+    fn magnitude(&self, other: &Self) -> Ordering {
+        match (self.digits.is_empty(), other.digits.is_empty()) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            // Digits have no leading zeros, so the text order of fractions is their order.
+            (false, false) => {
+                self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits))
+            }
+        }
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.negative, other.negative) {
+            (false, false) => self.magnitude(other),
+            (true, true) => other.magnitude(self),
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// An exponent too large for 64 bits is as good as the largest.
+fn parse_power(text: &str) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix(['+', '-']) {
+        Some(rest) if text.starts_with('-') => (-1, rest),
+        Some(rest) => (1, rest),
+        None => (1, text),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some(sign * digits.parse().unwrap_or(i64::MAX / 2))
+}
+
+fn signed(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(text: &str) -> Decimal {
+        Decimal::parse(text).unwrap()
+    }
+
+    #[test]
+    fn one_number_in_many_spellings() {
+        for text in ["1", "1.0", "1e0", "10e-1", "0.1E+1", "1.000"] {
+            assert_eq!(number(text), number("1"), "{text}");
+        }
+        assert_eq!(number("-0"), number("0.0"));
+        assert_ne!(number("9007199254740993"), number("9007199254740992"));
+    }
+
+    #[test]
+    fn order() {
+        let sorted = [
+            "-1e400",
+            "-20",
+            "-3",
+            "-0.5",
+            "0",
+            "0.05",
+            "0.5",
+            "1",
+            "9",
+            "10",
+            "1e99999999999999999999",
+        ];
+        for pair in sorted.windows(2) {
+            assert!(number(pair[0]) < number(pair[1]), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn only_json_numbers() {
+        for text in ["", "-", "01", "1.", ".5", "+1", "1e", "0x10", "NaN", "1_000", " 1", "e5"] {
+            assert_eq!(Decimal::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! All policies in force, and how they are loaded.
+
+use callgate_call::Surface;
+use callgate_facts::Catalogue;
+
+use crate::diagnostic::{Diagnostic, Problems, Warning};
+use crate::policy::Policy;
+use crate::rule::{Role, Rule};
+use crate::source::{self, Source};
+use crate::{Verdict, compile, example, lint};
+
+/// One or more compiled policies. Each is judged on its own and the strictest result wins, so
+/// one policy can tighten another and never relax it.
+#[derive(Debug, Default)]
+pub struct Policies {
+    policies: Vec<Policy>,
+}
+
+/// A rule, for people who list them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub id: String,
+    /// What it says.
+    pub verdict: Verdict,
+    /// The lowest number decides.
+    pub priority: i64,
+    /// Whether the rule, or its whole policy, is only recorded.
+    pub shadow: bool,
+    /// Where it applies.
+    pub surfaces: Vec<Surface>,
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    pub hint: Option<String>,
+}
+
+impl Policies {
+    /// Compiles rule files. Whatever is wrong in any of them is told at once; then nothing is in
+    /// force.
+    pub fn compile(
+        sources: &[Source],
+        catalogue: &Catalogue,
+    ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
+        Self::compile_for(sources, catalogue, &Surface::ALL)
+    }
+
+    /// The same, with a warning for each rule on surfaces of which none is `served`.
+    pub fn compile_for(
+        sources: &[Source],
+        catalogue: &Catalogue,
+        served: &[Surface],
+    ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
+        let mut policies: Vec<Policy> = Vec::new();
+        let (mut diagnostics, mut warnings) = (Vec::new(), Vec::new());
+        for source in sources {
+            let mut problems = Problems::new(source);
+            for written in source::policies(source, &mut problems) {
+                let known = policies.iter().any(|known| {
+                    written.name.as_ref().is_some_and(|name| name.value == known.name)
+                });
+                if let (true, Some(name)) = (known, &written.name) {
+                    problems
+                        .add(name.span, format!("a second policy `{}`", name.value))
+                        .hint("give each policy a name of its own");
+                }
+                let notes = lint::Notes::of(&written);
+                let examples = example::Examples::of(&written);
+                let policy = compile::policy(written, catalogue, &mut problems);
+                examples.check(&policy, &mut problems);
+                warnings.extend(notes.check(&policy, source, served));
+                policies.push(policy);
+            }
+            diagnostics.extend(problems.into_list());
+        }
+        if diagnostics.is_empty() { Ok((Self { policies }, warnings)) } else { Err(diagnostics) }
+    }
+
+    /// No policy: every call passes, uncovered.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Every rule, in the order of the files.
+    pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
+        self.policies
+            .iter()
+            .flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy.shadow)))
+    }
+
+    pub(crate) fn policies(&self) -> &[Policy] {
+        &self.policies
+    }
+}
+
+fn info(rule: &Rule, shadow: bool) -> RuleInfo {
+    RuleInfo {
+        policy: rule.policy.clone(),
+        id: rule.id.clone(),
+        verdict: rule.verdict,
+        priority: rule.priority,
+        shadow: shadow || rule.role == Role::Shadow,
+        surfaces: rule.surfaces.clone(),
+        reason: rule.reason.clone(),
+        hint: rule.hint.clone(),
+    }
+}

@@ -1,0 +1,252 @@
+//! One compiled policy, and what it alone says.
+
+use callgate_call::Surface;
+
+use crate::index::{Candidate, Index};
+#[cfg(test)]
+use crate::rule::Named;
+use crate::rule::{Match, NameMatch, Question, Role, Rule};
+use crate::verdict::{RuleHit, Verdict};
+
+/// A policy that can judge.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    pub(crate) name: String,
+    /// Nothing this policy says has an effect.
+    pub(crate) shadow: bool,
+    pub(crate) rules: Vec<Rule>,
+    /// What becomes of a call that no rule decides.
+    defaults: [(Surface, Verdict); 5],
+    /// Surfaces with the same rules share one index.
+    indexes: Vec<Index>,
+    by_surface: Vec<(Surface, usize)>,
+}
+
+/// What one policy says about a call.
+#[derive(Debug)]
+pub(crate) struct Outcome<'p> {
+    pub(crate) verdict: Verdict,
+    /// The rules that decided: all of the deciding priority that say so. None is the default.
+    pub(crate) deciding: Vec<(&'p Rule, Match)>,
+    /// Every match that does not decide.
+    pub(crate) beside: Vec<(&'p Rule, Match)>,
+    /// Rules with a condition that could not be evaluated.
+    pub(crate) unknown: Vec<&'p Rule>,
+    /// Rules with a limit whose other conditions hold.
+    pub(crate) limited: Vec<&'p Rule>,
+}
+
+/// What one policy may say about a name, once the arguments are known.
+#[derive(Debug, Default)]
+pub(crate) struct NameOutcome<'p> {
+    pub(crate) may_pass: bool,
+    pub(crate) may_deny: bool,
+    /// A rule that decides whatever the arguments are.
+    pub(crate) certain: Option<&'p Rule>,
+}
+
+impl Policy {
+    pub(crate) fn new(
+        name: String,
+        shadow: bool,
+        defaults: [(Surface, Verdict); 5],
+        rules: Vec<Rule>,
+    ) -> Self {
+        let mut policy =
+            Self { name, shadow, rules, defaults, indexes: Vec::new(), by_surface: Vec::new() };
+        let mut lists: Vec<Vec<u32>> = Vec::new();
+        for surface in Surface::ALL {
+            let list: Vec<u32> = policy.at(surface).map(|(at, _)| at).collect();
+            let known = lists.iter().position(|known| *known == list);
+            policy.by_surface.push((surface, known.unwrap_or(lists.len())));
+            if known.is_none() {
+                let rules: Vec<_> = policy.at(surface).collect();
+                let index = Index::new(&rules);
+                policy.indexes.push(index);
+                lists.push(list);
+            }
+        }
+        policy
+    }
+
+    /// The rules that apply on a surface, each with its place.
+    pub(crate) fn at(&self, surface: Surface) -> impl Iterator<Item = (u32, &Rule)> {
+        (0..).zip(&self.rules).filter(move |(_, rule)| rule.applies_at(surface))
+    }
+
+    pub(crate) fn default_at(&self, surface: Surface) -> Verdict {
+        let own = self.defaults.iter().find(|(named, _)| *named == surface);
+        own.map_or(Verdict::Allow, |(_, verdict)| *verdict)
+    }
+
+    /// The policy's judgement of a whole call.
+    pub(crate) fn judge(&self, question: &Question<'_>) -> Outcome<'_> {
+        let surface = question.call.origin.surface;
+        let candidates = self
+            .index(surface)
+            .map(|index| index.find(&question.name).candidates(question.call))
+            .unwrap_or_default();
+        self.judge_among(question, &candidates)
+    }
+
+    /// The judgement among these rules.
+    pub(crate) fn judge_among(
+        &self,
+        question: &Question<'_>,
+        candidates: &[Candidate],
+    ) -> Outcome<'_> {
+        let mut outcome = Outcome {
+            verdict: self.default_at(question.call.origin.surface),
+            deciding: Vec::new(),
+            beside: Vec::new(),
+            unknown: Vec::new(),
+            limited: Vec::new(),
+        };
+        for candidate in candidates {
+            if let Some(rule) = self.rule(candidate.rule) {
+                outcome.add(rule, rule.matches(question, candidate.named), question);
+            }
+        }
+        if let Some((rule, _)) = outcome.deciding.first() {
+            outcome.verdict = rule.verdict;
+        }
+        outcome
+    }
+
+    /// What the policy may say about a name. It stops asking when it may say either.
+    pub(crate) fn judge_name(&self, question: &Question<'_>) -> NameOutcome<'_> {
+        let mut outcome = NameOutcome::default();
+        let surface = question.call.origin.surface;
+        let found = self.index(surface).map(|index| index.find(&question.name));
+        let ask = |candidate: &Candidate| {
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Decide)?;
+            match rule.matches_name(question, candidate.named) {
+                NameMatch::Never => None,
+                how => Some((rule, how)),
+            }
+        };
+        let plain = found.as_ref().map(|found| found.plain()).unwrap_or_default();
+        let plain: Vec<_> = plain.iter().filter_map(ask).collect();
+        outcome.certain = plain
+            .iter()
+            .filter(|(_, how)| *how == NameMatch::Always)
+            .map(|(rule, _)| *rule)
+            .min_by_key(|rule| rule.rank());
+        outcome.add(outcome.certain.map_or(self.default_at(surface), |rule| rule.verdict));
+        for (rule, _) in plain {
+            outcome.add_possible(rule);
+        }
+        let triggered = found.iter().flat_map(|found| found.triggered());
+        for candidate in triggered {
+            if outcome.is_open() {
+                break;
+            }
+            // The rank is cheap to compare: most rules of a crowd need no more.
+            let news = self.rule(candidate.rule).is_some_and(|rule| outcome.is_news(rule));
+            if news && let Some((rule, _)) = ask(&candidate) {
+                outcome.add_possible(rule);
+            }
+        }
+        outcome
+    }
+
+    /// Whether anything in this policy could refuse a call on a surface.
+    pub(crate) fn first_denial(&self, surface: Surface) -> Option<Option<&Rule>> {
+        let denies = |rule: &&Rule| rule.role == Role::Decide && rule.verdict == Verdict::Deny;
+        match self.at(surface).map(|(_, rule)| rule).find(denies) {
+            Some(rule) => Some(Some(rule)),
+            None => (self.default_at(surface) == Verdict::Deny).then_some(None),
+        }
+    }
+
+    /// What the record says where the default decided.
+    pub(crate) fn default_hit(&self, verdict: Verdict) -> RuleHit {
+        let reason = match verdict {
+            Verdict::Allow => "no rule matched".to_owned(),
+            Verdict::Audit => "no rule matched; what no rule covers is audited".to_owned(),
+            Verdict::Deny => "no rule allows this call".to_owned(),
+        };
+        let policy = self.name.clone();
+        RuleHit { policy, rule: None, verdict, reason, hint: None, unknown: false }
+    }
+
+    fn index(&self, surface: Surface) -> Option<&Index> {
+        let (_, at) = self.by_surface.iter().find(|(named, _)| *named == surface)?;
+        self.indexes.get(*at)
+    }
+
+    fn rule(&self, at: u32) -> Option<&Rule> {
+        self.rules.get(usize::try_from(at).ok()?)
+    }
+}
+
+impl Rule {
+    /// Whether the rule is asked on a surface. Tools in a request have no arguments yet.
+    pub(crate) fn applies_at(&self, surface: Surface) -> bool {
+        let answerable = surface != Surface::Inbound
+            || !self.when.as_ref().is_some_and(crate::condition::Condition::needs_arguments);
+        self.surfaces.contains(&surface) && answerable
+    }
+
+    /// The order in which rules decide: the lowest number first, then the strictest.
+    fn rank(&self) -> (i64, std::cmp::Reverse<Verdict>) {
+        (self.priority, std::cmp::Reverse(self.verdict))
+    }
+}
+
+impl<'p> Outcome<'p> {
+    fn add(&mut self, rule: &'p Rule, how: Match, question: &Question<'_>) {
+        if matches!(how, Match::Unknown | Match::Disregarded) {
+            self.unknown.push(rule);
+        }
+        if matches!(how, Match::No | Match::Disregarded) {
+            return;
+        }
+        if let Some(key) = rule.limit_key(question) {
+            self.limited.push(rule);
+            if !question.limits.is_exceeded(&key) {
+                return;
+            }
+        }
+        if rule.role != Role::Decide {
+            return self.beside.push((rule, how));
+        }
+        match self.deciding.first().map(|(best, _)| rule.rank().cmp(&best.rank())) {
+            Some(std::cmp::Ordering::Greater) => {}
+            Some(std::cmp::Ordering::Equal) => self.deciding.push((rule, how)),
+            Some(std::cmp::Ordering::Less) | None => self.deciding = vec![(rule, how)],
+        }
+    }
+}
+
+impl NameOutcome<'_> {
+    fn add(&mut self, verdict: Verdict) {
+        if verdict.passes() {
+            self.may_pass = true;
+        } else {
+            self.may_deny = true;
+        }
+    }
+
+    /// A rule that may match counts if it would come before the one that certainly does.
+    fn add_possible(&mut self, rule: &Rule) {
+        if self.is_news(rule) {
+            self.add(rule.verdict);
+        }
+    }
+
+    fn is_news(&self, rule: &Rule) -> bool {
+        self.certain.is_none_or(|certain| rule.rank() <= certain.rank())
+            && !(if rule.verdict.passes() { self.may_pass } else { self.may_deny })
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.may_pass && self.may_deny
+    }
+}
+
+/// All rules of a surface as candidates: what the index must never fall short of.
+#[cfg(test)]
+pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<Candidate> {
+    policy.at(surface).map(|(rule, _)| Candidate { rule, named: Named::Perhaps }).collect()
+}

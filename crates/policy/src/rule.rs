@@ -1,0 +1,219 @@
+//! A compiled rule, and whether it matches.
+
+use callgate_call::{Surface, ToolCall};
+
+use crate::condition::{Claims, Condition, Scene};
+use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
+use crate::moment::Moment;
+use crate::names::{Name, Names};
+use crate::pattern::Wildcard;
+use crate::source::WhoField;
+use crate::tri::{Possible, Tri};
+use crate::verdict::{RuleError, RuleHit, Verdict};
+
+/// One rule, with nothing left to check.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) id: String,
+    pub(crate) policy: String,
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) names: Names,
+    pub(crate) agents: Option<Vec<Wildcard>>,
+    pub(crate) who: Vec<(WhoField, Vec<Wildcard>)>,
+    pub(crate) when: Option<Condition>,
+    pub(crate) limit: Option<Limit>,
+    pub(crate) verdict: Verdict,
+    pub(crate) priority: i64,
+    pub(crate) role: Role,
+    pub(crate) reason: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// What a match of a rule does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It decides, if no other is before it or stricter.
+    Decide,
+    /// It is recorded.
+    Audit,
+    /// It is recorded with what it would have done.
+    Shadow,
+}
+
+/// A rate and what its buckets are kept by.
+#[derive(Debug)]
+pub(crate) struct Limit {
+    pub(crate) rate: Rate,
+    pub(crate) by: Vec<LimitBy>,
+}
+
+/// All that a judgement looks at.
+#[derive(Debug)]
+pub(crate) struct Question<'c> {
+    pub(crate) call: &'c ToolCall,
+    pub(crate) name: Name<'c>,
+    pub(crate) moment: &'c Moment,
+    pub(crate) limits: &'c LimitFacts,
+}
+
+/// What a rule says to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Match {
+    No,
+    Yes,
+    /// A condition was unknown, and this rule restricts: it counts as a match.
+    Unknown,
+    /// A condition was unknown, and this rule allows: it counts as no match.
+    Disregarded,
+}
+
+/// What a rule says to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameMatch {
+    Never,
+    Depends,
+    Always,
+}
+
+impl<'c> Question<'c> {
+    pub(crate) fn new(call: &'c ToolCall, moment: &'c Moment, limits: &'c LimitFacts) -> Self {
+        let name = Name { folded: call.name.folded(), readings: call.name.readings() };
+        Self { call, name, moment, limits }
+    }
+}
+
+impl Rule {
+    /// Whether the rule matches, but for its limit, with unknown conditions settled. A rule that
+    /// allows does not match on something unknown, every other rule does.
+    pub(crate) fn matches(&self, question: &Question<'_>, named: Named) -> Match {
+        if named == Named::Perhaps && !self.names(question) {
+            return Match::No;
+        }
+        let mut holds = self.actor(question);
+        if holds != Tri::False
+            && let Some(when) = &self.when
+        {
+            holds = holds.and(when.holds(&self.scene(question)));
+        }
+        match holds {
+            Tri::True => Match::Yes,
+            Tri::Unknown if self.restricts() => Match::Unknown,
+            Tri::Unknown => Match::Disregarded,
+            Tri::False => Match::No,
+        }
+    }
+
+    /// Whether the rule matches whatever the arguments are, the limit included.
+    pub(crate) fn matches_name(&self, question: &Question<'_>, named: Named) -> NameMatch {
+        if named == Named::Perhaps && !self.names(question) {
+            return NameMatch::Never;
+        }
+        let mut possible = Possible::only(self.actor(question));
+        if let Some(when) = &self.when {
+            possible = possible.and(when.possible(&self.scene(question)));
+        }
+        let unknown = possible.contains(Tri::Unknown);
+        let match_ = possible.contains(Tri::True) || (unknown && self.restricts());
+        let miss = possible.contains(Tri::False) || (unknown && !self.restricts());
+        match (match_, miss || self.limit.is_some()) {
+            (false, _) => NameMatch::Never,
+            (true, true) => NameMatch::Depends,
+            (true, false) => NameMatch::Always,
+        }
+    }
+
+    /// Every verdict but allow takes something away.
+    pub(crate) fn restricts(&self) -> bool {
+        self.verdict != Verdict::Allow
+    }
+
+    pub(crate) fn names(&self, question: &Question<'_>) -> bool {
+        if self.restricts() {
+            self.names.restrict(&question.name)
+        } else {
+            self.names.allow(&question.name)
+        }
+    }
+
+    /// Agent and principal. A claimed agent is unknown to a rule that allows.
+    fn actor(&self, question: &Question<'_>) -> Tri {
+        let origin = &question.call.origin;
+        let who = self.who.iter().all(|(field, patterns)| {
+            let value = match field {
+                WhoField::Org => &origin.who.org,
+                WhoField::Team => &origin.who.team,
+                WhoField::User => &origin.who.user,
+                WhoField::Key => &origin.who.key,
+            };
+            value.as_ref().is_some_and(|value| patterns.iter().any(|p| p.matches(value)))
+        });
+        let Some(agents) = &self.agents else { return who.into() };
+        let agent = origin.agent.as_ref().is_some_and(|agent| {
+            let agent = callgate_call::fold(agent.trim());
+            agents.iter().any(|pattern| pattern.matches(&agent))
+        });
+        let agent = match (agent, origin.agent_proven || self.restricts()) {
+            (true, false) => Tri::Unknown,
+            (holds, _) => holds.into(),
+        };
+        agent.and(who.into())
+    }
+
+    pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
+        let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
+        Scene { call: question.call, moment: question.moment, claims }
+    }
+
+    /// The bucket this call takes a token from.
+    pub(crate) fn limit_key(&self, question: &Question<'_>) -> Option<LimitKey> {
+        let limit = self.limit.as_ref()?;
+        let bucket = limit.by.iter().map(|by| (*by, bucket_value(*by, question))).collect();
+        let (policy, rule) = (self.policy.clone(), self.id.clone());
+        Some(LimitKey { policy, rule, bucket, rate: limit.rate })
+    }
+
+    pub(crate) fn hit(&self, how: Match) -> RuleHit {
+        RuleHit {
+            policy: self.policy.clone(),
+            rule: Some(self.id.clone()),
+            verdict: self.verdict,
+            reason: self.reason.clone(),
+            hint: self.hint.clone(),
+            unknown: how == Match::Unknown,
+        }
+    }
+
+    pub(crate) fn error(&self, question: &Question<'_>) -> RuleError {
+        let scene = self.scene(question);
+        let why = self.when.as_ref().and_then(|when| when.why_unknown(&scene));
+        RuleError {
+            policy: self.policy.clone(),
+            rule: self.id.clone(),
+            why: why.unwrap_or_else(|| "the agent's name is only claimed".to_owned()),
+        }
+    }
+}
+
+/// What is already certain about a rule's name condition when it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Named {
+    /// The index found the very name.
+    Surely,
+    /// The index found something like it.
+    Perhaps,
+}
+
+fn bucket_value(by: LimitBy, question: &Question<'_>) -> String {
+    let origin = &question.call.origin;
+    let value = match by {
+        LimitBy::Session => origin.session.as_deref(),
+        LimitBy::Agent => origin.agent.as_deref(),
+        LimitBy::Org => origin.who.org.as_deref(),
+        LimitBy::Team => origin.who.team.as_deref(),
+        LimitBy::User => origin.who.user.as_deref(),
+        LimitBy::Key => origin.who.key.as_deref(),
+        LimitBy::Tool => Some(question.name.folded),
+        LimitBy::Server => question.name.readings.first().map(|reading| reading.server),
+    };
+    value.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,430 @@
+//! A rule file as written: every field optional, every value with its place.
+
+pub(crate) mod read;
+
+use callgate_call::Surface;
+
+use crate::Verdict;
+use crate::diagnostic::{Problems, Span};
+use crate::limit::LimitBy;
+use crate::node::{self, Node};
+use crate::operator::{OPERATORS, OperatorName};
+use read::{At, Fields, integer, list, text, texts, word};
+
+/// A rule file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The path shown in messages.
+    pub name: String,
+    /// The text, YAML or JSON.
+    pub text: String,
+}
+
+/// One policy.
+#[derive(Debug)]
+pub(crate) struct PolicySource {
+    pub(crate) name: Option<At<String>>,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) default: Option<Verdict>,
+    pub(crate) defaults: Vec<(Surface, Verdict)>,
+    pub(crate) rules: Vec<RuleSource>,
+}
+
+/// One rule.
+#[derive(Debug)]
+pub(crate) struct RuleSource {
+    pub(crate) span: Span,
+    pub(crate) id: Option<At<String>>,
+    pub(crate) surfaces: Option<Vec<Surface>>,
+    pub(crate) tools: Option<Vec<At<String>>>,
+    pub(crate) servers: Option<Vec<At<String>>>,
+    pub(crate) agents: Option<Vec<At<String>>>,
+    pub(crate) who: Vec<(WhoField, Vec<At<String>>)>,
+    pub(crate) when: Option<ConditionSource>,
+    pub(crate) limit: Option<LimitSource>,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) priority: Option<i64>,
+    pub(crate) mode: Option<Mode>,
+    pub(crate) reason: Option<String>,
+    pub(crate) hint: Option<String>,
+    pub(crate) examples: ExamplesSource,
+}
+
+/// A condition tree.
+#[derive(Debug)]
+pub(crate) enum ConditionSource {
+    Any(Vec<ConditionSource>),
+    All(Vec<ConditionSource>),
+    Not(Box<ConditionSource>),
+    Test { path: At<String>, operator: OperatorName, value: Node },
+}
+
+/// A rate.
+#[derive(Debug)]
+pub(crate) struct LimitSource {
+    pub(crate) calls: i64,
+    pub(crate) seconds: u32,
+    pub(crate) burst: Option<i64>,
+    pub(crate) by: Option<Vec<LimitBy>>,
+}
+
+/// Calls a rule must and must not match.
+#[derive(Debug, Default)]
+pub(crate) struct ExamplesSource {
+    pub(crate) matching: Vec<ExampleSource>,
+    pub(crate) not_matching: Vec<ExampleSource>,
+}
+
+/// One example call.
+#[derive(Debug)]
+pub(crate) struct ExampleSource {
+    pub(crate) span: Span,
+    pub(crate) tool: At<String>,
+    pub(crate) server: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) surface: Option<Surface>,
+    pub(crate) input: Option<Node>,
+}
+
+/// Whether a verdict has an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Enforce,
+    Shadow,
+}
+
+/// A field of the principal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhoField {
+    Org,
+    Team,
+    User,
+    Key,
+}
+
+/// Reads every policy of a file.
+pub(crate) fn policies(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicySource> {
+    let Some(root) = node::parse(source, problems) else { return Vec::new() };
+    let Some(fields) = Fields::of(&root, "a policy file", problems) else { return Vec::new() };
+    match fields.get("policies") {
+        None => vec![policy(&fields, problems)],
+        Some(node) => {
+            fields.check(&["policies"], &[], problems);
+            let policies = list(node, "`policies`", problems);
+            let mut read = Vec::new();
+            for node in policies {
+                let fields = Fields::of(node, "a policy", problems);
+                read.extend(fields.map(|fields| policy(&fields, problems)));
+            }
+            read
+        }
+    }
+}
+
+fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
+    fields.check(&["policy", "mode", "default", "defaults", "rules"], &[], problems);
+    let name = fields.get("policy").and_then(|node| text(node, "`policy`", problems));
+    if fields.get("policy").is_none() {
+        problems
+            .add(fields.start(), "the policy has no name")
+            .hint("begin with `policy: some-name`");
+    }
+    let mut rules = Vec::new();
+    if let Some(node) = fields.get("rules") {
+        for node in list(node, "`rules`", problems) {
+            let fields = Fields::of(node, "a rule", problems);
+            rules.extend(fields.map(|fields| rule(&fields, problems)));
+        }
+    }
+    PolicySource {
+        name,
+        mode: fields.get("mode").and_then(|node| mode(node, problems)),
+        default: fields.get("default").and_then(|node| default(node, problems)),
+        defaults: fields.get("defaults").map(|node| defaults(node, problems)).unwrap_or_default(),
+        rules,
+    }
+}
+
+const RULE_KEYS: &[&str] = &[
+    "id", "surface", "tool", "server", "agent", "who", "when", "limit", "verdict", "priority",
+    "mode", "reason", "hint", "examples",
+];
+const RULE_KEYS_LATER: &[&str] = &["sanitize", "ask", "review", "cap"];
+
+fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
+    fields.check(RULE_KEYS, RULE_KEYS_LATER, problems);
+    for (key, hint) in [("id", "add `id: some-name`"), ("verdict", "add `verdict: deny`")] {
+        if fields.get(key).is_none() {
+            problems.add(fields.start(), format!("this rule has no `{key}`")).hint(hint);
+        }
+    }
+    let mut optional_texts =
+        |key: &str| fields.get(key).map(|node| texts(node, &format!("`{key}`"), problems));
+    let (tools, servers, agents) =
+        (optional_texts("tool"), optional_texts("server"), optional_texts("agent"));
+    let mut optional_text =
+        |key: &str| fields.get(key).and_then(|node| text(node, &format!("`{key}`"), problems));
+    let (id, reason, hint) = (optional_text("id"), optional_text("reason"), optional_text("hint"));
+    RuleSource {
+        span: id.as_ref().map_or(fields.start(), |id| id.span),
+        id,
+        surfaces: fields.get("surface").map(|node| surfaces(node, problems)),
+        tools,
+        servers,
+        agents,
+        who: fields.get("who").map(|node| who(node, problems)).unwrap_or_default(),
+        when: fields.get("when").and_then(|node| condition(node, problems)),
+        limit: fields.get("limit").and_then(|node| limit(node, problems)),
+        verdict: fields.get("verdict").and_then(|node| verdict(node, problems)),
+        priority: fields
+            .get("priority")
+            .and_then(|node| integer(node, "`priority`", PRIORITIES, problems)),
+        mode: fields.get("mode").and_then(|node| mode(node, problems)),
+        reason: reason.map(|at| at.value),
+        hint: hint.map(|at| at.value),
+        examples: fields.get("examples").map(|node| examples(node, problems)).unwrap_or_default(),
+    }
+}
+
+/// Wide enough for anybody's numbering, narrow enough to notice a slip.
+const PRIORITIES: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
+
+fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<Mode> {
+    let known = [("enforce", Mode::Enforce), ("shadow", Mode::Shadow)];
+    let text = text(node, "`mode`", problems)?;
+    word(&text, "mode", &known, &[], problems).map(|at| at.value)
+}
+
+const VERDICTS: &[(&str, Verdict)] =
+    &[("allow", Verdict::Allow), ("audit", Verdict::Audit), ("deny", Verdict::Deny)];
+const VERDICTS_LATER: &[&str] =
+    &["ask", "pending_approval", "review", "sample", "cap", "cap_cost", "sanitize"];
+
+fn verdict(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
+    let text = text(node, "`verdict`", problems)?;
+    word(&text, "verdict", VERDICTS, VERDICTS_LATER, problems).map(|at| at.value)
+}
+
+fn default(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
+    let text = text(node, "`default`", problems)?;
+    word(&text, "default", VERDICTS, &[], problems).map(|at| at.value)
+}
+
+fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)> {
+    let Some(fields) = Fields::of(node, "`defaults`", problems) else { return Vec::new() };
+    fields.check(&Surface::ALL.map(Surface::as_str), &[], problems);
+    let entries = Surface::ALL.into_iter().filter_map(|surface| {
+        let node = fields.get(surface.as_str())?;
+        Some((surface, default(node, problems)?))
+    });
+    entries.collect()
+}
+
+fn surfaces(node: &Node, problems: &mut Problems<'_>) -> Vec<Surface> {
+    let words = texts(node, "`surface`", problems);
+    words.iter().filter_map(|text| surface(text, problems)).collect()
+}
+
+fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
+    let known = Surface::ALL.map(|surface| (surface.as_str(), surface));
+    word(text, "surface", &known, &[], problems).map(|at| at.value)
+}
+
+fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<(WhoField, Vec<At<String>>)> {
+    let fields_of_who = [
+        ("org", WhoField::Org),
+        ("team", WhoField::Team),
+        ("user", WhoField::User),
+        ("key", WhoField::Key),
+    ];
+    let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
+    fields.check(&fields_of_who.map(|(key, _)| key), &[], problems);
+    if fields.entries.is_empty() {
+        problems.add(node.span, "`who` names nobody");
+    }
+    let entries = fields_of_who.into_iter().filter_map(|(key, field)| {
+        Some((field, texts(fields.get(key)?, &format!("`who.{key}`"), problems)))
+    });
+    entries.collect()
+}
+
+fn limit(node: &Node, problems: &mut Problems<'_>) -> Option<LimitSource> {
+    const COUNT: std::ops::RangeInclusive<i64> = 1..=1_000_000_000;
+    let fields = Fields::of(node, "`limit`", problems)?;
+    fields.check(&["calls", "per", "burst", "by"], &[], problems);
+    for key in ["calls", "per"] {
+        if fields.get(key).is_none() {
+            problems
+                .add(fields.start(), format!("this limit has no `{key}`"))
+                .hint("write it like `limit: { calls: 10, per: minute }`");
+        }
+    }
+    let calls = fields.get("calls").and_then(|n| integer(n, "`calls`", COUNT, problems));
+    let burst = fields.get("burst").and_then(|n| integer(n, "`burst`", COUNT, problems));
+    let per = fields.get("per").and_then(|node| {
+        let known = [("second", 1), ("minute", 60), ("hour", 3_600), ("day", 86_400)];
+        let text = text(node, "`per`", problems)?;
+        word(&text, "period", &known, &[], problems)
+    });
+    let by = fields.get("by").map(|node| {
+        let words = texts(node, "`by`", problems);
+        let known = LimitBy::ALL.map(|by| (by.as_str(), by));
+        let by = words.iter().filter_map(|text| word(text, "field", &known, &[], problems));
+        by.map(|at| at.value).collect()
+    });
+    Some(LimitSource { calls: calls?, seconds: per?.value, burst, by })
+}
+
+const FACTS_LATER: &[&str] =
+    &["runs", "reads", "writes", "deletes", "connects", "sql", "secret", "opaque"];
+
+/// One condition: `any`, `all`, `not`, or an argument with one operator. Depth is bounded by the
+/// parser's budget.
+fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    let fields = Fields::of(node, "a condition", problems)?;
+    let before = problems.len();
+    fields.check(&condition_keys(), FACTS_LATER, problems);
+    let heads: Vec<&str> = ["any", "all", "not", "arg", "param_path"]
+        .into_iter()
+        .filter(|key| fields.get(key).is_some())
+        .collect();
+    match heads.as_slice() {
+        ["arg"] => short_test(&fields, problems),
+        ["param_path"] => long_test(&fields, problems),
+        [key] => combined(key, &fields, problems),
+        [] if problems.len() > before => None,
+        [] => {
+            problems
+                .add(fields.start(), "this condition asks nothing")
+                .hint("write `arg` with one operator, or `any`, `all`, `not`");
+            None
+        }
+        [..] => {
+            problems
+                .add(fields.start(), format!("one condition with `{}`", heads.join("` and `")))
+                .hint("put them into a list under `all` or `any`");
+            None
+        }
+    }
+}
+
+fn condition_keys() -> Vec<&'static str> {
+    let mut keys = vec!["any", "all", "not", "arg", "param_path", "operator", "value"];
+    keys.extend(OPERATORS.iter().map(|(word, _)| *word));
+    keys
+}
+
+fn combined(
+    key: &str,
+    fields: &Fields<'_>,
+    problems: &mut Problems<'_>,
+) -> Option<ConditionSource> {
+    let (_, stray) =
+        fields.entries.iter().map(|(k, _)| (k, k)).find(|(k, _)| k.name != key).unzip();
+    if let Some(stray) = stray
+        && condition_keys().contains(&stray.name.as_str())
+    {
+        problems.add(stray.span, format!("`{}` does not belong beside `{key}`", stray.name));
+    }
+    let node = fields.get(key)?;
+    if key == "not" {
+        return Some(ConditionSource::Not(Box::new(condition(node, problems)?)));
+    }
+    let nodes = list(node, &format!("`{key}`"), problems);
+    if nodes.is_empty() {
+        problems.add(node.span, format!("`{key}` has no conditions"));
+    }
+    let parts: Vec<_> = nodes.iter().filter_map(|node| condition(node, problems)).collect();
+    Some(if key == "any" { ConditionSource::Any(parts) } else { ConditionSource::All(parts) })
+}
+
+fn short_test(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    let path = text(fields.get("arg")?, "`arg`", problems);
+    let operators: Vec<_> = fields
+        .entries
+        .iter()
+        .filter_map(|(key, node)| {
+            let (_, operator) = OPERATORS.iter().find(|(word, _)| *word == key.name)?;
+            Some((*operator, key, node))
+        })
+        .collect();
+    for (key, _) in fields.entries {
+        if ["operator", "value"].contains(&key.name.as_str()) {
+            let message = format!("`{}` belongs to the long form with `param_path`", key.name);
+            problems.add(key.span, message).hint("write the operator as a key: `equals: …`");
+        }
+    }
+    match operators.as_slice() {
+        [(operator, _, value)] => Some(ConditionSource::Test {
+            path: path?,
+            operator: *operator,
+            value: (*value).clone(),
+        }),
+        [] => {
+            problems.add(fields.start(), "this argument has no operator").hint(
+                "add one of: equals, matches, contains, starts_with, in, glob, exists, gt, …",
+            );
+            None
+        }
+        [_, (_, second, _), ..] => {
+            problems
+                .add(second.span, format!("a second operator, `{}`", second.name))
+                .hint("one condition has one operator: put two into a list under `all` or `any`");
+            None
+        }
+    }
+}
+
+fn long_test(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    let path = text(fields.get("param_path")?, "`param_path`", problems);
+    for key in ["operator", "value"] {
+        if fields.get(key).is_none() {
+            problems
+                .add(fields.start(), format!("this condition has no `{key}`"))
+                .hint("the long form is `{param_path, operator, value}`");
+        }
+    }
+    for (key, _) in fields.entries {
+        if OPERATORS.iter().any(|(word, _)| *word == key.name) {
+            problems.add(key.span, format!("`{}` does not belong beside `param_path`", key.name));
+        }
+    }
+    let operator = text(fields.get("operator")?, "`operator`", problems)?;
+    let operator = word(&operator, "operator", OPERATORS, &[], problems)?.value;
+    Some(ConditionSource::Test { path: path?, operator, value: fields.get("value")?.clone() })
+}
+
+fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
+    let Some(fields) = Fields::of(node, "`examples`", problems) else {
+        return ExamplesSource::default();
+    };
+    fields.check(&["match", "no_match"], &[], problems);
+    let mut read = |key: &str| -> Vec<ExampleSource> {
+        let Some(node) = fields.get(key) else { return Vec::new() };
+        let nodes = list(node, &format!("`{key}`"), problems);
+        nodes.iter().filter_map(|node| example(node, problems)).collect()
+    };
+    ExamplesSource { matching: read("match"), not_matching: read("no_match") }
+}
+
+fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
+    let fields = Fields::of(node, "an example", problems)?;
+    fields.check(&["tool", "input", "server", "agent", "cwd", "surface"], &[], problems);
+    if fields.get("tool").is_none() {
+        problems.add(fields.start(), "this example has no `tool`");
+    }
+    let mut optional =
+        |key: &str| fields.get(key).and_then(|node| text(node, &format!("`{key}`"), problems));
+    let (tool, server, agent) = (optional("tool"), optional("server"), optional("agent"));
+    let (cwd, surface_word) = (optional("cwd"), optional("surface"));
+    Some(ExampleSource {
+        span: fields.start(),
+        tool: tool?,
+        server: server.map(|at| at.value),
+        agent: agent.map(|at| at.value),
+        cwd: cwd.map(|at| at.value),
+        surface: surface_word.and_then(|text| surface(&text, problems)),
+        input: fields.get("input").cloned(),
+    })
+}

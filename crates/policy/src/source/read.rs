@@ -1,0 +1,177 @@
+//! Small readers of nodes. Each reports what is wrong and goes on.
+
+use crate::diagnostic::{Problems, Span, did_you_mean};
+use crate::node::{Key, Node, Yaml};
+use crate::number::Decimal;
+
+/// A value with its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct At<T> {
+    pub(crate) value: T,
+    pub(crate) span: Span,
+}
+
+impl<T> At<T> {
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> At<U> {
+        At { value: change(self.value), span: self.span }
+    }
+}
+
+/// The entries of a mapping, of which some keys are known now and some are for later.
+#[derive(Debug)]
+pub(crate) struct Fields<'n> {
+    pub(crate) entries: &'n [(Key, Node)],
+    pub(crate) span: Span,
+}
+
+impl<'n> Fields<'n> {
+    /// The mapping, if it is one. `what` names it in messages.
+    pub(crate) fn of(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> Option<Self> {
+        match &node.value {
+            Yaml::Map(entries) => Some(Self { entries, span: node.span }),
+            _ => {
+                wrong(node, what, "a mapping", problems);
+                None
+            }
+        }
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
+        self.entries.iter().find(|(k, _)| k.name == key).map(|(_, node)| node)
+    }
+
+    /// The first key's place: a mapping itself begins wherever its first key does.
+    pub(crate) fn start(&self) -> Span {
+        self.entries.first().map_or(self.span, |(key, _)| key.span)
+    }
+
+    /// Reports every key that is not known, and every known one that is for a later version.
+    pub(crate) fn check(&self, known: &[&str], later: &[&str], problems: &mut Problems<'_>) {
+        for (key, _) in self.entries {
+            let name = key.name.as_str();
+            if later.contains(&name) {
+                not_yet(key.span, name, problems);
+            } else if !known.contains(&name) {
+                let hint = did_you_mean(name, known.iter().copied());
+                let hint = hint.or_else(|| Some(format!("known here: {}", known.join(", "))));
+                problems.add(key.span, format!("unknown key `{name}`")).maybe_hint(hint);
+            }
+        }
+    }
+}
+
+/// Text. A number or a boolean where text is expected is text.
+pub(crate) fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
+    let value = match &node.value {
+        Yaml::String(value) => value.clone(),
+        Yaml::Number { written, .. } => written.clone(),
+        Yaml::Bool(value) => value.to_string(),
+        _ => {
+            wrong(node, what, "text", problems);
+            return None;
+        }
+    };
+    if value.trim().is_empty() {
+        problems.add(node.span, format!("{what} is empty"));
+        return None;
+    }
+    Some(At { value, span: node.span })
+}
+
+/// One text or a list of them.
+pub(crate) fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec<At<String>> {
+    let Yaml::List(items) = &node.value else {
+        return text(node, what, problems).into_iter().collect();
+    };
+    if items.is_empty() {
+        problems.add(node.span, format!("{what} is an empty list, which nothing can match"));
+    }
+    items.iter().filter_map(|item| text(item, what, problems)).collect()
+}
+
+/// A list of nodes.
+pub(crate) fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> &'n [Node] {
+    match &node.value {
+        Yaml::List(items) => items,
+        _ => {
+            wrong(node, what, "a list", problems);
+            &[]
+        }
+    }
+}
+
+/// One of a few words.
+pub(crate) fn word<T: Copy>(
+    text: &At<String>,
+    what: &str,
+    known: &[(&str, T)],
+    later: &[&str],
+    problems: &mut Problems<'_>,
+) -> Option<At<T>> {
+    let written = text.value.as_str();
+    if let Some((_, value)) = known.iter().find(|(word, _)| *word == written) {
+        return Some(At { value: *value, span: text.span });
+    }
+    if later.contains(&written) {
+        not_yet(text.span, written, problems);
+        return None;
+    }
+    let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+    let hint = did_you_mean(written, words.iter().copied());
+    let hint = hint.or_else(|| Some(format!("one of: {}", words.join(", "))));
+    problems.add(text.span, format!("unknown {what} `{written}`")).maybe_hint(hint);
+    None
+}
+
+/// A whole number within a range.
+pub(crate) fn integer(
+    node: &Node,
+    what: &str,
+    range: std::ops::RangeInclusive<i64>,
+    problems: &mut Problems<'_>,
+) -> Option<i64> {
+    let value = match &node.value {
+        Yaml::Number { json, .. } => json.parse().ok().filter(|value| range.contains(value)),
+        _ => None,
+    };
+    if value.is_none() {
+        let (low, high) = range.into_inner();
+        let message = format!("{what} must be a whole number from {low} to {high}");
+        problems.add(node.span, message);
+    }
+    value
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<bool> {
+    match &node.value {
+        Yaml::Bool(value) => Some(*value),
+        _ => {
+            wrong(node, what, "true or false", problems);
+            None
+        }
+    }
+}
+
+/// A number of any size.
+pub(crate) fn decimal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Decimal> {
+    let number = match &node.value {
+        Yaml::Number { json, .. } => Decimal::parse(json),
+        _ => None,
+    };
+    if number.is_none() {
+        wrong(node, what, "a number", problems);
+    }
+    number
+}
+
+pub(crate) fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_>) {
+    problems.add(node.span, format!("{what} must be {expected}, not {}", node.kind()));
+}
+
+fn not_yet(span: Span, word: &str, problems: &mut Problems<'_>) {
+    problems
+        .add(span, format!("`{word}` is not available in this version"))
+        .hint("leave it out until then; nothing of this file is in force while it is here");
+}

@@ -1,0 +1,143 @@
+//! Three-valued logic (Kleene), and the set of values a condition may still take.
+
+/// Whether a condition holds. Unknown is settled only at the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tri {
+    True,
+    False,
+    Unknown,
+}
+
+impl From<bool> for Tri {
+    fn from(value: bool) -> Self {
+        if value { Self::True } else { Self::False }
+    }
+}
+
+impl std::ops::Not for Tri {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl Tri {
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::True, _) | (_, Self::True) => Self::True,
+            (Self::False, Self::False) => Self::False,
+            _ => Self::Unknown,
+        }
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        !(!self).or(!other)
+    }
+
+    /// True if any is; stops there.
+    pub(crate) fn any(values: impl IntoIterator<Item = Self>) -> Self {
+        let mut result = Self::False;
+        for value in values {
+            result = result.or(value);
+            if result == Self::True {
+                break;
+            }
+        }
+        result
+    }
+
+    /// True if all are; stops at the first that is false.
+    pub(crate) fn all(values: impl IntoIterator<Item = Self>) -> Self {
+        !Self::any(values.into_iter().map(|value| !value))
+    }
+}
+
+/// The values a condition may take once the arguments are known: a set of [`Tri`]. It may be
+/// too large (conditions on one argument are taken as independent), never too small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Possible(u8);
+
+impl Possible {
+    const ALL: [Tri; 3] = [Tri::True, Tri::False, Tri::Unknown];
+
+    /// It depends on the arguments.
+    pub(crate) const OPEN: Self = Self(0b111);
+
+    /// Only this value.
+    pub(crate) fn only(value: Tri) -> Self {
+        Self(match value {
+            Tri::True => 0b001,
+            Tri::False => 0b010,
+            Tri::Unknown => 0b100,
+        })
+    }
+
+    pub(crate) fn contains(self, value: Tri) -> bool {
+        self.0 & Self::only(value).0 != 0
+    }
+
+    pub(crate) fn and(self, other: Self) -> Self {
+        let mut result = Self(0);
+        for a in Self::ALL.into_iter().filter(|a| self.contains(*a)) {
+            for b in Self::ALL.into_iter().filter(|b| other.contains(*b)) {
+                result.0 |= Self::only(a.and(b)).0;
+            }
+        }
+        result
+    }
+
+    pub(crate) fn or(self, other: Self) -> Self {
+        !(!self).and(!other)
+    }
+}
+
+impl std::ops::Not for Possible {
+    type Output = Self;
+
+    fn not(self) -> Self {
+        let mut result = Self(0);
+        for value in Self::ALL.into_iter().filter(|value| self.contains(*value)) {
+            result.0 |= Self::only(!value).0;
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Tri::{False, True, Unknown};
+
+    #[test]
+    fn kleene() {
+        for (a, b, or, and) in [
+            (True, True, True, True),
+            (True, False, True, False),
+            (True, Unknown, True, Unknown),
+            (False, False, False, False),
+            (False, Unknown, Unknown, False),
+            (Unknown, Unknown, Unknown, Unknown),
+        ] {
+            assert_eq!((a.or(b), b.or(a)), (or, or), "{a:?} or {b:?}");
+            assert_eq!((a.and(b), b.and(a)), (and, and), "{a:?} and {b:?}");
+        }
+        assert_eq!((!True, !False, !Unknown), (False, True, Unknown));
+        assert_eq!(Tri::any([]), False);
+        assert_eq!(Tri::all([]), True);
+    }
+
+    #[test]
+    fn sets_of_values() {
+        let only = Possible::only;
+        assert_eq!(only(False).and(Possible::OPEN), only(False));
+        assert_eq!(only(True).or(Possible::OPEN), only(True));
+        assert_eq!(only(True).and(Possible::OPEN), Possible::OPEN);
+        assert!(!only(Unknown).and(Possible::OPEN).contains(True));
+        assert_eq!(!only(True), only(False));
+    }
+}

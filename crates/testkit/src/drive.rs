@@ -1,0 +1,171 @@
+//! Runs responses through the gate.
+
+use callgate_call::{Origin, Surface};
+use callgate_dialect::Dialect;
+use callgate_facts::Catalogue;
+use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
+use callgate_policy::{LimitFacts, Moment, NameJudgement, Policies, Source, Weekday};
+
+/// What a run gave.
+#[derive(Debug)]
+pub struct Run {
+    /// The client's bytes.
+    pub out: Vec<u8>,
+    /// The calls that were judged whole or denied by name: name, arguments, whether allowed.
+    pub judged: Vec<(String, String, bool)>,
+    /// What was noted.
+    pub notes: Vec<Note>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Run {
+    /// The client's bytes as text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+}
+
+/// Compiles policies from YAML.
+pub fn policies(yaml: &str) -> Policies {
+    let source = Source { name: "test.yaml".into(), text: yaml.into() };
+    match Policies::compile(&[source], &Catalogue::builtin()) {
+        Ok((policies, _)) => policies,
+        Err(problems) => panic!("{problems:?}"),
+    }
+}
+
+/// A policy that allows everything by name.
+pub fn allow_all() -> Policies {
+    policies("policy: allow-all\nrules: []\n")
+}
+
+/// A policy that allows everything, but only after it has seen the arguments.
+pub fn allow_all_held() -> Policies {
+    policies(
+        "policy: held\nrules:\n  - { id: never, when: { arg: callgate_absent, equals: 'no such value' }, verdict: deny, reason: never }\n",
+    )
+}
+
+/// A policy that denies tools by name.
+pub fn deny_names(names: &[&str]) -> Policies {
+    let names: Vec<String> = names.iter().map(|name| serde_json::to_string(name).unwrap()).collect();
+    policies(&format!(
+        "policy: names\nrules:\n  - {{ id: no-such-tool, tool: [{}], verdict: deny, reason: not here }}\n",
+        names.join(", ")
+    ))
+}
+
+/// A policy that denies every call, but only after it has seen the arguments.
+pub fn deny_all_by_arguments() -> Policies {
+    policies(
+        "policy: arguments\nrules:\n  - { id: no-arguments, when: { arg: callgate_absent, exists: false }, verdict: deny, reason: not with these }\n",
+    )
+}
+
+/// The defaults, with or without a notice.
+pub fn settings(on_deny: OnDeny) -> Settings {
+    Settings { on_deny, ..Settings::new(Origin::at(Surface::Response)) }
+}
+
+/// A moment for judging.
+pub fn moment() -> Moment {
+    Moment { hour: 12, weekday: Weekday::Monday }
+}
+
+/// Runs the chunks through a gate, every question answered at once.
+pub fn run<'a>(
+    dialect: Dialect,
+    settings: Settings,
+    policies: &Policies,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> Run {
+    let mut gate = Gate::new(dialect, settings);
+    let mut run = Run {
+        out: Vec::new(),
+        judged: Vec::new(),
+        notes: Vec::new(),
+        ending: Ending::Error("never ended".into()),
+    };
+    for chunk in chunks {
+        gate.push(chunk);
+        steps(&mut gate, policies, &mut run);
+    }
+    gate.close(Close::End);
+    steps(&mut gate, policies, &mut run);
+    run
+}
+
+/// Takes steps until the gate wants more, answering every question from the policies.
+pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
+    let (moment, limits) = (moment(), LimitFacts::default());
+    loop {
+        match gate.step(&mut run.out) {
+            Step::Name(question) => {
+                let answer = match policies.judge_name(&question.call, &moment, &limits) {
+                    NameJudgement::Allow(permit, _) => NameAnswer::Stream(permit),
+                    NameJudgement::Deny(judgement) => {
+                        let name = question.call.name.raw().to_owned();
+                        run.judged.push((name, String::new(), false));
+                        NameAnswer::Deny(judgement.denial(&question.call).unwrap())
+                    }
+                    NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+                };
+                gate.answer_name(question.slot, answer);
+            }
+            Step::Judge(question) => {
+                let call = &question.call;
+                let judgement = policies.judge(call, &moment, &limits);
+                let answer = match judgement.permit(call) {
+                    Some(permit) => Answer::Allow(permit),
+                    None => Answer::Deny(judgement.denial(call).unwrap()),
+                };
+                let allowed = matches!(answer, Answer::Allow(_));
+                let arguments = call.arguments.raw().to_owned();
+                run.judged.push((call.name.raw().to_owned(), arguments, allowed));
+                gate.answer(question.slot, answer);
+            }
+            Step::Note(note) => run.notes.push(note),
+            Step::NeedMore => return,
+            Step::Waiting => panic!("every question was answered, and the gate waits"),
+            Step::Ended(ending) => {
+                run.ending = ending;
+                return;
+            }
+        }
+    }
+}
+
+/// The ways a body may be cut: whole, byte by byte, and in two at each of the given places.
+pub fn cuttings(body: &[u8], cuts: impl IntoIterator<Item = usize>) -> Vec<Vec<&[u8]>> {
+    let mut all = vec![vec![body], body.chunks(1).collect()];
+    all.extend(cuts.into_iter().map(|at| {
+        let (head, tail) = body.split_at(at.min(body.len()));
+        vec![head, tail]
+    }));
+    all
+}
+
+/// The places to cut a body at: all of them up to 16 KB; above that, all inside frames that
+/// mention calls and four to each side of every frame border.
+pub fn cut_places(body: &[u8]) -> Vec<usize> {
+    const ALL: usize = 16 << 10;
+    if body.len() <= ALL {
+        return (0..=body.len()).collect();
+    }
+    let text = String::from_utf8_lossy(body);
+    let mut places = Vec::new();
+    let mut start = 0;
+    for frame in text.split_inclusive("\n\n") {
+        let end = start + frame.len();
+        if frame.contains("tool") || frame.contains("function") || frame.contains("input_json") {
+            places.extend(start..end.min(start + 400));
+        }
+        places.extend(end.saturating_sub(4)..(end + 4).min(body.len()));
+        start = end;
+    }
+    places.sort_unstable();
+    places.dedup();
+    places.truncate(20_000);
+    places
+}

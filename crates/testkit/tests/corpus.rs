@@ -1,0 +1,152 @@
+//! Every response of the corpus through the gate: allowed, denied by name, denied by arguments,
+//! explained and silent, at every cut.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use callgate_dialect::Dialect;
+use callgate_gate::{Ending, OnDeny};
+use callgate_policy::Policies;
+use callgate_testkit::clients::{self, Call};
+use callgate_testkit::corpus::{self, Allow, Case};
+use callgate_testkit::drive::{self, Run};
+
+/// Runs a check on every case and tells all that fail, not only the first.
+fn for_each_case(check: impl Fn(&Case)) {
+    let failed: Vec<String> = corpus::all()
+        .iter()
+        .filter(|case| catch_unwind(AssertUnwindSafe(|| check(case))).is_err())
+        .map(|case| case.name.clone())
+        .collect();
+    assert!(failed.is_empty(), "{} cases failed: {failed:#?}", failed.len());
+}
+
+fn run_whole(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
+    drive::run(case.dialect, drive::settings(on_deny), policies, [case.body.as_slice()])
+}
+
+/// Runs a case in every cutting, and answers with the one result of all of them.
+fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
+    let whole = run_whole(case, policies, on_deny);
+    for chunks in drive::cuttings(&case.body, drive::cut_places(&case.body)) {
+        let at = chunks[0].len();
+        let run = drive::run(case.dialect, drive::settings(on_deny), policies, chunks);
+        assert_eq!(run.text(), whole.text(), "{}: cut at {at}", case.name);
+        assert_eq!(run.ending, whole.ending, "{}: cut at {at}", case.name);
+    }
+    whole
+}
+
+#[test]
+fn allowed_by_name_leaves_as_it_came() {
+    for_each_case(|case| allowed(case, &drive::allow_all()));
+}
+
+#[test]
+fn allowed_by_arguments_leaves_as_it_came() {
+    for_each_case(|case| allowed(case, &drive::allow_all_held()));
+}
+
+fn allowed(case: &Case, policies: &Policies) {
+    let run = run_every_cut(case, policies, OnDeny::Explain);
+    match case.about.allow {
+        Allow::Identical => {
+            assert_eq!(run.text(), String::from_utf8_lossy(&case.body), "{}", case.name);
+        }
+        Allow::Normalised => {
+            assert_ne!(run.out, case.body, "{}: is identical", case.name);
+            one_reading(case, &run);
+        }
+        Allow::Refused => {
+            assert_ne!(run.out, case.body, "{}: is identical", case.name);
+            assert!(case.about.why.is_some(), "{}: say why", case.name);
+        }
+    }
+    if let Some(expected) = &case.about.calls {
+        let judged: Vec<&str> = run.judged.iter().map(|(name, _, _)| name.as_str()).collect();
+        let expected: Vec<&str> = expected.iter().map(|call| call.name.as_str()).collect();
+        assert_eq!(judged, expected, "{}: calls seen", case.name);
+    }
+}
+
+/// What is normalised is read alike by every kind of client.
+fn one_reading(case: &Case, run: &Run) {
+    let mut readings = clients::readings(case.dialect, &run.out).into_iter();
+    let (first, calls) = readings.next().unwrap();
+    for (client, other) in readings {
+        if client != "each piece" && client != "last begun" {
+            assert_eq!(sorted(&other), sorted(&calls), "{}: {client} against {first}", case.name);
+        }
+    }
+}
+
+fn sorted(calls: &[Call]) -> Vec<Call> {
+    let mut calls = calls.to_vec();
+    calls.sort();
+    calls
+}
+
+/// Every name under which some client may see a call in the upstream's bytes.
+fn every_name(case: &Case) -> Vec<String> {
+    let readings = clients::readings(case.dialect, &case.body);
+    let mut names: Vec<String> =
+        readings.into_values().flatten().map(|(name, _)| name).filter(|n| !n.trim().is_empty()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn denied_by_name_reaches_no_client() {
+    for_each_case(|case| {
+        let names = every_name(case);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for on_deny in [OnDeny::Explain, OnDeny::Silent] {
+            denied(case, &run_every_cut(case, &drive::deny_names(&names), on_deny));
+        }
+    });
+}
+
+#[test]
+fn denied_by_arguments_reaches_no_client() {
+    for_each_case(|case| {
+        for on_deny in [OnDeny::Explain, OnDeny::Silent] {
+            denied(case, &run_every_cut(case, &drive::deny_all_by_arguments(), on_deny));
+        }
+    });
+}
+
+fn denied(case: &Case, run: &Run) {
+    for (client, calls) in clients::readings(case.dialect, &run.out) {
+        assert!(calls.is_empty(), "{}: {client} sees {calls:?}\n{}", case.name, run.text());
+    }
+    let had_calls = !every_name(case).is_empty();
+    if had_calls && run.ending == Ending::Clean && !case.name.contains("error") {
+        let says_calls = match case.dialect {
+            Dialect::Anthropic => r#""stop_reason":"tool_use""#,
+            Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
+        };
+        assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());
+    }
+}
+
+/// One tool of two is denied: the other reaches the client, with its arguments, under an index
+/// without a hole.
+#[test]
+fn the_other_call_survives() {
+    for_each_case(|case| {
+        let Some(expected) = &case.about.calls else { return };
+        for denied in expected.iter().map(|call| call.name.as_str()) {
+            if expected.iter().all(|call| call.name == denied) {
+                continue;
+            }
+            let run = run_whole(case, &drive::deny_names(&[denied]), OnDeny::Explain);
+            let before = clients::readings(case.dialect, &case.body);
+            for (client, calls) in clients::readings(case.dialect, &run.out) {
+                let want: Vec<&Call> =
+                    before[client].iter().filter(|(name, _)| name != denied).collect();
+                let got: Vec<&Call> = calls.iter().collect();
+                assert_eq!(got, want, "{}: {client} without {denied}", case.name);
+            }
+        }
+    });
+}

@@ -1,0 +1,108 @@
+//! deflate, in the two shapes that go by that name: the zlib wrapping the standard asks for, and
+//! the bare stream some servers send.
+
+use flate2::{Decompress, DecompressError, FlushDecompress, Status};
+
+use super::{Coding, CodingError, Step};
+
+pub(super) struct Deflate {
+    state: State,
+}
+
+enum State {
+    /// Two bytes tell the shapes apart; the first of them, once it came.
+    Unsure(Option<u8>),
+    Body {
+        /// What was read to tell the shapes apart, and how much of it was decoded since.
+        head: [u8; 2],
+        fed: usize,
+        inflate: Decompress,
+    },
+    Ended,
+}
+
+impl Deflate {
+    pub(super) fn new() -> Self {
+        Self { state: State::Unsure(None) }
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+        match &mut self.state {
+            State::Unsure(first) => {
+                let Some(&byte) = input.first() else {
+                    return Ok(Step { consumed: 0, produced: 0 });
+                };
+                self.state = match *first {
+                    None => State::Unsure(Some(byte)),
+                    Some(first) => {
+                        let head = [first, byte];
+                        let inflate = Decompress::new(is_zlib(head));
+                        State::Body { head, fed: 0, inflate }
+                    }
+                };
+                Ok(Step { consumed: 1, produced: 0 })
+            }
+            State::Body { head, fed, inflate: decompress } => {
+                let corrupt = |_| CodingError::Corrupt(Coding::Deflate);
+                while let Some(left) = head.get(*fed..).filter(|left| !left.is_empty()) {
+                    let (step, ended) = inflate(decompress, left, out).map_err(corrupt)?;
+                    if step.consumed == 0 && step.produced == 0 && !ended {
+                        return Err(CodingError::Corrupt(Coding::Deflate));
+                    }
+                    *fed += step.consumed;
+                    let step = Step { consumed: 0, ..step };
+                    if ended {
+                        return self.end(step, input);
+                    }
+                    if step.produced > 0 {
+                        return Ok(step);
+                    }
+                }
+                let (step, ended) = inflate(decompress, input, out).map_err(corrupt)?;
+                if ended { self.end(step, input) } else { Ok(step) }
+            }
+            State::Ended => self.end(Step { consumed: 0, produced: 0 }, input),
+        }
+    }
+
+    /// The stream is over; `step` is the last thing it did.
+    fn end(&mut self, step: Step, input: &[u8]) -> Result<Step, CodingError> {
+        self.state = State::Ended;
+        if step == (Step { consumed: 0, produced: 0 }) && !input.is_empty() {
+            return Err(CodingError::Trailing(Coding::Deflate));
+        }
+        Ok(step)
+    }
+}
+
+/// One step of a deflate stream, and whether it ended the stream.
+pub(super) fn inflate(
+    stream: &mut Decompress,
+    input: &[u8],
+    out: &mut [u8],
+) -> Result<(Step, bool), DecompressError> {
+    let (consumed, produced) = (stream.total_in(), stream.total_out());
+    let status = stream.decompress(input, out, FlushDecompress::None)?;
+    let step = Step {
+        consumed: difference(consumed, stream.total_in()),
+        produced: difference(produced, stream.total_out()),
+    };
+    Ok((step, status == Status::StreamEnd))
+}
+
+fn difference(before: u64, after: u64) -> usize {
+    usize::try_from(after.saturating_sub(before)).unwrap_or(usize::MAX)
+}
+
+/// RFC 1950 section 2.2: method 8, a window of at most 32 KiB, no preset dictionary, and a check
+/// that makes a multiple of 31 of both bytes.
+fn is_zlib([method, flags]: [u8; 2]) -> bool {
+    method & 0x0f == 8
+        && method >> 4 <= 7
+        && flags & 0x20 == 0
+        && u16::from_be_bytes([method, flags]).is_multiple_of(31)
+}

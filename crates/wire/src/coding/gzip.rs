@@ -1,0 +1,202 @@
+//! gzip members around deflate. flate2's push interface knows no gzip in pure Rust, so the few
+//! bytes around the stream are read here.
+
+use flate2::{Crc, Decompress};
+
+use super::deflate::inflate;
+use super::{Coding, CodingError, Step};
+
+pub(super) struct Gzip {
+    state: State,
+    inflate: Decompress,
+    crc: Crc,
+}
+
+enum State {
+    Header(Header),
+    Body,
+    Trailer {
+        bytes: [u8; 8],
+        filled: usize,
+    },
+    /// A member is complete: the body may end, or another member may follow.
+    Between,
+    /// Zeros, as tape-minded tools append them. Nothing else may follow.
+    Padding,
+}
+
+impl Gzip {
+    pub(super) fn new() -> Self {
+        Self {
+            state: State::Header(Header::new()),
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+        }
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        matches!(self.state, State::Between | State::Padding)
+    }
+
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Result<Step, CodingError> {
+        if let State::Body = self.state {
+            let (step, ended) = inflate(&mut self.inflate, input, out)
+                .map_err(|_| CodingError::Corrupt(Coding::Gzip))?;
+            self.crc.update(out.get(..step.produced).unwrap_or_default());
+            if ended {
+                self.state = State::Trailer { bytes: [0; 8], filled: 0 };
+            }
+            if !ended || step.consumed > 0 || step.produced > 0 {
+                return Ok(step);
+            }
+        }
+        let mut consumed = 0;
+        for &byte in input {
+            self.byte(byte)?;
+            consumed += 1;
+            if let State::Body = self.state {
+                break;
+            }
+        }
+        Ok(Step { consumed, produced: 0 })
+    }
+
+    /// Takes a byte from outside the compressed part.
+    fn byte(&mut self, byte: u8) -> Result<(), CodingError> {
+        match &mut self.state {
+            State::Header(header) => {
+                header.byte(byte)?;
+                if header.is_complete() {
+                    self.inflate.reset(false);
+                    self.crc.reset();
+                    self.state = State::Body;
+                }
+            }
+            State::Trailer { bytes, filled } => {
+                if let Some(slot) = bytes.get_mut(*filled) {
+                    *slot = byte;
+                }
+                *filled += 1;
+                if *filled == bytes.len() {
+                    let [a, b, c, d, len @ ..] = *bytes;
+                    let fits = u32::from_le_bytes([a, b, c, d]) == self.crc.sum()
+                        && u32::from_le_bytes(len) == self.crc.amount();
+                    if !fits {
+                        return Err(CodingError::Corrupt(Coding::Gzip));
+                    }
+                    self.state = State::Between;
+                }
+            }
+            State::Between if byte == MAGIC[0] => {
+                let mut header = Header::new();
+                header.byte(byte)?;
+                self.state = State::Header(header);
+            }
+            State::Between | State::Padding if byte == 0 => self.state = State::Padding,
+            State::Between | State::Padding => return Err(CodingError::Trailing(Coding::Gzip)),
+            // Not reached: the caller stops at the compressed part.
+            State::Body => return Err(CodingError::Corrupt(Coding::Gzip)),
+        }
+        Ok(())
+    }
+}
+
+/// The header of a member, RFC 1952 section 2.3. Only its length matters here, and its checksum.
+struct Header {
+    at: Part,
+    flags: u8,
+    crc: Crc,
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    /// The ten bytes every header has; how many came.
+    Fixed(u8),
+    ExtraLength(Option<u8>),
+    Extra(u16),
+    Name,
+    Comment,
+    /// The header's checksum; its first byte, once that came.
+    Check(Option<u8>),
+    Complete,
+}
+
+impl Header {
+    fn new() -> Self {
+        Self { at: Part::Fixed(0), flags: 0, crc: Crc::new() }
+    }
+
+    fn is_complete(&self) -> bool {
+        matches!(self.at, Part::Complete)
+    }
+
+    fn byte(&mut self, byte: u8) -> Result<(), CodingError> {
+        if !matches!(self.at, Part::Check(_)) {
+            self.crc.update(&[byte]);
+        }
+        self.at = match self.at {
+            Part::Fixed(at) => {
+                let fits = match at {
+                    0 | 1 => MAGIC.get(usize::from(at)) == Some(&byte),
+                    2 => byte == METHOD_DEFLATE,
+                    3 => byte & FLAGS_RESERVED == 0,
+                    _ => true,
+                };
+                if !fits {
+                    return Err(CodingError::Corrupt(Coding::Gzip));
+                }
+                if at == 3 {
+                    self.flags = byte;
+                }
+                if at == 9 { self.extra() } else { Part::Fixed(at + 1) }
+            }
+            Part::ExtraLength(None) => Part::ExtraLength(Some(byte)),
+            Part::ExtraLength(Some(low)) => match u16::from_le_bytes([low, byte]) {
+                0 => self.name(),
+                len => Part::Extra(len),
+            },
+            Part::Extra(0 | 1) => self.name(),
+            Part::Extra(left) => Part::Extra(left - 1),
+            Part::Name if byte == 0 => self.comment(),
+            Part::Name => Part::Name,
+            Part::Comment if byte == 0 => self.check(),
+            Part::Comment => Part::Comment,
+            Part::Check(None) => Part::Check(Some(byte)),
+            Part::Check(Some(low)) => {
+                let sum = u32::from(u16::from_le_bytes([low, byte]));
+                if sum != self.crc.sum() & 0xffff {
+                    return Err(CodingError::Corrupt(Coding::Gzip));
+                }
+                Part::Complete
+            }
+            Part::Complete => Part::Complete,
+        };
+        Ok(())
+    }
+
+    // Each part is there if its flag is set; if not, the next one has its turn.
+
+    fn extra(&self) -> Part {
+        if self.flags & FLAG_EXTRA != 0 { Part::ExtraLength(None) } else { self.name() }
+    }
+
+    fn name(&self) -> Part {
+        if self.flags & FLAG_NAME != 0 { Part::Name } else { self.comment() }
+    }
+
+    fn comment(&self) -> Part {
+        if self.flags & FLAG_COMMENT != 0 { Part::Comment } else { self.check() }
+    }
+
+    fn check(&self) -> Part {
+        if self.flags & FLAG_CHECK != 0 { Part::Check(None) } else { Part::Complete }
+    }
+}
+
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+const METHOD_DEFLATE: u8 = 8;
+const FLAG_CHECK: u8 = 1 << 1;
+const FLAG_EXTRA: u8 = 1 << 2;
+const FLAG_NAME: u8 = 1 << 3;
+const FLAG_COMMENT: u8 = 1 << 4;
+const FLAGS_RESERVED: u8 = 0b1110_0000;

@@ -1,0 +1,59 @@
+//! Bytes to frames and back, for answers that a gate reads while it passes them on.
+//!
+//! An answer of a model comes as coded bytes, in pieces of any size. This crate undoes the content
+//! coding ([`Decoder`]), tells an event stream from a plain body by its bytes ([`Sniffer`]), cuts
+//! the stream into events ([`Splitter`], [`Frame`]) or holds the body whole ([`BodyBuffer`]). It
+//! keeps the original bytes of every event, so that what is let through leaves as it came, and can
+//! write an edited event in the one form all clients agree on ([`Frame::rewrite`]).
+//!
+//! ```text
+//!   bytes ──► Decoder ──► Sniffer ──┬─► Splitter ──► Frame ──► bytes(), or rewrite()
+//!                                   └─► BodyBuffer
+//! ```
+//!
+//! ```
+//! use callgate_wire::{Decoder, Framing, Limits, Sniffer, Splitter};
+//!
+//! let limits = Limits::default();
+//! let mut decoder = Decoder::for_header(None, &limits)?;
+//! let mut sniffer = Sniffer::new();
+//! let mut splitter = Splitter::new(limits.frame);
+//! let mut plain = Vec::new();
+//! let mut sent = Vec::new();
+//!
+//! // Cuts fall anywhere, here inside a line end.
+//! for piece in ["event: hi\r\ndata: {\"n\":1}\r", "\n\r\n: bye\r\n\r\n"] {
+//!     decoder.push(piece.as_bytes(), &mut plain)?;
+//!     assert_eq!(sniffer.push(&plain), Some(Framing::Sse));
+//!     splitter.push(&plain);
+//!     plain.clear();
+//!     while let Some(frame) = splitter.next_frame()? {
+//!         match frame.data() {
+//!             Some(_) => frame.rewrite(None, br#"{"n":2}"#, &mut sent),
+//!             None => sent.extend_from_slice(frame.bytes()),
+//!         }
+//!     }
+//! }
+//! assert!(splitter.finish().is_none());
+//! assert_eq!(sent, b"event: hi\r\ndata: {\"n\":2}\r\n\r\n: bye\r\n\r\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! It refuses to guess. An unknown content coding, a corrupt or endless body, an event past its
+//! limit, UTF-16: each is an error, or a value that says "unreadable", and never a pass-through.
+//! After an error a decoder or splitter stays failed. It does no I/O, knows no clock and no
+//! provider, and does not look into the data: whether that is UTF-8 or JSON is the next stage's
+//! question.
+
+mod body;
+mod coding;
+mod frame;
+mod limits;
+mod line;
+mod sse;
+
+pub use body::{BodyBuffer, BodyTooLarge, Framing, Sniffer, sniff};
+pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
+pub use frame::{Frame, OwnedFrame, Span};
+pub use limits::Limits;
+pub use sse::{FrameTooLarge, Splitter};

@@ -1,0 +1,214 @@
+//! One line of an event stream: which field it is, and where its value starts.
+
+use memchr::memchr2;
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Data,
+    Event,
+    Id,
+    Retry,
+    Comment,
+    /// Nothing the grammar knows. Clients skip it, or guess.
+    Unknown,
+}
+
+/// A line, taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) field: Field,
+    /// Length of the byte order marks before the field name. Node clients drop them and read on.
+    pub(crate) mark: usize,
+    /// Where the value starts, counted from the start of the line.
+    pub(crate) value: usize,
+}
+
+impl Line {
+    /// Reads a line given without its line end. An empty line is not a field; do not ask.
+    pub(crate) fn read(line: &[u8]) -> Self {
+        let rest = if line.first() == BOM.first() { behind_marks(line) } else { line };
+        let mark = line.len() - rest.len();
+        let (field, value) = match rest {
+            [b'd', b'a', b't', b'a', rest @ ..] => split(Field::Data, 4, rest),
+            [b'e', b'v', b'e', b'n', b't', rest @ ..] => split(Field::Event, 5, rest),
+            [b':', ..] => (Field::Comment, 1),
+            [b'i', b'd', rest @ ..] => split(Field::Id, 2, rest),
+            [b'r', b'e', b't', b'r', b'y', rest @ ..] => split(Field::Retry, 5, rest),
+            _ => (Field::Unknown, 0),
+        };
+        Self { field, mark, value: mark + value }
+    }
+
+    /// Whether some client reads this line as something else than the grammar says.
+    ///
+    /// Data is exempt from the check for stray separators: there they are ordinary text.
+    pub(crate) fn is_ambiguous(&self, line: &[u8]) -> bool {
+        self.mark > 0
+            || match self.field {
+                Field::Data => false,
+                Field::Unknown => true,
+                _ => has_stray_separator(line),
+            }
+    }
+}
+
+/// Cuts text into lines at LF, CRLF or CR; each line comes without its end. The last one may be
+/// empty: a text that ends in a line end has an empty line behind it.
+pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(at) = memchr2(b'\n', b'\r', text) else {
+            return Some(text);
+        };
+        let (line, end) = text.split_at_checked(at)?;
+        rest = match end {
+            [b'\r', b'\n', behind @ ..] | [_, behind @ ..] => Some(behind),
+            [] => None,
+        };
+        Some(line)
+    })
+}
+
+/// Whether Python's `str.splitlines`, which some clients cut lines with, would cut this line: a
+/// comment could hide a data line from everybody else that way.
+pub(crate) fn has_stray_separator(line: &[u8]) -> bool {
+    !is_plain(line) && has_rare_separator(line)
+}
+
+/// Whether all bytes are ASCII and none is a control character below the space: so nearly always,
+/// and for every event name, that it pays to look at eight bytes at once.
+fn is_plain(line: &[u8]) -> bool {
+    let Some(last) = line.last_chunk() else {
+        return line.iter().all(|byte| matches!(byte, b' '..=0x7f));
+    };
+    // A byte below the space borrows into its top bit.
+    let plain = |eight: &[u8; 8]| {
+        let word = u64::from_ne_bytes(*eight);
+        (word | word.wrapping_sub(EACH * 0x20)) & (EACH * 0x80) == 0
+    };
+    // The last eight overlap those before them, which costs less than going byte by byte.
+    let (eights, _) = line.as_chunks();
+    plain(last) && eights.iter().all(plain)
+}
+
+/// Times a byte, that byte eight times over.
+const EACH: u64 = u64::MAX / 0xff;
+
+#[cold]
+fn has_rare_separator(line: &[u8]) -> bool {
+    let starts = |at: usize, text: &str| {
+        line.get(at..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
+    };
+    line.iter().enumerate().any(|(at, byte)| match byte {
+        0x0b | 0x0c | 0x1c..=0x1e => true,
+        0xc2 => starts(at, "\u{85}"),
+        0xe2 => starts(at, "\u{2028}") || starts(at, "\u{2029}"),
+        _ => false,
+    })
+}
+
+#[cold]
+fn behind_marks(mut line: &[u8]) -> &[u8] {
+    while let Some(behind) = line.strip_prefix(BOM) {
+        line = behind;
+    }
+    line
+}
+
+/// U+FEFF in UTF-8.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+fn split(field: Field, name: usize, rest: &[u8]) -> (Field, usize) {
+    match rest {
+        [] => (field, name),
+        [b':', b' ', ..] => (field, name + 2),
+        [b':', ..] => (field, name + 1),
+        _ => (Field::Unknown, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields() {
+        let table: &[(&str, Field, &str)] = &[
+            ("data: x", Field::Data, "x"),
+            ("data:x", Field::Data, "x"),
+            ("data:  x", Field::Data, " x"),
+            ("data:", Field::Data, ""),
+            ("data: ", Field::Data, ""),
+            ("data", Field::Data, ""),
+            ("data:\tx", Field::Data, "\tx"),
+            ("event: ping", Field::Event, "ping"),
+            ("event", Field::Event, ""),
+            ("id: 1", Field::Id, "1"),
+            ("retry:10", Field::Retry, "10"),
+            (": hello", Field::Comment, " hello"),
+            (":", Field::Comment, ""),
+            ("\u{feff}data: x", Field::Data, "x"),
+            ("\u{feff}\u{feff}event:x", Field::Event, "x"),
+            ("Data: x", Field::Unknown, "Data: x"),
+            ("data : x", Field::Unknown, "data : x"),
+            (" data: x", Field::Unknown, " data: x"),
+            ("database: x", Field::Unknown, "database: x"),
+            ("events", Field::Unknown, "events"),
+            ("{\"a\":1}", Field::Unknown, "{\"a\":1}"),
+        ];
+        for (text, field, value) in table {
+            let line = Line::read(text.as_bytes());
+            assert_eq!((line.field, &text[line.value..]), (*field, *value), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn ambiguous_lines() {
+        for text in [
+            "\u{feff}data: x",
+            "\u{feff}",
+            "nonsense",
+            "{}",
+            ": a\u{2028}data: x",
+            ": a\u{2029}data: x",
+            ": a\u{85}data: x",
+            ": a\u{b}data: x",
+            "event: a\u{c}data: x",
+            "id: a\u{1e}data: x",
+        ] {
+            assert!(Line::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
+        }
+        for text in ["data: a\u{2028}b", ": grüße", "event: ping", "id:1", "retry"] {
+            assert!(!Line::read(text.as_bytes()).is_ambiguous(text.as_bytes()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn plain() {
+        for len in 0..40 {
+            let mut line = vec![b'a'; len];
+            assert!(is_plain(&line));
+            for at in 0..len {
+                for byte in 0..=0xff {
+                    line[at] = byte;
+                    assert_eq!(is_plain(&line), (0x20..0x80).contains(&byte), "{line:?}");
+                }
+                line[at] = b' ';
+            }
+        }
+    }
+
+    #[test]
+    fn lines() {
+        let cut = |text: &'static str| {
+            split_lines(text.as_bytes())
+                .map(|line| str::from_utf8(line).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cut("a\nb\r\nc\rd"), ["a", "b", "c", "d"]);
+        assert_eq!(cut("a\n\r\r\n"), ["a", "", "", ""]);
+        assert_eq!(cut(""), [""]);
+    }
+}
