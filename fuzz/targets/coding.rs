@@ -20,8 +20,12 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn decode(header: &str, input: &[u8], piece: usize) -> (Vec<u8>, Result<(), CodingError>) {
-    let limits =
-        Limits { decoded_total: 1 << 18, decoded_ratio: 50, decoded_free: 1 << 12, ..Limits::default() };
+    let limits = Limits {
+        decoded_total: 1 << 18,
+        decoded_ratio: 50,
+        decoded_free: 1 << 12,
+        ..Limits::default()
+    };
     let mut out = Vec::new();
     let mut decoder = Decoder::for_header(Some(header), &limits).expect("a known coding");
     let mut end = Ok(());
@@ -37,4 +41,5 @@ fn decode(header: &str, input: &[u8], piece: usize) -> (Vec<u8>, Result<(), Codi
     (out, end)
 }
 
-const HEADERS: [&str; 7] = ["gzip", "deflate", "br", "zstd", "identity", "gzip, br", "zstd, deflate"];
+const HEADERS: [&str; 7] =
+    ["gzip", "deflate", "br", "zstd", "identity", "gzip, br", "zstd, deflate"];

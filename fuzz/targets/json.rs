@@ -38,7 +38,9 @@ fn values_agree(text: &str) {
     match (Value::parse(text), theirs) {
         (Ok(ours), Ok(theirs)) => assert!(same(&ours, &theirs), "{ours:?} is not {theirs:?}"),
         // Numbers keep their text here, so none is too large.
-        (Ok(_), Err(error)) => assert!(error.to_string().contains("number out of range"), "{error}"),
+        (Ok(_), Err(error)) => {
+            assert!(error.to_string().contains("number out of range"), "{error}")
+        }
         (Err(error), Ok(_)) => assert!(
             matches!(error.what, Problem::TooDeep | Problem::DuplicateKey),
             "refused what serde_json reads: {error}"

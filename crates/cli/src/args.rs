@@ -29,7 +29,8 @@ pub(crate) enum Command {
     ///
     /// Reads a response (server-sent events or one JSON body, told apart by its bytes) and writes
     /// the judged one while it arrives. Text passes at once and byte for byte; a call leaves only
-    /// with a permit. What was judged is told on stderr, one line each.
+    /// with a permit. What was judged is told on stderr, one line each. Limits count within this
+    /// one response; the hour and weekday of rules are UTC.
     #[command(after_long_help = exit::help())]
     Filter(Filter),
 
@@ -38,7 +39,8 @@ pub(crate) enum Command {
     /// The call comes from `--tool` and `--input`, or as one JSON object: the argument CALL, else
     /// stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd, home,
     /// provider and model; all but tool are optional, and what it says wins over the flags. An
-    /// input that is a string is the free text of a custom tool. Limits count nothing here.
+    /// input that is a string is the free text of a custom tool. Limits count nothing here; the
+    /// hour and weekday of rules are UTC.
     #[command(after_long_help = exit::help())]
     Check(Check),
 
@@ -152,28 +154,29 @@ pub(crate) struct Call {
     pub(crate) context: Context,
 }
 
+const CONTEXT: &str = "Context";
+
 /// What rules may ask about the surroundings of a call.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Context")]
 pub(crate) struct Context {
     /// The agent that makes the calls.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
     /// The agent's session.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, help_heading = CONTEXT, value_name = "ID")]
     pub(crate) session: Option<String>,
 
     /// The agent's working folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = CONTEXT, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
 
     /// The provider of the model.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) provider: Option<String>,
 
     /// The model.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) model: Option<String>,
 }
 
@@ -204,6 +207,7 @@ pub(crate) enum Policy {
 
     /// Say why a call gets its verdict, rule by rule.
     ///
+    /// Ends with 0 whatever the verdict is; `callgate check` is the command for scripts.
     /// Without `--tool` the call is read from stdin as one JSON object, as `callgate check` does.
     Explain {
         /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
@@ -211,7 +215,7 @@ pub(crate) enum Policy {
         files: Vec<PathBuf>,
 
         #[command(flatten)]
-        call: Call,
+        call: Box<Call>,
 
         /// Answer as one JSON line.
         #[arg(long)]

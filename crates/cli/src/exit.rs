@@ -35,13 +35,12 @@ impl Exit {
     fn meaning(self) -> &'static str {
         match self {
             Self::Success => {
-                "success; check: allow or audit; filter: the response was carried through, \
-                 whatever was denied in it"
+                "success; check: allow or audit; filter: carried through, whatever was denied"
             }
             Self::Denied => "check: the call is denied",
             Self::Error => "wrong usage, an unreadable file or call, or a rejected policy",
             Self::Waits => "check: the call waits for an approval or a review (not used yet)",
-            Self::Cut => "filter: the response was cut or unreadable and was ended with an error",
+            Self::Cut => "filter: the response was cut or unreadable, and was ended with an error",
         }
     }
 

@@ -25,8 +25,10 @@ pub(crate) struct Given {
     model: Option<String>,
 }
 
-const KEYS: &str =
-    "tool, input, server, id, surface, agent, session, cwd, home, provider and model";
+const KEYS: [&str; 11] = [
+    "tool", "input", "server", "id", "surface", "agent", "session", "cwd", "home", "provider",
+    "model",
+];
 
 impl Given {
     /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
@@ -38,6 +40,9 @@ impl Given {
         let mut members = reader.object().map_err(not_a_call)?;
         while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
             let key = key.decode().map_err(not_a_call)?;
+            if !KEYS.contains(&key.as_ref()) {
+                return Err(unknown_key(&key));
+            }
             let kind = reader.kind().map_err(not_a_call)?;
             let mut value = reader.clone();
             let raw = reader.skip().map_err(not_a_call)?.of(text);
@@ -70,10 +75,7 @@ impl Given {
             "provider" => &mut self.provider,
             "model" => &mut self.model,
             "surface" => return set(&mut self.surface, key, surface(&value)?),
-            _ => {
-                let known = format!("the keys of a call are {KEYS}");
-                return Err(hinted(format!("unknown key `{key}` in the call"), known));
-            }
+            _ => return Err(unknown_key(key)),
         };
         set(slot, key, value)
     }
@@ -138,6 +140,11 @@ fn arguments(text: &str) -> Result<Arguments> {
     }
 }
 
+fn unknown_key(key: &str) -> anyhow::Error {
+    let known = format!("the keys of a call are {}", KEYS.join(", "));
+    hinted(format!("unknown key `{key}` in the call"), known)
+}
+
 const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
 
 fn surface(word: &str) -> Result<Surface> {
@@ -183,6 +190,7 @@ mod tests {
         assert!(problem("[]").contains("not one JSON object"));
         assert!(problem(r#"{"tool":"Bash"} x"#).contains("not one JSON object"));
         assert!(problem(r#"{"tool":"Bash","imput":{}}"#).contains("unknown key `imput`"));
+        assert!(problem(r#"{"tool":"Bash","Input":null}"#).contains("unknown key `Input`"));
         assert!(problem(r#"{"tool":"Bash","tool":"Read"}"#).contains("`tool` twice"));
         assert!(problem(r#"{"tool":"Bash","\u0074ool":"Read"}"#).contains("`tool` twice"));
         assert!(problem(r#"{"tool":1}"#).contains("`tool` of the call is not a string"));

@@ -24,7 +24,6 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     let exit = match commands::run(Args::parse()) {
         Ok(exit) => exit,
-        Err(error) if render::is_closed_pipe(&error) => Exit::Success,
         Err(error) => {
             render::error(&error);
             Exit::Error

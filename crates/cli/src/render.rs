@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
 
-use callgate_policy::{Judgement, RuleHit, Verdict};
+use anyhow::{Context as _, Result};
+use callgate_policy::{Judgement, RuleHit};
 
 use crate::sources::Rejected;
 
@@ -77,20 +78,18 @@ pub(crate) fn talk(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Writes to stdout. A reader that has gone away is no error.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+/// Writes to stdout.
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
-    let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match done {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => done,
-    }
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Whether this error only says that the reader of our output went away.
-pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-    kind == Some(io::ErrorKind::BrokenPipe)
+/// A reader of stdout that has gone away is no error.
+pub(crate) fn written(done: io::Result<()>) -> Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => done.context("cannot write to stdout"),
+    }
 }
 
 /// One line: verdict, tool, rule, reason.
@@ -153,7 +152,11 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
     for limit in &judgement.limits {
         let rule = rule_name(Some(&limit.policy), Some(&limit.rule));
         let (calls, seconds) = (limit.rate.calls, limit.rate.seconds);
-        row(&mut text, "limit", &format!("{rule}  {calls} calls per {seconds} s, not counted here"));
+        row(
+            &mut text,
+            "limit",
+            &format!("{rule}  {calls} calls per {seconds} s, not counted here"),
+        );
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Judgements for programs: one JSON object a line, with the keys of callgate's records.
 
 use callgate_call::{Form, ToolCall};
+use callgate_gate::RemovedCall;
 use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -28,16 +29,28 @@ pub(crate) struct CallFields<'a> {
 
 impl<'a> CallFields<'a> {
     pub(crate) fn of(call: &'a ToolCall) -> Self {
-        Self {
-            tool_name: call.name.raw(),
-            tool_id: id(call),
-            tool_input: input(call),
-        }
+        Self { tool_name: call.name.raw(), tool_id: id(call), tool_input: input(call) }
     }
 
     /// A call of which only the name is known.
     pub(crate) fn named(tool_name: &'a str) -> Self {
         Self { tool_name, tool_id: None, tool_input: None }
+    }
+}
+
+/// A line of `filter --json` about a call that was taken out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Removed<'a> {
+    event: &'static str,
+    tool_id: Option<&'a str>,
+    /// The call in the provider's words.
+    original: Option<Box<RawValue>>,
+}
+
+impl<'a> Removed<'a> {
+    pub(crate) fn of(call: &'a RemovedCall) -> Self {
+        let tool_id = Some(call.id.as_str()).filter(|id| !id.is_empty());
+        Self { event: "removed", tool_id, original: raw(&call.original) }
     }
 }
 
@@ -195,13 +208,17 @@ fn input(call: &ToolCall) -> Option<Box<RawValue>> {
     let json = match (arguments.form(), arguments.value()) {
         (Form::Pending, _) => return None,
         (Form::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
-        // Strict JSON has line ends only between its tokens.
-        (Form::Json(text), Ok(_)) => text.trim_ascii().replace(['\n', '\r'], " "),
+        (Form::Json(text), Ok(_)) => return raw(text),
         (Form::Json(text) | Form::Text(text) | Form::Oversize(text), _) => {
             callgate_call::json::quote(text)
         }
     };
     RawValue::from_string(json).ok()
+}
+
+/// JSON as it came, on one line: strict JSON has line ends only between its tokens.
+fn raw(text: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(text.trim_ascii().replace(['\n', '\r'], " ")).ok()
 }
 
 #[cfg(test)]

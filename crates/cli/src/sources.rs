@@ -100,9 +100,8 @@ fn read_text(file: &Path) -> Result<String> {
     if bytes.len() as u64 > MAX_FILE {
         bail!("it is larger than {} MiB", MAX_FILE >> 20);
     }
-    String::from_utf8(bytes).map_err(|error| {
-        anyhow!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to())
-    })
+    String::from_utf8(bytes)
+        .map_err(|error| anyhow!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
 
 impl Rejected {

@@ -5,9 +5,11 @@
 //! and the writer numbers what leaves, and the two agree with the wire as long as it is honest.
 
 mod read;
+mod request;
 mod write;
 
 pub use read::Reader;
+pub(crate) use request::restore;
 pub use write::{Writer, error_body, error_event, original};
 
 /// The names of events that carry data in every client. `ping` and `error` are not among them:

@@ -199,6 +199,7 @@ impl Assembly {
             name: self.name.clone(),
             arguments: self.arguments.clone(),
             free_text: self.free_text,
+            anonymous: self.anonymous,
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Reading {
     pub rename: Option<&'static str>,
     /// Clients read the frame's shape differently: it must be written anew even if all is allowed.
     pub odd: bool,
+    /// Its text has left ahead of it, while a verdict was awaited: only its calls are left to say.
+    pub said: bool,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
 }
@@ -187,6 +189,8 @@ pub struct Canonical {
     pub arguments: String,
     /// Whether the arguments are free text.
     pub free_text: bool,
+    /// Whether it is a call of the kind that has no id.
+    pub anonymous: bool,
 }
 
 /// A frame that cannot be read.

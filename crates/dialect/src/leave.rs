@@ -16,7 +16,8 @@ pub(crate) fn leave(
     let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
     // Some clients deliver a last event that lacks its blank line and some do not. Where it
     // carries a part of a call they must not differ.
-    let must_end = !frame.terminated() && !reading.parts.is_empty();
+    let must_end = !frame.terminated()
+        && reading.parts.iter().any(|part| matches!(part.what, What::Piece(_) | What::End(_)));
     if as_it_came && !must_end {
         out.extend_from_slice(frame.bytes());
     } else {

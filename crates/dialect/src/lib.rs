@@ -247,6 +247,15 @@ impl Writer {
         }
     }
 
+    /// The text of a frame that also holds calls, to leave ahead of them.
+    pub fn text_ahead(&self, data: &str) -> Option<String> {
+        match self {
+            // A block is text or a call, never both.
+            Self::Anthropic(_) => None,
+            Self::OpenAiChat(writer) => writer.text_ahead(data),
+        }
+    }
+
     /// Writes a whole body; `None` if nothing of it may leave.
     pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         match self {

@@ -6,8 +6,10 @@
 //! whatever is not plainly canonical in the one form they all read alike.
 
 mod read;
+mod request;
 mod view;
 mod write;
 
 pub use read::Reader;
+pub(crate) use request::restore;
 pub use write::{Writer, error_body, error_event, original};

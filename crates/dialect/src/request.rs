@@ -1,40 +1,192 @@
-//! Stand-in until the real file lands.
-/// x
-#[derive(Debug, Clone)]
+//! Removed calls, put back into a later request.
+//!
+//! The gate takes a denied call out of a response; the provider made it nevertheless, and binds
+//! thinking and signatures to it. When a later request carries the turn back, [`restore`] splices
+//! the call in again, with an error result that says why it was not run. A turn is recognised
+//! only in an assistant message: by the exact notice, by a thinking signature, by the id of a
+//! call the client got, or by the digest of the text that was left. Where that fails or could mean
+//! two things, the request stays as the client sent it.
+//!
+//! ```
+//! use callgate_dialect::{Dialect, request::{RemovedCall, RemovedTurn, restore}};
+//!
+//! let turn = RemovedTurn {
+//!     calls: vec![RemovedCall {
+//!         id: "call_1".into(),
+//!         original: r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#
+//!             .into(),
+//!         place: 0,
+//!         notice: Some("blocked: rm".into()),
+//!         why: "not allowed".into(),
+//!     }],
+//!     ..RemovedTurn::default()
+//! };
+//! let request = r#"{"messages":[{"role":"assistant","content":"blocked: rm"},
+//!     {"role":"user","content":"Why?"}]}"#;
+//! let restored = restore(Dialect::OpenAiChat, request, &[turn]).unwrap();
+//! assert_eq!(restored.restored, ["call_1"]);
+//! ```
+
+mod recognise;
+mod text;
+
+use std::collections::HashSet;
+
+use callgate_call::json::{Error, Kind, Reader, Span, Text};
+
+pub use text::TextDigest;
+
+pub(crate) use recognise::{Found, Seen, recognise};
+pub(crate) use text::{Decoded, Shown, rest, shown};
+
+use crate::{Dialect, anthropic, openai_chat};
+
+/// What was taken out of one turn, and how to know that turn again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedTurn {
-    /// x
+    /// Ids of the calls of that turn which the client got.
     pub siblings: Vec<String>,
-    /// x
+    /// Signatures of the turn's thinking, decoded.
     pub signatures: Vec<String>,
-    /// x
+    /// Of a silent denial: the [`TextDigest`] of the text that was left of the turn. The notices
+    /// of such a turn are texts that any turn may hold, so they are cut out but prove nothing.
     pub left: Option<[u8; 32]>,
-    /// x
+    /// The calls that were taken out.
     pub calls: Vec<RemovedCall>,
 }
-/// x
-#[derive(Debug, Clone)]
+
+/// A call that was taken out.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedCall {
-    /// x
+    /// Its id; empty for a legacy `function_call` of Chat.
     pub id: String,
-    /// x
+    /// The call as JSON. Anthropic: a `tool_use` block. Chat: an entry of `tool_calls` without its
+    /// index, or a legacy `function_call`.
     pub original: String,
-    /// x
+    /// Its place in the original turn. Anthropic: among all content blocks. Chat: among the calls.
     pub place: usize,
-    /// x
+    /// The exact text that was shown in its place, without what sets it off.
     pub notice: Option<String>,
-    /// x
+    /// The text of the error result.
     pub why: String,
 }
-/// x
-#[derive(Debug)]
-pub struct TextDigest;
-impl TextDigest {
-    /// x
-    pub fn new() -> Self { Self }
-    /// x
-    pub fn add_raw(&mut self, _: &str) {}
-    /// x
-    pub fn add(&mut self, _: &str) {}
-    /// x
-    pub fn finish(&self) -> [u8; 32] { [0; 32] }
+
+/// What became of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// The request to send; `None` if it is to be sent as it came.
+    pub body: Option<String>,
+    /// Ids of the calls that were put back.
+    pub restored: Vec<String>,
+    /// Ids of the calls that were not, each with the reason.
+    pub skipped: Vec<(String, &'static str)>,
 }
+
+impl Restored {
+    /// No assistant message is the call's turn: another conversation, or changed by the client.
+    pub const NOT_FOUND: &'static str = "its turn is not in the request";
+    /// Several messages or turns look alike, and not one for one.
+    pub const AMBIGUOUS: &'static str = "it is not clear which message is its turn";
+    /// The client sent a call or a result of that id itself.
+    pub const PRESENT: &'static str = "the request already has a call of that id";
+    /// Nothing follows that could carry or stand behind the result.
+    pub const UNANSWERED: &'static str = "no message follows that can hold its result";
+    /// No result can name a call without an id.
+    pub const NO_ID: &'static str = "it has no id";
+    /// A message holds either one legacy call or a list.
+    pub const OCCUPIED: &'static str = "the message holds another call already";
+    /// What was kept of the call is not a call.
+    pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
+
+    fn skip(&mut self, call: &RemovedCall, why: &'static str) {
+        self.skipped.push((call.id.clone(), why));
+    }
+}
+
+/// Puts the removed calls of `turns` back into `request`.
+///
+/// What is not spliced stays byte for byte. A request that cannot be read is an error: it can only
+/// be sent as it came.
+pub fn restore(dialect: Dialect, request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    if turns.is_empty() {
+        return Ok(Restored::default());
+    }
+    match dialect {
+        Dialect::Anthropic => anthropic::restore(request, turns),
+        Dialect::OpenAiChat => openai_chat::restore(request, turns),
+    }
+}
+
+/// The calls to put back into one message.
+pub(crate) struct Plan<'t> {
+    /// The message's place among those seen.
+    pub(crate) seen: usize,
+    pub(crate) turn: &'t RemovedTurn,
+    /// Those of the turn's calls that can be put back, in their original order. Never empty.
+    pub(crate) calls: Vec<&'t RemovedCall>,
+}
+
+/// Settles which calls go into which message. `known` are the ids the request has; `refuse` says
+/// what stands against a call in a message.
+pub(crate) fn plan<'t>(
+    seen: &[Seen<'_>],
+    turns: &'t [RemovedTurn],
+    mut known: HashSet<String>,
+    refuse: impl Fn(usize, &RemovedTurn, &RemovedCall) -> Option<&'static str>,
+    out: &mut Restored,
+) -> Vec<Plan<'t>> {
+    let mut plans = Vec::new();
+    for (turn, found) in turns.iter().zip(recognise(seen, turns)) {
+        let mut calls = Vec::new();
+        for call in &turn.calls {
+            if !call.id.is_empty() && known.contains(&call.id) {
+                out.skip(call, Restored::PRESENT);
+                continue;
+            }
+            match found {
+                Found::Nowhere => out.skip(call, Restored::NOT_FOUND),
+                Found::Unclear => out.skip(call, Restored::AMBIGUOUS),
+                Found::At(place) => match refuse(place, turn, call) {
+                    Some(why) => out.skip(call, why),
+                    None => {
+                        known.insert(call.id.clone());
+                        calls.push(call);
+                    }
+                },
+            }
+        }
+        calls.sort_by_key(|call| call.place);
+        if let (Found::At(seen), false) = (found, calls.is_empty()) {
+            out.restored.extend(calls.iter().map(|call| call.id.clone()));
+            plans.push(Plan { seen, turn, calls });
+        }
+    }
+    plans
+}
+
+/// The kept call, if it is one JSON object.
+pub(crate) fn whole_object(original: &str) -> Option<Span> {
+    let mut reader = Reader::new(original);
+    if reader.kind().ok()? != Kind::Object {
+        return None;
+    }
+    let span = reader.skip().ok()?;
+    reader.end().ok()?;
+    Some(span)
+}
+
+/// Reads a string; any other value is skipped.
+pub(crate) fn text_or_skip<'a>(reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
+    match reader.kind()? {
+        Kind::String => reader.string().map(Some),
+        _ => reader.skip().map(|_| None),
+    }
+}
+
+/// What a string stands for, if it stands for a text.
+pub(crate) fn meaning(text: Option<Text<'_>>) -> Option<String> {
+    text.and_then(|text| text.decode().ok()).map(|text| text.into_owned())
+}
+
+#[cfg(test)]
+mod tests;

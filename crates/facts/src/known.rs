@@ -96,9 +96,9 @@ pub(crate) const KNOWN: &[Line] = &[
     (&["read_many_files"], &[Read], &[("paths", Path), ("include", Pattern)]),
     (&["write_file"], &[Write], &[("path", Path), ("file_path", Path), ("content", Content)]),
     (&["replace"], &[Edit], &[("file_path", Path), ("new_string", Content)]),
-    (&["google_web_search"], &[Search], &[("query", Query)]),
+    (&["google_web_search", "search_web"], &[Search], &[("query", Query)]),
     (
-        &["grep_search", "search_file_content"],
+        &["grep_search", "search_file_content", "grep_files"],
         &[Search, Read],
         &[("pattern", Pattern), ("query", Pattern), ("dir_path", Path), ("path", Path)],
     ),
@@ -161,7 +161,7 @@ pub(crate) const KNOWN: &[Line] = &[
         &[("path", Path), ("relative_workspace_path", Path), ("target_directory", Path)],
     ),
     (
-        &["write_to_file", "create_file", "file_write", "save_file"],
+        &["write_to_file", "create", "create_file", "file_write", "save_file"],
         &[Write],
         &[
             ("path", Path),

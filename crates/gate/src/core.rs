@@ -10,7 +10,7 @@ use callgate_policy::Denial;
 use callgate_wire::Frame;
 
 use crate::gate::{Answer, NameAnswer, NameQuestion, Note, Outbox, Question, Step};
-use crate::held::{Blocked, Entry, Held};
+use crate::held::{Blocked, Entry, Held, Pace};
 use crate::settings::Limits;
 use crate::slot::{Asked, CallSlot, State};
 use crate::{Malformed, OnDeny, Settings};
@@ -28,6 +28,8 @@ pub(crate) struct Core {
     /// Frames that wait, in the order they came.
     pub(crate) queue: Vec<Entry>,
     pub(crate) queued: usize,
+    /// Something came, or is awaited, that others may overtake or be overtaken by.
+    pub(crate) restless: bool,
     /// A call was settled or ended since the queue was last looked through.
     pub(crate) moved: bool,
     pub(crate) outbox: Outbox,
@@ -81,6 +83,7 @@ impl Core {
             lanes: Vec::new(),
             queue: Vec::new(),
             queued: 0,
+            restless: false,
             moved: false,
             outbox: Outbox::default(),
             first_lane: None,
@@ -97,7 +100,7 @@ impl Core {
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         if self.moved {
-            self.flush(out);
+            self.flush(Pace::InOrder, out);
         }
         if let Some(step) = self.outbox.steps.pop_front() {
             return Some(step);
@@ -163,10 +166,13 @@ impl Core {
     #[inline]
     fn reading(&mut self, frame: &Frame<'_>, data: &str, reading: Reading, out: &mut Vec<u8>) {
         // The way of nearly every frame: text, with nothing held and nothing to change.
-        let plain = reading.parts.is_empty() && reading.rename.is_none() && !reading.odd;
+        let plain = reading.parts.is_empty()
+            && reading.rename.is_none()
+            && !reading.odd
+            && !reading.failure;
         if plain
             && frame.clean()
-            && (self.queue.is_empty() || self.may_overtake(&reading))
+            && self.queue.is_empty()
             && self.writer.leaves_as_it_came(&reading, data)
         {
             if reading.text.is_some() {
@@ -176,9 +182,7 @@ impl Core {
         }
         let refused = self.parts(&reading, data);
         let entry = Entry { bytes: Held::Frame(frame.to_owned()), reading, refused };
-        if (self.queue.is_empty() || self.may_overtake(&entry.reading))
-            && self.is_ready(&entry, out)
-        {
+        if self.queue.is_empty() && self.is_ready(&entry, out) {
             self.emit(entry, out);
         } else {
             self.hold(entry);
@@ -189,20 +193,12 @@ impl Core {
     }
 
     fn hold(&mut self, entry: Entry) {
+        let order = entry.reading.order;
+        let first = self.queue.first().map_or(order, |first| first.reading.order);
+        let begun = entry.reading.block.is_some_and(|block| self.writer.is_out(block.slot));
+        self.restless |= order == Order::Free || order != first || begun;
         self.queued += entry.size();
         self.queue.push(entry);
-    }
-
-    /// Whether a frame may leave before what is held.
-    fn may_overtake(&self, reading: &Reading) -> bool {
-        let adds_to_what_left = reading
-            .block
-            .is_some_and(|block| block.does != BlockStep::Open && self.writer.is_out(block.slot));
-        adds_to_what_left || reading.order == Order::Free || {
-            let mut blocked = Blocked::default();
-            self.queue.iter().for_each(|entry| blocked.add(entry.reading.order));
-            !blocked.holds(reading.order)
-        }
     }
 
     /// Whether every call in the frame is settled, and the block before it has ended.
@@ -238,18 +234,20 @@ impl Core {
         })
     }
 
-    /// Lets go what may leave, in order.
-    pub(crate) fn flush(&mut self, out: &mut Vec<u8>) {
+    /// Lets go what may leave.
+    pub(crate) fn flush(&mut self, pace: Pace, out: &mut Vec<u8>) {
+        self.moved = true;
         while std::mem::take(&mut self.moved) {
             let mut blocked = Blocked::default();
             for entry in std::mem::take(&mut self.queue) {
-                let out_already = entry.reading.block.is_some_and(|block| {
+                // A block that has begun to leave goes on, whatever waits behind it.
+                let begun = entry.reading.block.is_some_and(|block| {
                     block.does != BlockStep::Open && self.writer.is_out(block.slot)
                 });
-                let free = out_already || !blocked.holds(entry.reading.order);
+                let free = begun || !blocked.holds(entry.reading.order, pace);
                 if free && self.is_ready(&entry, out) {
                     self.queued -= entry.size();
-                    // What left may be what another frame waited for.
+                    // What leaves may be what another frame waits for.
                     self.moved |= entry.reading.block.is_some();
                     self.emit(entry, out);
                 } else {
@@ -288,6 +286,8 @@ impl Core {
         }
         if reading.failure {
             self.drop_unfinished();
+            // Those that stream end with the error that came.
+            self.calls.iter_mut().for_each(|call| call.ended = true);
         }
         refused
     }
@@ -441,6 +441,7 @@ impl Core {
         match call.assembly.whole(&origin) {
             Ok(whole) => {
                 call.state = State::Asked(Asked { call: whole.clone(), streaming });
+                self.restless = true;
                 let question = Question { slot, call: whole, streaming };
                 self.outbox.steps.push_back(Step::Judge(question));
             }

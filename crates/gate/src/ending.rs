@@ -4,6 +4,7 @@ use callgate_dialect::{Blame, Lane};
 
 use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
+use crate::held::Pace;
 use crate::slot::State;
 
 impl Core {
@@ -19,7 +20,7 @@ impl Core {
         self.drop_unfinished();
         // What waited for another block's end waits no longer.
         self.calls.iter_mut().for_each(|call| call.ended = true);
-        self.flush(out);
+        self.flush(Pace::InOrder, out);
         if self.is_waiting() {
             return;
         }
@@ -82,7 +83,4 @@ impl Core {
         }
         None
     }
-
-    /// A verdict takes waiting: what may overtake it must not wait with it.
-    pub(crate) fn relax(&mut self, _out: &mut Vec<u8>) {}
 }

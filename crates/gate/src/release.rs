@@ -136,8 +136,15 @@ impl Core {
         }
         let empty = !std::mem::replace(&mut state.text, true) && !state.finished;
         let neutral = if state.removed > state.removed_calls.len() { WITHHELD } else { NEUTRAL };
-        if empty && let Some(digest) = &mut state.digest {
-            digest.add(neutral);
+        if empty {
+            if let Some(digest) = &mut state.digest {
+                digest.add(neutral);
+            }
+            // It goes again when the call comes back.
+            let first = state.removed_calls.first().copied();
+            if let Some(call) = first.and_then(|slot| self.call_mut(slot)) {
+                call.notice = Some(neutral.to_owned());
+            }
         }
         Fate::Ordinary(empty.then(|| neutral.to_owned()))
     }

@@ -68,11 +68,9 @@ impl CallSlot {
     /// Whether its fate is known, so that a frame with a piece of it may leave.
     pub(crate) fn is_settled(&self) -> bool {
         match self.state {
-            State::Live
-            | State::Allowed
-            | State::Denied(_)
-            | State::Dropped
-            | State::Provider => true,
+            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
+                true
+            }
             State::Naming | State::NameAsked | State::Held | State::Asked(_) => false,
         }
     }

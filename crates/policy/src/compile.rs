@@ -1,6 +1,7 @@
 //! From a policy as written to one that can judge, or every problem at once.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use callgate_call::{Surface, fold};
 use callgate_facts::{Catalogue, Kind};
@@ -39,9 +40,10 @@ pub(crate) fn policy(
 ) -> Policy {
     let name = source.name.map(|at| at.value).unwrap_or_default();
     unique_ids(&source.rules, problems);
+    let mut kinds = Kinds { catalogue, made: HashMap::new() };
     let mut rules = Vec::new();
     for rule in source.rules {
-        rules.extend(compile_rule(rule, &name, catalogue, problems));
+        rules.extend(compile_rule(rule, &name, &mut kinds, problems));
     }
     let shadow = source.mode == Some(Mode::Shadow);
     let mut defaults = Surface::ALL.map(|surface| {
@@ -72,11 +74,11 @@ fn unique_ids(rules: &[RuleSource], problems: &mut Problems<'_>) {
 fn compile_rule(
     source: RuleSource,
     policy: &str,
-    catalogue: &Catalogue,
+    kinds: &mut Kinds<'_>,
     problems: &mut Problems<'_>,
 ) -> Option<Rule> {
     let before = problems.len();
-    let tools = source.tools.map(|patterns| compile_tools(&patterns, catalogue, problems));
+    let tools = source.tools.map(|patterns| compile_tools(&patterns, kinds, problems));
     let when = match source.when {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
@@ -113,9 +115,22 @@ fn compile_rule(
     })
 }
 
+/// The tools of each kind, made once for all rules.
+struct Kinds<'c> {
+    catalogue: &'c Catalogue,
+    made: HashMap<Kind, Arc<Tools>>,
+}
+
+impl Kinds<'_> {
+    fn get(&mut self, kind: Kind) -> Arc<Tools> {
+        let made = self.made.entry(kind);
+        Arc::clone(made.or_insert_with(|| Arc::new(Tools::of_kind(kind, self.catalogue))))
+    }
+}
+
 fn compile_tools(
     patterns: &[At<String>],
-    catalogue: &Catalogue,
+    kinds: &mut Kinds<'_>,
     problems: &mut Problems<'_>,
 ) -> Tools {
     let mut tools = Tools::default();
@@ -125,11 +140,11 @@ fn compile_tools(
             continue;
         };
         match Kind::from_word(word) {
-            Some(kind) => tools.add_kind(kind, catalogue),
+            Some(kind) => tools.kinds.push((kind, kinds.get(kind))),
             None => {
-                let kinds = Kind::ALL.map(|kind| kind.to_string());
-                let hint = did_you_mean(&pattern.value, kinds.iter().map(String::as_str))
-                    .unwrap_or_else(|| format!("one of: {}", kinds.join(", ")));
+                let words = Kind::ALL.map(|kind| kind.to_string());
+                let hint = did_you_mean(&pattern.value, words.iter().map(String::as_str))
+                    .unwrap_or_else(|| format!("one of: {}", words.join(", ")));
                 problems.add(pattern.span, format!("unknown kind `{}`", pattern.value)).hint(hint);
             }
         }

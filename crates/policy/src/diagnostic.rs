@@ -117,11 +117,11 @@ impl<'s> Problems<'s> {
 pub(crate) struct Added<'p>(Option<&'p mut Diagnostic>);
 
 impl Added<'_> {
-    pub(crate) fn label(self, label: impl Into<String>) -> Self {
-        Self(self.0.map(|diagnostic| {
+    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+        if let Some(diagnostic) = &mut self.0 {
             diagnostic.label = label.into();
-            diagnostic
-        }))
+        }
+        self
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) {
@@ -142,7 +142,9 @@ pub(crate) fn did_you_mean<'w>(
 ) -> Option<String> {
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (steps, candidate) = near.min_by_key(|(steps, _)| *steps)?;
-    (steps <= 2.max(word.len() / 3)).then(|| format!("did you mean `{candidate}`?"))
+    // Of a short word hardly a letter may be wrong, or everything is near.
+    let near_enough = if word.len() <= 3 { 1 } else { 2.max(word.len() / 3) };
+    (steps <= near_enough).then(|| format!("did you mean `{candidate}`?"))
 }
 
 /// How many characters must change, one row of the classic table at a time.

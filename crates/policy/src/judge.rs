@@ -115,6 +115,7 @@ impl Judgement {
             matched: None,
             limits: Vec::new(),
             subject: Subject::of(call),
+            sealed: Verdict::Allow,
         }
     }
 
@@ -172,6 +173,7 @@ impl Judgement {
 
     pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
         self.verdict = hit.verdict;
+        self.sealed = hit.verdict;
         self.policy = Some(hit.policy);
         self.rule = hit.rule;
         self.reason = hit.reason;

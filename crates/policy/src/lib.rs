@@ -44,7 +44,7 @@
 
 mod compile;
 mod condition;
-mod diagnostic;
+pub mod diagnostic;
 mod example;
 mod index;
 mod judge;

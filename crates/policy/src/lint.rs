@@ -32,21 +32,18 @@ impl Notes {
         source: &Source,
         served: &[Surface],
     ) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        let mut seen: HashMap<String, Vec<&Rule>> = HashMap::new();
+        let mut alike: HashMap<String, Vec<&Rule>> = HashMap::new();
         for rule in &policy.rules {
-            let earlier = seen.entry(shape(rule)).or_default();
-            let found = never(rule).or_else(|| unserved(rule, served));
+            alike.entry(shape(rule)).or_default().push(rule);
+        }
+        let mut warnings = Vec::new();
+        for rule in &policy.rules {
+            let others = alike.get(&shape(rule)).map_or(&[][..], Vec::as_slice);
+            let found =
+                never(rule).or_else(|| unserved(rule, served)).or_else(|| hidden(rule, others));
             if let Some((message, hint)) = found {
                 warnings.push(self.warning(rule, message, hint, source));
             }
-            for (hidden, hider) in earlier.iter().flat_map(|other| shadowed(rule, other)) {
-                let message =
-                    format!("rule `{}` never decides: `{}` asks the same", hidden.id, hider.id);
-                let hint = "remove one of the two, or give them different conditions";
-                warnings.push(self.warning(hidden, message, hint, source));
-            }
-            earlier.push(rule);
         }
         warnings
     }
@@ -75,15 +72,16 @@ fn never(rule: &Rule) -> Option<Finding> {
         return Some((message, "name another surface, or remove the condition on arguments"));
     }
     let tools = rule.names.tools.as_ref()?;
-    let empty = tools.literals.is_empty() && tools.patterns.is_empty() && !tools.any_server;
+    let empty = tools
+        .parts()
+        .all(|part| part.literals.is_empty() && part.patterns.is_empty() && !part.any_server);
     if empty {
         let message = format!("rule `{}` can never match: no known tool is of that kind", rule.id);
         return Some((message, "add tools of that kind to the catalogue"));
     }
     let unreachable = rule.verdict == Verdict::Allow
-        && rule.names.servers.as_ref().is_some_and(|servers| !servers.is_empty())
         && tools.literals.is_empty()
-        && !tools.any_server
+        && tools.kinds.is_empty()
         && tools
             .patterns
             .iter()
@@ -105,22 +103,26 @@ fn unserved(rule: &Rule, served: &[Surface]) -> Option<Finding> {
     })
 }
 
-/// Of two rules with the same conditions, the one that can never decide, and by which.
-fn shadowed<'r>(a: &'r Rule, b: &'r Rule) -> Option<(&'r Rule, &'r Rule)> {
-    let decide = a.role == Role::Decide && b.role == Role::Decide;
-    // A limit makes two rules with the same conditions match at different times; a rule that
-    // allows and one that restricts read names differently.
-    if !decide || a.limit.is_some() || b.limit.is_some() {
+/// A rule that can never decide, because another with the same conditions always does before it.
+/// A limit makes rules with the same conditions match at different times, so those are left out.
+fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Finding> {
+    let decides = |rule: &Rule| rule.role == Role::Decide && rule.limit.is_none();
+    if !decides(rule) {
         return None;
     }
-    let (first, second) = if (a.priority, std::cmp::Reverse(a.verdict))
-        < (b.priority, std::cmp::Reverse(b.verdict))
-    {
-        (a, b)
-    } else {
-        (b, a)
-    };
-    (first.verdict >= second.verdict).then_some((second, first))
+    let mut behind = false;
+    let hider = alike.iter().find(|other| {
+        if other.id == rule.id {
+            behind = true;
+            return false;
+        }
+        // A rule that allows reads names more narrowly than one that restricts.
+        let covers = decides(other) && other.verdict >= rule.verdict;
+        let order = other.rank().cmp(&rule.rank());
+        covers && (order.is_lt() || (order.is_eq() && !behind))
+    })?;
+    let message = format!("rule `{}` never decides: `{}` asks the same", rule.id, hider.id);
+    Some((message, "remove one of the two, or give them different conditions"))
 }
 
 /// A rule's conditions as text, equal for equal conditions.
@@ -129,7 +131,9 @@ fn shape(rule: &Rule) -> String {
         let mut names: Vec<&str> = tools.literals.iter().map(String::as_str).collect();
         names.extend(tools.patterns.iter().map(|pattern| pattern.whole.text()));
         names.sort_unstable();
-        (names, tools.any_server)
+        let mut kinds: Vec<_> = tools.kinds.iter().map(|(kind, _)| *kind).collect();
+        kinds.sort_unstable();
+        (names, kinds)
     });
     let when = rule.when.as_ref().map(crate::condition::Condition::shape);
     format!(

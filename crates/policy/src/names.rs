@@ -2,6 +2,7 @@
 //! a rule that allows in no way but a certain one.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use callgate_call::{Reading, fold, split};
 use callgate_facts::{Catalogue, Kind};
@@ -20,12 +21,14 @@ pub(crate) struct Names {
 /// What stands under `tool`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
-    /// Whole names without wildcard and server part: most patterns, and every kind, are these.
+    /// Whole names without wildcard and server part.
     pub(crate) literals: HashSet<String>,
     /// All other patterns.
     pub(crate) patterns: Vec<ToolPattern>,
     /// `@mcp`: every tool that has a server.
     pub(crate) any_server: bool,
+    /// The tools of each `@kind`, shared by all rules that name it.
+    pub(crate) kinds: Vec<(Kind, Arc<Tools>)>,
 }
 
 /// A pattern with a wildcard or a server part.
@@ -55,21 +58,57 @@ impl Tools {
         }
     }
 
-    /// Adds every tool of a kind.
-    pub(crate) fn add_kind(&mut self, kind: Kind, catalogue: &Catalogue) {
-        if kind == Kind::Mcp {
-            self.any_server = true;
-        }
+    /// Every tool of a kind.
+    pub(crate) fn of_kind(kind: Kind, catalogue: &Catalogue) -> Self {
+        let mut tools = Self { any_server: kind == Kind::Mcp, ..Self::default() };
         for name in catalogue.tools_of(kind) {
-            self.add(name);
+            tools.add(name);
         }
+        tools
+    }
+
+    /// What the rule names itself, and then each kind.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.kinds.iter().map(|(_, tools)| tools.as_ref()))
     }
 
     fn restrict(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
-        self.literals.contains(folded)
-            || reading.is_some_and(|reading| self.literals.contains(reading.tool))
-            || (self.any_server && reading.is_some())
-            || self.patterns.iter().any(|pattern| pattern.restricts(folded, reading))
+        self.parts().any(|tools| {
+            tools.literals.contains(folded)
+                || reading.is_some_and(|reading| tools.literals.contains(reading.tool))
+                || (tools.any_server && reading.is_some())
+                || tools.patterns.iter().any(|pattern| pattern.restricts(folded, reading))
+        })
+    }
+
+    /// For a rule that allows, and a name without a server.
+    fn allow_bare(&self, folded: &str) -> bool {
+        let bare = |pattern: &ToolPattern| {
+            pattern.is_exactly(folded)
+                || (pattern.parts.is_empty() && pattern.whole.matches(folded))
+        };
+        self.parts().any(|tools| tools.literals.contains(folded) || tools.patterns.iter().any(bare))
+    }
+
+    /// For a rule that allows, and a name with one reading. Without a `server` in the rule, only
+    /// a pattern with a server part of its own will do.
+    fn allow_reading(&self, folded: &str, reading: &Reading<'_>, server_named: bool) -> bool {
+        let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
+            _ if pattern.is_exactly(folded) => true,
+            [] => server_named && pattern.whole.matches(reading.tool),
+            [_] => pattern.reads(reading),
+            _ => false,
+        };
+        self.parts().any(|tools| {
+            (server_named && tools.literals.contains(reading.tool))
+                || tools.any_server
+                || tools.patterns.iter().any(fits)
+        })
+    }
+
+    /// For a rule that allows, and a name that may be read in several ways.
+    fn allow_exactly(&self, folded: &str) -> bool {
+        self.parts().flat_map(|tools| &tools.patterns).any(|pattern| pattern.is_exactly(folded))
     }
 }
 
@@ -115,35 +154,20 @@ impl Names {
         match (name.readings.as_slice(), &self.tools) {
             ([], None) => self.servers.is_none() || self.widened(),
             ([], Some(tools)) => {
-                let bare = |pattern: &ToolPattern| {
-                    pattern.is_exactly(name.folded)
-                        || (pattern.parts.is_empty() && pattern.whole.matches(name.folded))
-                };
-                (self.servers.is_none() || self.widened())
-                    && (tools.literals.contains(name.folded) || tools.patterns.iter().any(bare))
+                (self.servers.is_none() || self.widened()) && tools.allow_bare(name.folded)
             }
             ([reading], None) => self.server_fits(reading.server),
             ([reading], Some(tools)) => {
-                self.server_fits(reading.server) && self.allow_reading(tools, name.folded, reading)
+                let server_named = self.servers.is_some();
+                self.server_fits(reading.server)
+                    && tools.allow_reading(name.folded, reading, server_named)
             }
             (_, None) => self.servers.is_none(),
             (readings, Some(tools)) => {
-                tools.patterns.iter().any(|pattern| pattern.is_exactly(name.folded))
+                tools.allow_exactly(name.folded)
                     && readings.iter().all(|reading| self.server_fits(reading.server))
             }
         }
-    }
-
-    fn allow_reading(&self, tools: &Tools, folded: &str, reading: &Reading<'_>) -> bool {
-        let without_server = self.servers.is_some();
-        (without_server && tools.literals.contains(reading.tool))
-            || tools.any_server
-            || tools.patterns.iter().any(|pattern| match pattern.parts.as_slice() {
-                _ if pattern.is_exactly(folded) => true,
-                [] => without_server && pattern.whole.matches(reading.tool),
-                [_] => pattern.reads(reading),
-                _ => false,
-            })
     }
 
     fn server_fits(&self, server: &str) -> bool {
@@ -180,7 +204,9 @@ mod tests {
         for tool in tools {
             match tool.strip_prefix('@') {
                 Some(kind) => {
-                    of_rule.add_kind(Kind::from_word(kind).unwrap(), &Catalogue::builtin());
+                    let kind = Kind::from_word(kind).unwrap();
+                    let tools = Arc::new(Tools::of_kind(kind, &Catalogue::builtin()));
+                    of_rule.kinds.push((kind, tools));
                 }
                 None => of_rule.add(tool),
             }
@@ -225,7 +251,7 @@ mod tests {
             (&["*"], &[], "bash", (true, true)),
             (&["c"], &[], two, (true, false)),
             (&["c"], &["a__b"], two, (true, false)),
-            (&["a__b.c"], &[], two, (true, false)),
+            (&["mcp__a__b__*"], &[], two, (true, false)),
             (&["mcp__a__b__c"], &[], two, (true, true)),
             (&["@mcp"], &[], one, (true, true)),
             (&["@mcp"], &[], two, (true, false)),

@@ -116,6 +116,7 @@ fn plain(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     let line = text.lines().next().unwrap_or_default();
     let line = line.split(" at line ").next().unwrap_or(line);
+    let line = line.split(", set DuplicateKeyPolicy").next().unwrap_or(line);
     line.trim_start_matches("error: ").to_owned()
 }
 
@@ -159,9 +160,15 @@ fn number(value: String, span: Span, text: &str) -> Yaml {
 fn span_of(at: &Location, text: &str) -> Span {
     let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
     let span = at.span();
-    let start = number(span.byte_offset().unwrap_or(0)).min(text.len());
-    let len = number(span.byte_len().unwrap_or(0));
-    let end = start.saturating_add(len).min(text.len());
+    let (start, end) = match (span.byte_offset(), span.byte_len()) {
+        (Some(offset), Some(len)) => (number(offset), number(offset.saturating_add(len))),
+        // A syntax error tells its place in characters.
+        _ => {
+            let mut places = text.char_indices().map(|(at, _)| at).skip(number(span.offset()));
+            (places.next().unwrap_or(text.len()), places.next().unwrap_or(text.len()))
+        }
+    };
+    let (start, end) = (start.min(text.len()), end.min(text.len()));
     // A block collection's place is its start: mark what stands there, not the whole of it.
     let first_line = text.get(start..end).and_then(|part| part.find('\n'));
     let end = first_line.map_or(end, |newline| start + newline);

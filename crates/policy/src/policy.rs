@@ -189,7 +189,7 @@ impl Rule {
     }
 
     /// The order in which rules decide: the lowest number first, then the strictest.
-    fn rank(&self) -> (i64, std::cmp::Reverse<Verdict>) {
+    pub(crate) fn rank(&self) -> (i64, std::cmp::Reverse<Verdict>) {
         (self.priority, std::cmp::Reverse(self.verdict))
     }
 }

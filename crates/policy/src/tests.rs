@@ -1,1 +1,10 @@
+//! What the whole crate promises, asked from outside in.
 
+mod broken;
+mod combine;
+mod equivalence;
+mod operators;
+mod permits;
+mod starter;
+mod support;
+mod wrappers;

@@ -75,6 +75,8 @@ pub struct Judgement {
     pub limits: Vec<LimitKey>,
     /// The call this judgement is about: a permit is only made for that one.
     pub(crate) subject: Subject,
+    /// The verdict once more, where nobody outside can change it: permits are made from this one.
+    pub(crate) sealed: Verdict,
 }
 
 /// One rule that matched.
@@ -138,12 +140,12 @@ impl Judgement {
     /// The permit of this call, if this judgement lets it pass and is about this very call.
     pub fn permit(&self, call: &ToolCall) -> Option<Permit> {
         let subject = Subject::of(call);
-        (self.verdict.passes() && self.subject == subject).then_some(Permit { subject })
+        (self.sealed.passes() && self.subject == subject).then_some(Permit { subject })
     }
 
     /// The denial of this call, if this judgement refuses it.
     pub fn denial(&self, call: &ToolCall) -> Option<Denial> {
-        if self.verdict.passes() {
+        if self.sealed.passes() {
             return None;
         }
         Some(Denial {

@@ -95,13 +95,16 @@ fn calls_of(call: &ToolCall, item: &Value) -> Result<Vec<ToolCall>, String> {
 /// Adds what was found about one inner call.
 fn absorb(judgement: &mut Judgement, inner: Judgement, call: &ToolCall) {
     if inner.verdict > judgement.verdict {
-        judgement.verdict = inner.verdict;
-        judgement.policy = inner.policy;
-        judgement.rule = inner.rule;
-        judgement.reason =
-            format!("inside a wrapper, `{}`: {}", call.name.raw().trim(), inner.reason);
-        judgement.hint = inner.hint;
-        judgement.uncovered = inner.uncovered;
+        let reason = format!("inside a wrapper, `{}`: {}", call.name.raw().trim(), inner.reason);
+        let hit = RuleHit {
+            policy: inner.policy.unwrap_or_default(),
+            rule: inner.rule,
+            verdict: inner.verdict,
+            reason,
+            hint: inner.hint,
+            unknown: false,
+        };
+        judgement.decide(hit, inner.uncovered);
         judgement.matched = inner.matched;
     }
     extend_new(&mut judgement.deciding, inner.deciding);

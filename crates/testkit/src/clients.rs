@@ -259,9 +259,8 @@ fn chat(events: &[(String, Value)], names: Names) -> Vec<Call> {
 fn chat_by_id(events: &[(String, Value)]) -> Vec<Call> {
     let mut calls: Vec<(String, String, Call)> = Vec::new();
     for (_, key, id, name, arguments) in pieces(events) {
-        let known = calls
-            .iter()
-            .rposition(|(k, known, _)| *k == key && (id.is_empty() || *known == id));
+        let known =
+            calls.iter().rposition(|(k, known, _)| *k == key && (id.is_empty() || *known == id));
         match known {
             Some(place) => calls[place].2.1.push_str(&arguments),
             None => calls.push((key, id, (name, arguments))),

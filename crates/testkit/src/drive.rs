@@ -49,7 +49,8 @@ pub fn allow_all_held() -> Policies {
 
 /// A policy that denies tools by name.
 pub fn deny_names(names: &[&str]) -> Policies {
-    let names: Vec<String> = names.iter().map(|name| serde_json::to_string(name).unwrap()).collect();
+    let names: Vec<String> =
+        names.iter().map(|name| serde_json::to_string(name).unwrap()).collect();
     policies(&format!(
         "policy: names\nrules:\n  - {{ id: no-such-tool, tool: [{}], verdict: deny, reason: not here }}\n",
         names.join(", ")

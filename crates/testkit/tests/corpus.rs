@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use callgate_dialect::Dialect;
-use callgate_gate::{Ending, OnDeny};
+use callgate_gate::{Ending, Note, OnDeny};
 use callgate_policy::Policies;
 use callgate_testkit::clients::{self, Call};
 use callgate_testkit::corpus::{self, Allow, Case};
@@ -24,16 +24,28 @@ fn run_whole(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     drive::run(case.dialect, drive::settings(on_deny), policies, [case.body.as_slice()])
 }
 
-/// Runs a case in every cutting, and answers with the one result of all of them.
+/// Runs a case in every cutting, and answers with the one result of all of them. A silent denial
+/// differs from an explained one only in what leaves, not in what is read when: whole and byte by
+/// byte show it.
 fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     let whole = run_whole(case, policies, on_deny);
-    for chunks in drive::cuttings(&case.body, drive::cut_places(&case.body)) {
+    let cuts = match on_deny {
+        OnDeny::Explain => drive::cut_places(&case.body),
+        OnDeny::Silent => Vec::new(),
+    };
+    for chunks in drive::cuttings(&case.body, cuts) {
         let at = chunks[0].len();
         let run = drive::run(case.dialect, drive::settings(on_deny), policies, chunks);
-        assert_eq!(run.text(), whole.text(), "{}: cut at {at}", case.name);
+        assert_eq!(settled(&run), settled(&whole), "{}: cut at {at}", case.name);
         assert_eq!(run.ending, whole.ending, "{}: cut at {at}", case.name);
     }
     whole
+}
+
+/// The frames without those that may overtake a held call: when they leave depends on when the
+/// input runs dry.
+fn settled(run: &Run) -> String {
+    run.text().split_inclusive("\n\n").filter(|frame| !frame.contains("event: ping")).collect()
 }
 
 #[test]
@@ -48,6 +60,13 @@ fn allowed_by_arguments_leaves_as_it_came() {
 
 fn allowed(case: &Case, policies: &Policies) {
     let run = run_every_cut(case, policies, OnDeny::Explain);
+    // A rule that asks for arguments counts unreadable ones against the call, and a call that is
+    // held when the stream breaks is dropped: then there is nothing to compare.
+    let held_back = run.judged.iter().any(|(_, _, allowed)| !allowed)
+        || run.notes.iter().any(|note| matches!(note, Note::Dropped { .. }));
+    if held_back {
+        return assert!(case.name.contains("evasion"), "{}: {:?}", case.name, run.judged);
+    }
     match case.about.allow {
         Allow::Identical => {
             assert_eq!(run.text(), String::from_utf8_lossy(&case.body), "{}", case.name);
@@ -70,12 +89,13 @@ fn allowed(case: &Case, policies: &Policies) {
 
 /// What is normalised is read alike by every kind of client.
 fn one_reading(case: &Case, run: &Run) {
-    let mut readings = clients::readings(case.dialect, &run.out).into_iter();
+    let mut readings = clients::readings(case.dialect, &run.out);
+    // This one takes single pieces for calls even in an honest stream.
+    readings.remove("each piece");
+    let mut readings = readings.into_iter();
     let (first, calls) = readings.next().unwrap();
     for (client, other) in readings {
-        if client != "each piece" && client != "last begun" {
-            assert_eq!(sorted(&other), sorted(&calls), "{}: {client} against {first}", case.name);
-        }
+        assert_eq!(sorted(&other), sorted(&calls), "{}: {client} against {first}", case.name);
     }
 }
 
@@ -88,8 +108,12 @@ fn sorted(calls: &[Call]) -> Vec<Call> {
 /// Every name under which some client may see a call in the upstream's bytes.
 fn every_name(case: &Case) -> Vec<String> {
     let readings = clients::readings(case.dialect, &case.body);
-    let mut names: Vec<String> =
-        readings.into_values().flatten().map(|(name, _)| name).filter(|n| !n.trim().is_empty()).collect();
+    let mut names: Vec<String> = readings
+        .into_values()
+        .flatten()
+        .map(|(name, _)| name)
+        .filter(|n| !n.trim().is_empty())
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -100,6 +124,9 @@ fn denied_by_name_reaches_no_client() {
     for_each_case(|case| {
         let names = every_name(case);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        if names.is_empty() {
+            return;
+        }
         for on_deny in [OnDeny::Explain, OnDeny::Silent] {
             denied(case, &run_every_cut(case, &drive::deny_names(&names), on_deny));
         }

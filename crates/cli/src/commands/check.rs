@@ -46,9 +46,7 @@ pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Resu
     let tool = call.name.raw();
     let text = match form {
         Form::Json => report::line(&Checked::of(call, judgement))?,
-        Form::Explained => {
-            render::explanation(tool, call.arguments.raw(), judgement, color)
-        }
+        Form::Explained => render::explanation(tool, call.arguments.raw(), judgement, color),
         Form::Line => {
             let mut text = render::verdict_line(tool, judgement, color);
             if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
@@ -57,7 +55,7 @@ pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Resu
             text
         }
     };
-    Ok(render::print(&text)?)
+    render::print(&text)
 }
 
 /// The call of the flags, of a JSON object, or of stdin.
@@ -73,7 +71,8 @@ pub(crate) fn one_call(flags: &args::Call, object: Option<&str>) -> Result<ToolC
 fn stdin_call(object: Option<&str>) -> Result<String> {
     let stdin = io::stdin();
     if object.is_none() && stdin.is_terminal() {
-        let hint = r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
+        let hint =
+            r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
         return Err(hinted("no call is given".to_owned(), hint));
     }
     let mut text = Vec::new();
@@ -88,7 +87,8 @@ fn stdin_call(object: Option<&str>) -> Result<String> {
 const MAX_CALL: u64 = 16 << 20;
 
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
-/// this running and talk with it.
+/// this running and talk with it. A reader of the answers that goes away does not end the judging:
+/// the exit code still has to be true.
 fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
     let input: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin()),
@@ -100,7 +100,8 @@ fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
     let mut lines = BufReader::new(input);
     let mut out = io::BufWriter::new(io::stdout());
     let (mut exit, mut number, mut line) = (Exit::Success, 0, Vec::new());
-    while read_line(&mut lines, &mut line).with_context(|| format!("cannot read line {}", number + 1))?
+    while read_line(&mut lines, &mut line)
+        .with_context(|| format!("cannot read line {}", number + 1))?
     {
         number += 1;
         if line.trim_ascii().is_empty() {
@@ -108,12 +109,13 @@ fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
         }
         let (text, one) = judge_line(judge, &line, number, flags)?;
         exit = exit.or_stricter(one);
-        keep_on(out.write_all(text.as_bytes()))?;
-        if lines.buffer().is_empty() {
-            keep_on(out.flush())?;
+        render::written(out.write_all(text.as_bytes()))?;
+        // The next line may be there in part only, and its sender may wait for this answer.
+        if !lines.buffer().contains(&b'\n') {
+            render::written(out.flush())?;
         }
     }
-    keep_on(out.flush())?;
+    render::written(out.flush())?;
     Ok(exit)
 }
 
@@ -148,12 +150,4 @@ fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool> {
         bail!("it is longer than {} MiB", MAX_CALL >> 20);
     }
     Ok(!line.is_empty())
-}
-
-/// A reader that has gone away does not end the judging: the exit code still has to be true.
-fn keep_on(written: io::Result<()>) -> io::Result<()> {
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
 }

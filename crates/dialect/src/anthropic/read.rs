@@ -8,7 +8,8 @@ use crate::event::{
     Unreadable, What,
 };
 use crate::json::{
-    Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls, text_or_null,
+    Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls,
+    text_or_null,
 };
 
 /// The one lane of a message.
@@ -158,12 +159,11 @@ impl Reader {
 
     fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
-        // A second start: some clients ignore it, some begin anew, some fail. It is left out and
-        // its blocks are counted on, as the first kind of client does.
-        reading.odd = self.in_message;
-        self.in_message = true;
+        // A second start: some clients ignore it, some go on, some fail. Blocks are counted on, so
+        // that those who read on read the same.
+        let second = std::mem::replace(&mut self.in_message, true);
         let Some(message) = &frame.message else { return Ok(reading) };
-        if reading.odd && !message.blocks.is_empty() {
+        if second && !message.blocks.is_empty() {
             return Err(Unreadable::Ambiguous("a second message with blocks in its start"));
         }
         reading.model = message.model.map(|text| inside(&text));

@@ -232,8 +232,9 @@ fn has_content(data: &str) -> bool {
     content(data).is_some()
 }
 
+/// Whether the index says `number` to every client: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u32) -> bool {
-    text.len() <= 10 && text.parse() == Ok(number)
+    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
 }
 
 fn event(frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {

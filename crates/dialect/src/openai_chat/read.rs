@@ -89,21 +89,22 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
         let parts_before = reading.parts.len();
-        let said = choice.delta.iter().chain(&choice.message);
-        if said.clone().filter(|said| said.has_calls()).count() > 0 {
-            let both =
-                choice.delta.as_ref().is_some_and(|delta| delta.span.end - delta.span.start > 2)
-                    && choice.message.is_some();
-            if both {
-                return Err(Unreadable::Ambiguous("calls in a choice with `delta` and `message`"));
+        let mirrored = choice.message_is_a_copy(data);
+        let message = choice.message.as_ref().filter(|_| !mirrored);
+        let in_place = match form {
+            Form::Chunk => message.is_none_or(|message| !message.has_calls()),
+            Form::Completion => choice.delta.as_ref().is_none_or(|delta| !delta.has_calls()),
+        };
+        if !in_place {
+            // Some clients read the other of the two as well. One that holds anything cannot be
+            // merged with it.
+            let right = if form == Form::Chunk { &choice.delta } else { &choice.message };
+            if right.as_ref().is_some_and(|said| said.span.end - said.span.start > 2) {
+                return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
             }
-            let in_place = match form {
-                Form::Chunk => choice.message.is_none(),
-                Form::Completion => choice.delta.is_none(),
-            };
-            reading.odd |= !in_place;
+            reading.odd = true;
         }
-        for said in said {
+        for said in choice.delta.iter().chain(message) {
             self.said(said, lane, data, form, reading)?;
         }
         if let Some(stray) = &choice.stray {
@@ -325,7 +326,8 @@ impl Reader {
             Ok(text) => text.decode()?.into_owned(),
             Err(_) => at.of(data).to_owned(),
         };
-        if text.is_empty() || text == "null" {
+        // Every syntax of a call has brackets; a plain sentence is none.
+        if !text.contains(['{', '[', '<', '(']) {
             return Ok(());
         }
         // What cannot be read as a call has no name, and is refused.
@@ -348,12 +350,6 @@ impl Reader {
 enum Form {
     Chunk,
     Completion,
-}
-
-impl Said<'_> {
-    fn has_calls(&self) -> bool {
-        !self.entries.is_empty() || self.function_call.is_some()
-    }
 }
 
 /// Fills in the arguments: a piece of text, or, from some servers, the object itself.

@@ -48,6 +48,25 @@ pub(super) struct Said<'a> {
     pub(super) stray: Option<Stray>,
 }
 
+impl Choice<'_> {
+    /// Whether the `message` repeats the calls of the `delta` to the letter, as one server does.
+    /// Then both are edited alike.
+    pub(super) fn message_is_a_copy(&self, data: &str) -> bool {
+        let (Some(delta), Some(message)) = (&self.delta, &self.message) else { return false };
+        let list = |said: &Said<'_>| said.tool_calls.map(|span| span.of(data).to_owned());
+        let call = |said: &Said<'_>| {
+            said.function_call.as_ref().map(|entry| entry.span.of(data).to_owned())
+        };
+        delta.has_calls() && list(delta) == list(message) && call(delta) == call(message)
+    }
+}
+
+impl Said<'_> {
+    pub(super) fn has_calls(&self) -> bool {
+        !self.entries.is_empty() || self.function_call.is_some()
+    }
+}
+
 pub(super) enum Content<'a> {
     Text(Text<'a>),
     Null(Span),

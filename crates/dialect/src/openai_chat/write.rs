@@ -1,6 +1,6 @@
 //! What leaves of a Chat stream or completion: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Span, escape_into, quote};
+use callgate_call::json::{Span, Text, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::view::{Choice, Content, Entry, Said, View, view};
@@ -46,6 +46,29 @@ impl Writer {
         Some(self.edit(data, reading, fates, Form::Completion)?.edits.apply(data))
     }
 
+    /// The chunk's text without its calls and its end, to leave ahead of them; `None` if it has
+    /// no text.
+    pub fn text_ahead(&self, data: &str) -> Option<String> {
+        let mut edits = Edits::default();
+        let mut speaks = false;
+        let gone = Gone { list: true, call: true, rest: false };
+        view(data, |choice| {
+            for said in choice.delta.iter().chain(&choice.message) {
+                speaks |= matches!(&said.content, Some(Content::Text(text)) if !text.is_empty());
+                say_and_remove(data, said, "", gone, &mut edits);
+            }
+            if let Some((at, _)) = choice.finish {
+                edits.replace(at, "null");
+            }
+            Ok(())
+        })
+        .ok()?;
+        if let Some(usage) = member(data, document(data), "usage") {
+            edits.replace(usage, "null");
+        }
+        speaks.then(|| edits.apply(data))
+    }
+
     fn edit(
         &mut self,
         data: &str,
@@ -89,8 +112,12 @@ impl Writer {
         }
         let neutral = fates.neutral(lane);
         let mut kept = if choice.finish.is_some() { Kept::Something } else { Kept::Untouched };
+        let mirrored = choice.message_is_a_copy(data);
         for said in choice.delta.iter().chain(&choice.message) {
-            kept = kept.max(self.edit_said(data, said, lane, fates, form, neutral, edits));
+            // The fates of a copy are those of what it copies.
+            let judged = choice.delta.as_ref().filter(|_| mirrored).unwrap_or(said);
+            let context = Context { data, lane, fates, form, neutral };
+            kept = kept.max(self.edit_said(&context, said, judged, edits));
         }
         if fates.reading.odd {
             put_in_place(data, choice, form, edits);
@@ -98,21 +125,19 @@ impl Writer {
         kept
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one choice's whole context, used once")]
     fn edit_said(
         &mut self,
-        data: &str,
+        context: &Context<'_>,
         said: &Said<'_>,
-        lane: Lane,
-        fates: &Fates<'_>,
-        form: Form,
-        neutral: Option<&str>,
+        judged: &Said<'_>,
         edits: &mut Edits,
     ) -> Kept {
+        let Context { data, lane, fates, form, neutral } = *context;
         let mut notice = String::new();
         let mut gone = vec![false; said.entries.len()];
-        for (entry, gone) in said.entries.iter().zip(&mut gone) {
-            match fates.piece(entry.span) {
+        let entries = said.entries.iter().zip(&judged.entries);
+        for ((entry, judged), gone) in entries.zip(&mut gone) {
+            match fates.piece(judged.span) {
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
                     let number = self.number(lane, piece);
@@ -125,8 +150,8 @@ impl Writer {
                 _ => *gone = true,
             }
         }
-        let call_gone =
-            said.function_call.as_ref().is_some_and(|entry| match fates.piece(entry.span) {
+        let call_gone = match (&said.function_call, &judged.function_call) {
+            (Some(entry), Some(judged)) => match fates.piece(judged.span) {
                 Some((piece, Fate::Keep)) => {
                     strip_name(data, entry.span, piece, edits);
                     false
@@ -140,13 +165,16 @@ impl Writer {
                     true
                 }
                 _ => true,
-            });
+            },
+            _ => false,
+        };
         notice.push_str(neutral.unwrap_or(""));
         let list_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
         if let (Some(list), false) = (said.tool_calls, list_gone) {
             edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
         }
-        let left = say_and_remove(data, said, &notice, list_gone, call_gone, edits);
+        let gone = Gone { list: list_gone, call: call_gone, rest: fates.reading.said };
+        let left = say_and_remove(data, said, &notice, gone, edits);
         match (list_gone || call_gone, left) {
             (_, true) => Kept::Something,
             (true, false) => Kept::Nothing,
@@ -215,7 +243,7 @@ pub fn error_body(kind: &str, message: &str) -> String {
 
 /// A removed call as the provider knows it.
 pub fn original(call: &Canonical) -> String {
-    canonical(call, None)
+    if call.anonymous { function(call) } else { canonical(call, None) }
 }
 
 /// Whether a document is one chunk of a stream or a whole completion.
@@ -241,6 +269,17 @@ enum Kept {
     Nothing,
     /// Something.
     Something,
+}
+
+/// Where an edit is made and what decides it.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    data: &'a str,
+    lane: Lane,
+    fates: &'a Fates<'a>,
+    form: Form,
+    /// The text that keeps the turn from being empty.
+    neutral: Option<&'a str>,
 }
 
 struct Fates<'a> {
@@ -275,29 +314,44 @@ impl<'a> Fates<'a> {
     }
 }
 
+/// The members of a `delta` or `message` that are taken out.
+#[derive(Clone, Copy)]
+struct Gone {
+    list: bool,
+    call: bool,
+    /// Everything that is no call.
+    rest: bool,
+}
+
+impl Gone {
+    fn takes(self, key: &Text<'_>) -> bool {
+        if key.is("tool_calls") {
+            self.list
+        } else if key.is("function_call") {
+            self.call
+        } else {
+            self.rest
+        }
+    }
+}
+
 /// Puts the notice into the content and takes the calls out. Answers whether anything is left.
 fn say_and_remove(
     data: &str,
     said: &Said<'_>,
     notice: &str,
-    list_gone: bool,
-    call_gone: bool,
+    gone: Gone,
     edits: &mut Edits,
 ) -> bool {
     let all = members(data, said.span);
-    let gone = |place: usize| {
-        all.get(place).is_some_and(|member| {
-            (list_gone && member.key.is("tool_calls"))
-                || (call_gone && member.key.is("function_call"))
-        })
-    };
-    let left = (0..all.len()).filter(|place| !gone(*place)).count();
+    let takes = |place: usize| all.get(place).is_some_and(|member| gone.takes(&member.key));
+    let left = (0..all.len()).filter(|place| !takes(*place)).count();
     let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
-    edits.remove(&spans, gone);
+    edits.remove(&spans, takes);
     if notice.is_empty() {
         return left > 0;
     }
-    match &said.content {
+    match said.content.as_ref().filter(|_| !gone.rest) {
         Some(Content::Text(text)) => {
             let mut inside = String::new();
             escape_into(notice, &mut inside);

@@ -252,9 +252,17 @@ impl Contains {
         }
     }
 
+    /// A text may stand in an argument a million times: its rules are added once.
     fn find(&self, text: &str, hits: &mut Hits) {
+        let mut seen = Vec::new();
         for found in self.automaton.find_overlapping_iter(text) {
-            if let Some(rules) = self.rules.get(found.pattern().as_usize()) {
+            if seen.is_empty() {
+                seen.resize(self.rules.len(), false);
+            }
+            let pattern = found.pattern().as_usize();
+            if let (Some(seen), Some(rules)) = (seen.get_mut(pattern), self.rules.get(pattern))
+                && !std::mem::replace(seen, true)
+            {
                 hits.add(rules);
             }
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{Bucket, Candidate};
-use crate::names::{Name, ToolPattern};
+use crate::names::{Name, ToolPattern, Tools};
 use crate::pattern::Wildcard;
 use crate::rule::{Named, Rule};
 
@@ -37,16 +37,22 @@ impl NameIndex {
             (Some(tools), servers) => {
                 let certain = rule.restricts() && servers.is_none();
                 let literal = entry(if certain { Named::Surely } else { Named::Perhaps });
-                for name in &tools.literals {
-                    self.tools.add(&Wildcard::new(name), literal);
-                }
-                for pattern in &tools.patterns {
-                    self.add_pattern(pattern, perhaps);
-                }
-                if tools.any_server {
-                    self.any_server.add(perhaps);
+                for tools in tools.parts() {
+                    self.add_tools(tools, literal, perhaps);
                 }
             }
+        }
+    }
+
+    fn add_tools(&mut self, tools: &Tools, literal: Entry, perhaps: Entry) {
+        for name in &tools.literals {
+            self.tools.add_literal(name, literal);
+        }
+        for pattern in &tools.patterns {
+            self.add_pattern(pattern, perhaps);
+        }
+        if tools.any_server {
+            self.any_server.add(perhaps);
         }
     }
 
@@ -108,12 +114,12 @@ struct TextIndex {
 
 impl TextIndex {
     fn add(&mut self, pattern: &Wildcard, entry: Entry) {
+        if pattern.is_literal() {
+            return self.add_literal(pattern.text(), entry);
+        }
         let pieces: Vec<&str> = pattern.pieces().collect();
         let longest = pieces.iter().enumerate().rev().max_by_key(|(_, piece)| piece.len());
         let bucket = match longest {
-            Some((_, piece)) if pattern.is_literal() => {
-                self.whole.entry((*piece).to_owned()).or_default()
-            }
             None | Some((_, &"")) => &mut self.rest,
             Some((0, piece)) => self.beginnings.entry(piece.bytes().collect()),
             Some((at, piece)) if at + 1 == pieces.len() => {
@@ -122,6 +128,13 @@ impl TextIndex {
             Some((_, piece)) => self.middles.building.entry((*piece).to_owned()).or_default(),
         };
         bucket.add(entry);
+    }
+
+    fn add_literal(&mut self, name: &str, entry: Entry) {
+        match self.whole.get_mut(name) {
+            Some(bucket) => bucket.add(entry),
+            None => self.whole.entry(name.to_owned()).or_default().add(entry),
+        }
     }
 
     fn finish(&mut self) {

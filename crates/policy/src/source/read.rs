@@ -11,12 +11,6 @@ pub(crate) struct At<T> {
     pub(crate) span: Span,
 }
 
-impl<T> At<T> {
-    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> At<U> {
-        At { value: change(self.value), span: self.span }
-    }
-}
-
 /// The entries of a mapping, of which some keys are known now and some are for later.
 #[derive(Debug)]
 pub(crate) struct Fields<'n> {

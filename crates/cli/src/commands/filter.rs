@@ -1,0 +1,254 @@
+//! `callgate filter`: the gate as a Unix filter.
+//!
+//! Reads what has arrived, pushes it through the gate, writes what is free to leave, and flushes.
+//! Nothing waits for the end of the stream but what the gate holds.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use anyhow::Result;
+use callgate_call::ToolCall;
+use callgate_gate::{
+    Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
+};
+use callgate_policy::{Judgement, NameJudgement};
+use callgate_wire::{CodingError, Decoder, Limits};
+use serde::Serialize;
+
+use crate::args::{self, OnDeny};
+use crate::exit::Exit;
+use crate::given;
+use crate::judge::Judge;
+use crate::render::{self, Color, hinted};
+use crate::report::{self, CallFields, Event, Judged, Removed};
+use crate::sources;
+
+pub(crate) fn run(args: &args::Filter) -> Result<Exit> {
+    let decoder = Decoder::for_header(args.content_encoding.as_deref(), &Limits::default())
+        .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
+    let judge = Judge::new(sources::load(&args.policies.files)?);
+    let mut settings = Settings::new(given::response_origin(&args.context));
+    settings.on_deny = match args.on_deny {
+        OnDeny::Explain => callgate_gate::OnDeny::Explain,
+        OnDeny::Silent => callgate_gate::OnDeny::Silent,
+    };
+    let gate = Gate::new(args.dialect, settings);
+    let teller = if args.json { Teller::Json } else { Teller::People(Color::of(&io::stderr())) };
+    let mut filter = Filter { decoder, gate, judge, teller, plain: Vec::new(), free: Vec::new() };
+    match filter.pump(io::stdin().lock(), io::stdout().lock()) {
+        Ok(Ending::Clean) => Ok(Exit::Success),
+        Ok(Ending::Error(why)) => {
+            filter.teller.ended(&why);
+            Ok(Exit::Cut)
+        }
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Success),
+        Err(error) => {
+            filter.teller.ended(&format!("cannot write it: {error}"));
+            Ok(Exit::Cut)
+        }
+    }
+}
+
+/// One response on its way.
+struct Filter {
+    decoder: Decoder,
+    gate: Gate,
+    judge: Judge,
+    teller: Teller,
+    /// Decoded bytes for the gate; empty between two reads.
+    plain: Vec<u8>,
+    /// Bytes that are free to leave; empty between two reads.
+    free: Vec<u8>,
+}
+
+/// What one read brought.
+enum Fed {
+    More,
+    End,
+    Failed(String),
+}
+
+/// Providers send events of some hundred bytes; a read returns what is there.
+const CHUNK: usize = 64 * 1024;
+
+impl Filter {
+    /// Carries the response through. The error is one of writing.
+    fn pump(&mut self, mut input: impl Read, mut output: impl Write) -> io::Result<Ending> {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let fed = match input.read(&mut chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => self.fail(format!("cannot read it: {error}")),
+                Ok(0) => self.end(),
+                Ok(n) => self.take_in(chunk.get(..n).unwrap_or_default()),
+            };
+            let ending = self.drain();
+            output.write_all(&self.free)?;
+            output.flush()?;
+            self.free.clear();
+            match (fed, ending) {
+                // Our own words say more than the gate's.
+                (Fed::Failed(why), _) => return Ok(Ending::Error(why)),
+                (_, Some(ending)) => return Ok(ending),
+                (Fed::End, None) => return Ok(Ending::Error("a call got no answer".to_owned())),
+                (Fed::More, None) => {}
+            }
+        }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) -> Fed {
+        let decoded = self.decoder.push(bytes, &mut self.plain);
+        self.push_plain();
+        match decoded {
+            Ok(()) => Fed::More,
+            Err(error) => self.undecodable(error),
+        }
+    }
+
+    fn end(&mut self) -> Fed {
+        let finished = self.decoder.finish(&mut self.plain);
+        self.push_plain();
+        if let Err(error) = finished {
+            return self.undecodable(error);
+        }
+        self.gate.close(Close::End);
+        Fed::End
+    }
+
+    fn push_plain(&mut self) {
+        self.gate.push(&self.plain);
+        self.plain.clear();
+    }
+
+    fn undecodable(&mut self, error: CodingError) -> Fed {
+        self.fail(format!("cannot decode it: {error}"))
+    }
+
+    fn fail(&mut self, why: String) -> Fed {
+        self.gate.close(Close::Failed);
+        Fed::Failed(why)
+    }
+
+    /// Takes every step that is possible now; the ending if that was the last one.
+    fn drain(&mut self) -> Option<Ending> {
+        loop {
+            match self.gate.step(&mut self.free) {
+                Step::Name(question) => self.answer_name(question),
+                Step::Judge(question) => self.answer(question),
+                Step::Note(note) => self.teller.note(&note),
+                Step::Ended(ending) => return Some(ending),
+                // Every question is answered at once, so the gate never waits for one.
+                Step::NeedMore | Step::Waiting => return None,
+            }
+        }
+    }
+
+    /// A call that is allowed by name is told about at its end, with its arguments.
+    fn answer_name(&mut self, question: NameQuestion) {
+        let NameQuestion { slot, call } = question;
+        let answer = match self.judge.name(&call) {
+            NameJudgement::Allow(permit, _) => NameAnswer::Stream(permit),
+            NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+            NameJudgement::Deny(judgement) => match judgement.denial(&call) {
+                Some(denial) => {
+                    self.teller.judged(&call, &judgement);
+                    NameAnswer::Deny(denial)
+                }
+                None => NameAnswer::NeedArguments,
+            },
+        };
+        self.gate.answer_name(slot, answer);
+    }
+
+    fn answer(&mut self, question: Question) {
+        let Question { slot, call, .. } = question;
+        let (answer, judgement) = self.judge.whole(&call);
+        self.teller.judged(&call, &judgement);
+        self.gate.answer(slot, answer);
+    }
+}
+
+/// Tells on stderr what was judged.
+#[derive(Debug, Clone, Copy)]
+enum Teller {
+    People(Color),
+    Json,
+}
+
+impl Teller {
+    fn judged(self, call: &ToolCall, judgement: &Judgement) {
+        match self {
+            Self::People(color) => {
+                render::talk(&render::verdict_line(call.name.raw(), judgement, color));
+            }
+            Self::Json => tell(&Event {
+                event: "tool_call",
+                call: Some(CallFields::of(call)),
+                judged: Some(Judged::of(judgement)),
+                why: None,
+            }),
+        }
+    }
+
+    fn note(self, note: &Note) {
+        match note {
+            Note::Observed(call) => self.observed(call),
+            Note::Removed(turn) => self.removed(turn),
+            Note::Withheld { why } => self.noted("withheld", None, why),
+            Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
+            Note::Refused { tool, why } => self.noted("refused", Some(tool), why),
+            Note::Dropped { tool } => {
+                self.noted("dropped", Some(tool), "the response ended inside the call");
+            }
+        }
+    }
+
+    fn observed(self, call: &ToolCall) {
+        match self {
+            Self::People(color) => {
+                let why = "run by the provider itself";
+                render::talk(&render::note_line("seen", call.name.raw(), why, color));
+            }
+            Self::Json => {
+                let call = Some(CallFields::of(call));
+                tell(&Event { event: "observed", call, ..Event::default() });
+            }
+        }
+    }
+
+    /// People were told by the line of each verdict. Programs get the calls as they came: a call
+    /// that was denied by its name was told without its arguments.
+    fn removed(self, turn: &RemovedTurn) {
+        if let Self::Json = self {
+            for call in &turn.calls {
+                tell(&Removed::of(call));
+            }
+        }
+    }
+
+    fn noted(self, event: &'static str, tool: Option<&str>, why: &str) {
+        match self {
+            Self::People(color) => {
+                render::talk(&render::note_line(event, tool.unwrap_or_default(), why, color));
+            }
+            Self::Json => {
+                let call = tool.map(CallFields::named);
+                tell(&Event { event, call, judged: None, why: Some(why) });
+            }
+        }
+    }
+
+    fn ended(self, why: &str) {
+        match self {
+            Self::People(_) => {
+                render::error(&anyhow::anyhow!("the response was ended with an error: {why}"));
+            }
+            Self::Json => tell(&Event { event: "ended", why: Some(why), ..Event::default() }),
+        }
+    }
+}
+
+fn tell(event: &impl Serialize) {
+    if let Ok(line) = report::line(event) {
+        render::talk(&line);
+    }
+}

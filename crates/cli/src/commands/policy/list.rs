@@ -1,0 +1,69 @@
+//! `callgate policy list`: the rules in force.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use callgate_policy::RuleInfo;
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::render;
+use crate::report;
+use crate::sources;
+
+pub(crate) fn run(files: &[PathBuf], json: bool) -> Result<Exit> {
+    let policies = sources::load(files)?;
+    let text = if json {
+        policies.rules().map(|rule| report::line(&Listed::of(&rule))).collect::<Result<_, _>>()?
+    } else {
+        let head = ["policy", "rule", "verdict", "priority", "surfaces", "reason"];
+        let rows: Vec<_> = policies.rules().map(|rule| row(&rule)).collect();
+        render::table(head, &rows)
+    };
+    render::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn row(rule: &RuleInfo) -> [String; 6] {
+    let shadow = if rule.shadow { " (shadow)" } else { "" };
+    [
+        rule.policy.clone(),
+        rule.id.clone(),
+        format!("{}{shadow}", rule.verdict),
+        rule.priority.to_string(),
+        surfaces(rule).join(","),
+        rule.reason.clone(),
+    ]
+}
+
+/// A rule as a JSON line.
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    policy: &'a str,
+    rule: &'a str,
+    verdict: &'static str,
+    priority: i64,
+    shadow: bool,
+    surfaces: Vec<&'static str>,
+    reason: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Listed<'a> {
+    fn of(rule: &'a RuleInfo) -> Self {
+        Self {
+            policy: &rule.policy,
+            rule: &rule.id,
+            verdict: rule.verdict.as_str(),
+            priority: rule.priority,
+            shadow: rule.shadow,
+            surfaces: surfaces(rule),
+            reason: &rule.reason,
+            hint: rule.hint.as_deref(),
+        }
+    }
+}
+
+fn surfaces(rule: &RuleInfo) -> Vec<&'static str> {
+    rule.surfaces.iter().map(|surface| surface.as_str()).collect()
+}

@@ -1,0 +1,261 @@
+//! `callgate check`.
+
+use std::io::{BufRead, BufReader, Write};
+
+use serde_json::{Value, json};
+
+use crate::support::Test;
+
+fn check(args: &[&str]) -> Test {
+    Test::new(&[&["check", "--policy", "policy.yaml"], args].concat())
+}
+
+#[test]
+fn verdicts_and_exit_codes() {
+    let table = [
+        (["nuke", "{}"], 1, "deny   nuke  test/no-nuke  Not here.\nhint: Ask the operator.\n"),
+        (
+            ["Bash", r#"{"command":"rm -rf /"}"#],
+            1,
+            "deny   Bash  test/no-rm  Nothing is removed for good.\n",
+        ),
+        (["Bash", r#"{"command":"ls"}"#], 0, "allow  Bash  test (default)  no rule matched\n"),
+    ];
+    for ([tool, input], code, line) in table {
+        check(&["--tool", tool, "--input", input]).run().sees(code, line, "");
+    }
+}
+
+#[test]
+fn a_call_as_json() {
+    let call = r#"{"tool":"Bash","input":{"command":"rm -rf /"}}"#;
+    let line = "deny   Bash  test/no-rm  Nothing is removed for good.\n";
+    check(&[call]).run().sees(1, line, "");
+    check(&["-"]).stdin(call).run().sees(1, line, "");
+    check(&[]).stdin(call).run().sees(1, line, "");
+}
+
+#[test]
+fn the_starter_is_the_default() {
+    let ran = Test::new(&["check", "--tool", "Read", "--json"]).run();
+    assert_eq!((ran.code, &ran.json()[0]["policy"]), (0, &json!("starter")));
+}
+
+#[test]
+fn a_users_file_is_found_and_a_projects_is_not() {
+    let find = |test: Test| test.run().json()[0]["policy"].clone();
+    let args = ["check", "--tool", "Read", "--json"];
+    let user = ".config/callgate/callgate.yaml";
+    assert_eq!(find(Test::new(&args).file(user, POLICY_OF_USER)), "mine");
+    assert_eq!(find(Test::new(&args).file("callgate.yaml", POLICY_OF_USER)), "starter");
+    let xdg = Test::new(&args).file("etc/callgate/callgate.yaml", POLICY_OF_USER);
+    let folder = xdg.path().join("etc").to_str().unwrap().to_owned();
+    assert_eq!(find(xdg.env("XDG_CONFIG_HOME", &folder)), "mine");
+    let relative = Test::new(&args).file("etc/callgate/callgate.yaml", POLICY_OF_USER);
+    assert_eq!(find(relative.env("XDG_CONFIG_HOME", "etc")), "starter");
+    let named = Test::new(&args).file("named.yaml", POLICY_OF_USER);
+    assert_eq!(find(named.env("CALLGATE_CONFIG", "named.yaml")), "mine");
+}
+
+const POLICY_OF_USER: &str = "policy: mine\nrules: []\n";
+
+#[test]
+fn a_broken_file_of_the_user_is_not_skipped() {
+    let ran = Test::new(&["check", "--tool", "Read"])
+        .file(".config/callgate/callgate.yaml", "policy: [")
+        .run();
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("the policy is rejected"), "{}", ran.stderr);
+}
+
+#[test]
+fn several_policies_and_the_strictest_wins() {
+    let lax = "policy: lax\nrules:\n  - { id: all, tool: '*', verdict: allow }\n";
+    for order in [["lax.yaml", "policy.yaml"], ["policy.yaml", "lax.yaml"]] {
+        let ran = Test::new(&["check", "--tool", "nuke", "--json"])
+            .file("lax.yaml", lax)
+            .with(&["--policy", order[0], "--policy", order[1], "--policy", "builtin:starter"])
+            .run();
+        assert_eq!((ran.code, &ran.json()[0]["rule"]), (1, &json!("no-nuke")));
+    }
+}
+
+#[test]
+fn json_says_everything() {
+    let ran = check(&["--tool", "Bash", "--input", r#"{"command":"rm -rf /"}"#, "--json"]).run();
+    let hit = json!({
+        "policy": "test", "rule": "no-rm", "verdict": "deny",
+        "reason": "Nothing is removed for good.", "hint": null, "unknown": false,
+    });
+    let expected = json!({
+        "tool": "Bash", "verdict": "deny", "policy": "test", "rule": "no-rm",
+        "reason": "Nothing is removed for good.", "hint": null, "uncovered": false,
+        "matched": {"path": "command", "value": "rm -rf /"},
+        "deciding": [hit], "audits": [], "shadows": [], "errors": [],
+    });
+    assert_eq!((ran.code, ran.json()), (1, vec![expected]));
+}
+
+#[test]
+fn audits_and_shadows_pass_and_are_told() {
+    let ran = check(&["--tool", "Write", "--input", r#"{"file_path":"a"}"#, "--json"]).run();
+    assert_eq!((ran.code, &ran.json()[0]["audits"][0]["rule"]), (0, &json!("watch-writes")));
+    let ran = check(&["--tool", "WebFetch", "--json"]).run();
+    let shadow = &ran.json()[0]["shadows"][0]["reason"];
+    assert_eq!((ran.code, shadow), (0, &json!("[shadow] would deny: The network is far.")));
+}
+
+#[test]
+fn explain_tells_the_whole_judgement() {
+    let call = ["--tool", "Bash", "--input", r#"{"command":"rm -rf /"}"#, "--explain"];
+    let told = "\
+verdict  deny
+tool     Bash
+input    {\"command\":\"rm -rf /\"}
+rule     test/no-rm
+reason   Nothing is removed for good.
+matched  command = rm -rf /
+decided  deny   test/no-rm  Nothing is removed for good.
+";
+    check(&call).run().sees(1, told, "");
+}
+
+#[test]
+fn what_cannot_be_evaluated_counts_against_the_call() {
+    let twice = r#"{"command":"ls","command":"rm -rf /"}"#;
+    let ran = check(&["--tool", "Bash", "--input", twice, "--json"]).run();
+    assert_eq!(ran.code, 1);
+    assert_eq!(ran.json()[0]["errors"][0]["rule"], "no-rm");
+}
+
+#[test]
+fn a_servers_tool() {
+    let policy = "policy: p\nrules:\n  - { id: gh, server: github, verdict: deny, reason: no }\n";
+    for call in [
+        r#"{"tool":"push","server":"github"}"#,
+        r#"{"tool":"mcp__github__push"}"#,
+        r#"{"tool":"github.push"}"#,
+    ] {
+        let test = Test::new(&["check", "--policy", "p.yaml", call]).file("p.yaml", policy);
+        assert_eq!(test.run().code, 1, "{call}");
+    }
+}
+
+#[test]
+fn an_agent_is_proven_by_a_flag_and_claimed_by_data() {
+    let policy = "policy: p\ndefault: deny\nrules:\n  - { id: a, agent: me, verdict: allow }\n";
+    let check = |args: &[&str]| {
+        let all = [&["check", "--policy", "p.yaml"], args].concat();
+        Test::new(&all).file("p.yaml", policy).run().code
+    };
+    assert_eq!(check(&["--tool", "Read", "--agent", "me"]), 0);
+    assert_eq!(check(&[r#"{"tool":"Read","agent":"me"}"#]), 1);
+}
+
+#[test]
+fn many_calls_get_one_line_each_and_the_strictest_code() {
+    let calls = r#"{"tool":"Read","id":"1","cwd":"/x","home":"/h","session":"s","agent":"a"}
+
+{"tool":"nuke","id":"2","input":{}}
+{"tool":"Write","surface":"response","input":{"file_path":"a"}}
+"#;
+    let rules = |values: Vec<Value>| -> Vec<(Value, Value, Value)> {
+        let pick =
+            |value: &Value| (value["id"].clone(), value["tool"].clone(), value["verdict"].clone());
+        values.iter().map(pick).collect()
+    };
+    let expected = vec![
+        (json!("1"), json!("Read"), json!("allow")),
+        (json!("2"), json!("nuke"), json!("deny")),
+        (json!(null), json!("Write"), json!("allow")),
+    ];
+    let from_file = check(&["--jsonl", "calls"]).file("calls", calls).run();
+    assert_eq!((from_file.code, from_file.stderr.as_str()), (1, ""));
+    assert_eq!(rules(from_file.json()), expected);
+    let from_stdin = check(&["--jsonl", "-"]).stdin(calls).run();
+    assert_eq!(from_stdin.stdout, from_file.stdout);
+}
+
+#[test]
+fn a_line_that_is_no_call_is_an_error_and_the_rest_is_judged() {
+    let calls = "{\"tool\":\"nuke\"}\nnot json\n{\"tool\":\"Read\"}";
+    let ran = check(&["--jsonl", "-"]).stdin(calls).run();
+    let lines = ran.json();
+    assert_eq!((ran.code, lines.len()), (2, 3));
+    assert_eq!(lines[1]["line"], 2);
+    assert!(lines[1]["error"].as_str().unwrap().contains("not one JSON object"));
+    assert_eq!(lines[2]["verdict"], "allow");
+}
+
+#[test]
+fn each_line_is_answered_before_the_next_comes() {
+    let (mut child, _dir) = check(&["--jsonl", "-"]).spawn();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    // Each write also brings the start of the next line.
+    for (tool, verdict) in [("Read", "allow"), ("nuke", "deny")] {
+        write!(stdin, "{{\"tool\":\"{tool}\"}}\n ").unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["verdict"], verdict);
+    }
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn the_exit_code_is_true_even_if_nobody_reads_the_answer() {
+    let (mut child, _dir) = check(&["--jsonl", "-"]).spawn();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    for tool in ["Read", "Read", "nuke", "Read"] {
+        writeln!(stdin, "{{\"tool\":\"{tool}\"}}").unwrap();
+    }
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(1), &b""[..]));
+}
+
+#[test]
+fn errors_say_what_where_and_what_next() {
+    let keys = "tool, input, server, id, surface, agent, session, cwd, home, provider, model";
+    let unknown_key =
+        format!("error: unknown key `imput` in the call\nhint: the keys of a call are {keys}\n");
+    let table: [(&[&str], &str); 8] = [
+        (
+            &["--tool", "Bash", "--input", "{x"],
+            "error: cannot read `--input`: the input is not JSON: unexpected character at byte 1\n\
+             hint: quote it for the shell, like '{\"command\":\"ls\"}'\n",
+        ),
+        (&[r#"{"tool":"Bash","imput":{}}"#], &unknown_key),
+        (&[r#"{"input":{}}"#], "error: the call has no `tool`\n"),
+        (&["--tool", " "], "error: cannot judge ` `: the tool has no name\n"),
+        (
+            &[r#"{"tool":"Bash","surface":"web"}"#],
+            "error: unknown surface `web`\n\
+             hint: the surfaces are inbound, response, mcp, hook, egress\n",
+        ),
+        (
+            &["--tool", "Bash", "--policy", "no.yaml"],
+            "error: cannot read policy `no.yaml`: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["--tool", "Bash", "--policy", "builtin:best"],
+            "error: unknown policy `builtin:best`\n\
+             hint: the only built-in policy is `builtin:starter`\n",
+        ),
+        (
+            &["--jsonl", "no.jsonl"],
+            "error: cannot read `no.jsonl`: No such file or directory (os error 2)\n",
+        ),
+    ];
+    for (args, stderr) in table {
+        check(args).run().sees(2, "", stderr);
+    }
+}
+
+#[test]
+fn names_cannot_write_on_the_terminal() {
+    let ran =
+        check(&["--tool", "a", "--input", "{\"x\":\"\\u001b[2J\u{202e}\"}", "--explain"]).run();
+    assert!(!ran.stdout.contains('\u{202e}') && ran.stdout.contains("\\u{202e}"));
+}

@@ -1,0 +1,14 @@
+//! The `callgate` binary from the outside: stdin, stdout, stderr, exit code.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a panic is a failed test"
+)]
+
+mod check;
+mod filter;
+mod init;
+mod policy;
+mod support;
+mod surroundings;

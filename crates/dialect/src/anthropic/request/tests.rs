@@ -1,0 +1,701 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::restore;
+use crate::json::{document, elements, member};
+use crate::request::{RemovedCall, RemovedTurn, Restored, TextDigest};
+
+/// A notice with all that makes texts hard to compare.
+const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
+const N1_RAW: &str = r#"blocked `rm`: \"no\" \ud83d\ude00\nRecord: r1"#;
+const CALL: &str = r#"{"type":"tool_use","id":"t1","name":"rm","input":{"n": 1.0}}"#;
+const RESULT: &str = r#"{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}"#;
+
+fn call(id: &str, place: usize, notice: Option<&str>) -> RemovedCall {
+    RemovedCall {
+        id: id.into(),
+        original: CALL.replace("t1", id),
+        place,
+        notice: notice.map(str::to_owned),
+        why: "no".into(),
+    }
+}
+
+fn turn(calls: Vec<RemovedCall>) -> RemovedTurn {
+    RemovedTurn { calls, ..RemovedTurn::default() }
+}
+
+fn digest(text: &str) -> Option<[u8; 32]> {
+    let mut digest = TextDigest::new();
+    digest.add(text);
+    Some(digest.finish())
+}
+
+/// A request of three messages: the user's first, the assistant's and the answer.
+fn request(assistant: &str, answer: &str) -> String {
+    format!(
+        "{{ \"model\":\"m\",\"messages\" : [{{\"role\":\"user\",\"content\":\"Hi\"}},\n \
+         {{\"role\":\"assistant\",\"content\": {assistant} }} ,{{\"content\":{answer},\
+         \"role\":\"user\"}}],\"max_tokens\":1e3}}\n"
+    )
+}
+
+fn fill(text: &str) -> String {
+    text.replace("N1", N1_RAW).replace("CALL", CALL).replace("RESULT", RESULT)
+}
+
+/// The content of the assistant, and of the user behind, before and after.
+#[track_caller]
+fn becomes(turn: &RemovedTurn, before: (&str, &str), after: (&str, &str)) {
+    let sent = request(&fill(before.0), &fill(before.1));
+    let want = request(&fill(after.0), &fill(after.1));
+    let restored = restore(&sent, std::slice::from_ref(turn)).unwrap();
+    assert_eq!(restored.skipped, []);
+    let body = restored.body.unwrap();
+    assert_eq!(body, want, "\n{sent}");
+    check(&serde_json::from_str(&body).unwrap());
+}
+
+#[track_caller]
+fn skips(request: &str, turns: &[RemovedTurn], why: &'static str) {
+    let restored = restore(request, turns).unwrap();
+    assert_eq!((restored.body, restored.restored), (None, vec![]), "{request}");
+    assert!(!restored.skipped.is_empty());
+    assert!(restored.skipped.iter().all(|(_, reason)| *reason == why), "{:?}", restored.skipped);
+}
+
+/// What the provider checks.
+fn check(request: &Value) {
+    let messages = request["messages"].as_array().unwrap();
+    for (place, message) in messages.iter().enumerate() {
+        let Some(blocks) = message["content"].as_array() else {
+            assert!(!message["content"].as_str().unwrap().trim().is_empty());
+            continue;
+        };
+        assert!(!blocks.is_empty(), "empty content");
+        for block in blocks.iter().filter(|block| block["type"] == "text") {
+            assert!(!block["text"].as_str().unwrap().trim().is_empty(), "empty text");
+        }
+        let ids: Vec<&Value> =
+            blocks.iter().filter(|block| block["type"] == "tool_use").map(|b| &b["id"]).collect();
+        if ids.is_empty() {
+            continue;
+        }
+        let next = &messages.get(place + 1).expect("a message behind calls");
+        assert_eq!(next["role"], "user");
+        let answer = next["content"].as_array().expect("blocks behind calls");
+        let results: Vec<&Value> = answer
+            .iter()
+            .take_while(|block| block["type"] == "tool_result")
+            .map(|block| &block["tool_use_id"])
+            .collect();
+        for id in &ids {
+            assert_eq!(results.iter().filter(|result| result == &id).count(), 1, "result of {id}");
+        }
+        assert_eq!(results.len(), ids.len(), "results without calls");
+        let only_results = results.len() == answer.len();
+        assert!(only_results || blocks.iter().all(|b| b.get("caller").is_none()), "text");
+    }
+}
+
+#[test]
+fn a_notice_is_replaced_by_its_call() {
+    let removed = turn(vec![call("t1", 1, Some(N1))]);
+    for (before, after) in [
+        (r#"[{"type":"text","text":"N1"}]"#, "[CALL]"),
+        (r#"[ {"text":"N1","type":"text"} ]"#, "[ CALL ]"),
+        (
+            r#"[{"type":"thinking","thinking":"x","signature":"s"}, {"type":"text","text":"N1"}]"#,
+            r#"[{"type":"thinking","thinking":"x","signature":"s"}, CALL]"#,
+        ),
+        (
+            r#"[{"type":"text","text":"N1"},{"type":"thinking","thinking":"x","signature":"s"}]"#,
+            r#"[CALL,{"type":"thinking","thinking":"x","signature":"s"}]"#,
+        ),
+        // Clients that merge blocks.
+        (r#""N1""#, "[CALL]"),
+        (r#""A \u00e9\n\nN1""#, r#"[{"type":"text","text":"A \u00e9"},CALL]"#),
+        (r#""N1\n\nB""#, r#"[CALL,{"type":"text","text":"B"}]"#),
+        (r#""A\n\nN1\n\nB""#, r#"[{"type":"text","text":"A\n\nB"},CALL]"#),
+        (
+            r#"[{"type":"text","text":"A\n\nN1","x":1} ]"#,
+            r#"[{"type":"text","text":"A","x":1},CALL ]"#,
+        ),
+        (r#"[{"type":"text","text":"N1\n\nB"}]"#, r#"[CALL,{"type":"text","text":"B"}]"#),
+        (r#"[{"type":"text","text":" \n\nN1"}]"#, "[CALL]"),
+        // What the notice's block says of the cache.
+        (
+            r#"[{"type":"text","text":"N1","cache_control":{"type":"ephemeral"}}]"#,
+            r#"[{"type":"tool_use","id":"t1","name":"rm","input":{"n": 1.0},"cache_control":{"type":"ephemeral"}}]"#,
+        ),
+    ] {
+        becomes(
+            &removed,
+            (before, r#""Why?""#),
+            (after, r#"[RESULT,{"type":"text","text":"Why?"}]"#),
+        );
+    }
+}
+
+#[test]
+fn results_open_the_answer() {
+    let removed = turn(vec![call("t1", 0, Some(N1))]);
+    for (before, after) in [
+        (r#""Why? \/""#, r#"[RESULT,{"type":"text","text":"Why? \/"}]"#),
+        (r#"[{"type":"text","text":"Why?"}]"#, r#"[RESULT,{"type":"text","text":"Why?"}]"#),
+        (r#"[ {"type":"image"} ]"#, r#"[RESULT, {"type":"image"} ]"#),
+        ("[]", "[RESULT]"),
+        (r#""""#, "[RESULT]"),
+        (r#"" \n""#, "[RESULT]"),
+    ] {
+        becomes(&removed, (r#"[{"type":"text","text":"N1"}]"#, before), ("[CALL]", after));
+    }
+}
+
+#[test]
+fn for_code_that_waits_the_text_goes_inside_the_result() {
+    let mut removed = turn(vec![call("t1", 0, Some(N1))]);
+    let with = |caller: &str| CALL.replace("\"name\"", &format!("\"caller\":{caller},\"name\""));
+    let code = with(r#"{"type":"code_execution_20260120","tool_id":"srvtoolu_1"}"#);
+    removed.calls[0].original = code.clone();
+    let inside = |more: &str| {
+        format!(
+            r#"{{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{{"type":"text","text":"no"}},{more}]}}"#
+        )
+    };
+    let text = r#"{"type":"text","text":"Why?"}"#;
+    for (before, after) in [
+        (r#""Why?""#.to_owned(), format!("[{}]", inside(text))),
+        (format!("[{text}]"), format!("[{}]", inside(text))),
+        (r#""""#.to_owned(), "[RESULT]".to_owned()),
+        (
+            format!("[{text} , {{\"type\":\"image\"}}]"),
+            format!("[{}]", inside(&format!("{text},{{\"type\":\"image\"}}"))),
+        ),
+    ] {
+        becomes(
+            &removed,
+            (r#"[{"type":"text","text":"N1"}]"#, &before),
+            (&format!("[{code}]"), &after),
+        );
+    }
+    // With a result of the client's own.
+    removed.siblings = vec!["t0".into()];
+    let own = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
+    let sibling = CALL.replace("t1", "t0");
+    becomes(
+        &removed,
+        (&format!("[{sibling}]"), &format!("[{own}, {text}]")),
+        (&format!("[{code},{sibling}]"), &format!("[{},{own}]", inside(text))),
+    );
+    // A direct caller is like none.
+    removed = turn(vec![call("t1", 0, Some(N1))]);
+    let direct = with(r#"{"type":"direct"}"#);
+    removed.calls[0].original = direct.clone();
+    let sent = request(&fill(r#""N1""#), r#""Why?""#);
+    let want = request(&format!("[{direct}]"), &fill(&format!("[RESULT,{text}]")));
+    assert_eq!(restore(&sent, &[removed]).unwrap().body.unwrap(), want);
+}
+
+#[test]
+fn a_turn_is_known_by_a_call_or_a_signature() {
+    let thinking = r#"{"type":"thinking","thinking":"x","signature":"s\u0031"}"#;
+    let sibling = r#"{"type":"tool_use","id":"t\u0030","name":"ls","input":{}}"#;
+    let own = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
+    let mut removed = turn(vec![call("t1", 2, None)]);
+    removed.siblings = vec!["t0".into(), "t9".into()];
+    becomes(
+        &removed,
+        (&format!("[{thinking},{sibling}]"), &format!("[{own}]")),
+        (&format!("[{thinking},{sibling},CALL]"), &format!("[RESULT,{own}]")),
+    );
+    removed.siblings.clear();
+    removed.signatures = vec!["s1".into()];
+    becomes(
+        &removed,
+        (&format!("[{thinking}]"), r#""Go on""#),
+        (&format!("[{thinking},CALL]"), r#"[RESULT,{"type":"text","text":"Go on"}]"#),
+    );
+    skips(
+        &request(r#"[{"type":"redacted_thinking","signature":"s1","data":"s1"}]"#, "\"x\""),
+        &[removed.clone()],
+        Restored::NOT_FOUND,
+    );
+    removed.signatures = vec![String::new()];
+    removed.siblings = vec![String::new()];
+    skips(
+        &request(
+            r#"[{"type":"thinking","thinking":"x","signature":""},{"type":"tool_use","id":""}]"#,
+            "\"x\"",
+        ),
+        &[removed],
+        Restored::NOT_FOUND,
+    );
+}
+
+#[test]
+fn calls_keep_their_places() {
+    let text = |n: u32| format!(r#"{{"type":"text","text":"x{n}"}}"#);
+    let thinking = |n: u32| format!(r#"{{"type":"thinking","thinking":"","signature":"s{n}"}}"#);
+    let tool = |id: &str| CALL.replace("t1", id);
+    let sent = |blocks: &[String]| format!("[{}]", blocks.join(","));
+    let check_places = |calls: Vec<RemovedCall>, before: &[String], after: &[String]| {
+        let mut removed = turn(calls);
+        removed.signatures = vec!["s0".into()];
+        let request = request(&sent(before), "\"Go on\"");
+        let body = restore(&request, &[removed]).unwrap().body.unwrap();
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let want: Value = serde_json::from_str(&sent(after)).unwrap();
+        assert_eq!(body["messages"][1]["content"], want);
+    };
+    // Between thinking blocks.
+    check_places(
+        vec![call("a", 1, None), call("b", 3, None)],
+        &[thinking(0), thinking(1)],
+        &[thinking(0), tool("a"), thinking(1), tool("b")],
+    );
+    // Several in a row, handed over in another order.
+    check_places(
+        vec![call("c", 3, None), call("a", 1, None), call("b", 2, None)],
+        &[thinking(0), text(0), tool("z")],
+        &[thinking(0), tool("a"), tool("b"), tool("c"), text(0), tool("z")],
+    );
+    // Some with a notice, some without.
+    check_places(
+        vec![call("a", 1, Some("N")), call("b", 2, None), call("c", 4, None)],
+        &[thinking(0), r#"{"type":"text","text":"N"}"#.into(), tool("z")],
+        &[thinking(0), tool("a"), tool("b"), tool("z"), tool("c")],
+    );
+    // A place that is no more.
+    check_places(vec![call("a", 9, None)], &[thinking(0)], &[thinking(0), tool("a")]);
+    // The text that a silent denial put into an empty turn.
+    check_places(
+        vec![call("a", 1, None), call("b", 2, None)],
+        &[thinking(0), text(0)],
+        &[thinking(0), text(0), tool("a"), tool("b")],
+    );
+    // Text between two calls that are both gone.
+    check_places(
+        vec![call("a", 1, None), call("b", 3, None)],
+        &[thinking(0), text(0)],
+        &[thinking(0), tool("a"), text(0), tool("b")],
+    );
+    // Blocks that the client left out or moved: the order of the calls holds.
+    check_places(
+        vec![call("a", 1, None), call("b", 2, Some("Nb"))],
+        &[r#"{"type":"text","text":"Nb"}"#.into(), tool("z")],
+        &[tool("a"), tool("b"), tool("z")],
+    );
+    check_places(
+        vec![call("a", 1, Some("Na")), call("b", 2, None)],
+        &[thinking(0), tool("z"), r#"{"type":"text","text":"x0\n\nNa"}"#.into()],
+        &[thinking(0), tool("z"), text(0), tool("a"), tool("b")],
+    );
+    // Notices merged into one block, with another text between them.
+    check_places(
+        vec![call("a", 1, Some("Na")), call("b", 2, Some("Nb"))],
+        &[thinking(0), r#"{"type":"text","text":"Na\n\nx0\n\nNb"}"#.into()],
+        &[thinking(0), tool("a"), text(0), tool("b")],
+    );
+    check_places(
+        vec![call("a", 1, Some("Na")), call("b", 2, Some("Nb")), call("c", 3, None)],
+        &[thinking(0), r#"{"type":"text","text":"Na\n\nNb"}"#.into()],
+        &[thinking(0), tool("a"), tool("b"), tool("c")],
+    );
+}
+
+#[test]
+fn a_silent_turn_is_known_by_what_was_left() {
+    let mut removed = turn(vec![call("t1", 2, None)]);
+    removed.left = digest("Let me \u{1F600}see.");
+    let blocks = r#"[{"type":"text","text":"Let me \ud83d\ude00"},{"type":"text","text":"see."}]"#;
+    let after = blocks.replace("}]", "},CALL]");
+    let answer = (r#""Go on""#, r#"[RESULT,{"type":"text","text":"Go on"}]"#);
+    becomes(&removed, (blocks, answer.0), (&after, answer.1));
+    becomes(
+        &removed,
+        ("\"Let me \u{1F600}see.\"", answer.0),
+        ("[{\"type\":\"text\",\"text\":\"Let me \u{1F600}see.\"},CALL]", answer.1),
+    );
+    // Thinking that the client left out speaks against nothing.
+    removed.signatures = vec!["s1".into()];
+    becomes(&removed, (blocks, answer.0), (&after, answer.1));
+    // Thinking or calls of another turn do.
+    for more in [
+        r#",{"type":"thinking","thinking":"","signature":"s2"}]"#,
+        r#",{"type":"tool_use","id":"t7","name":"x","input":{}}]"#,
+    ] {
+        let other = blocks.replace("}]", &format!("}}{more}"));
+        skips(&request(&other, answer.0), &[removed.clone()], Restored::NOT_FOUND);
+    }
+    removed.siblings = vec!["t7".into()];
+    skips(&request(blocks, answer.0), &[removed.clone()], Restored::NOT_FOUND);
+    removed.siblings.clear();
+    skips(&request("\"Let me see.\"", answer.0), &[removed.clone()], Restored::NOT_FOUND);
+    // A text of a silent denial is cut out, and proves nothing.
+    removed.calls[0].notice = Some("Let me".into());
+    skips(&request("\"Let me\"", answer.0), &[removed.clone()], Restored::NOT_FOUND);
+    removed.left = digest("Let me");
+    becomes(&removed, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
+    // No text at all is no sign.
+    removed.left = digest("");
+    skips(&request("[]", answer.0), &[removed.clone()], Restored::NOT_FOUND);
+    skips(&request("\"\"", answer.0), &[removed], Restored::NOT_FOUND);
+}
+
+#[test]
+fn what_a_digest_leaves_open_is_left_alone() {
+    let mut removed = turn(vec![call("t1", 1, None)]);
+    removed.left = digest("Done.");
+    let message = r#"{"role":"assistant","content":"Done."},{"role":"user","content":"Go"}"#;
+    let twice = format!("{{\"messages\":[{message},{message}]}}");
+    skips(&twice, std::slice::from_ref(&removed), Restored::AMBIGUOUS);
+    let mut other = removed.clone();
+    other.calls[0] = call("t2", 1, None);
+    skips(
+        &format!("{{\"messages\":[{message}]}}"),
+        &[removed.clone(), other.clone()],
+        Restored::AMBIGUOUS,
+    );
+    // One for one, they belong together in order.
+    let restored = restore(&twice, &[removed, other]).unwrap();
+    assert_eq!(restored.restored, ["t1", "t2"]);
+    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+    assert_eq!(body["messages"][0]["content"][1]["id"], "t1");
+    assert_eq!(body["messages"][2]["content"][1]["id"], "t2");
+    check(&body);
+}
+
+#[test]
+fn equal_notices_match_in_order_each_once() {
+    let message = r#"{"role":"assistant","content":"N"},{"role":"user","content":"Go"}"#;
+    let request = format!("{{\"messages\":[{message},{message},{message}]}}");
+    let turns = [turn(vec![call("t1", 0, Some("N"))]), turn(vec![call("t2", 0, Some("N"))])];
+    let restored = restore(&request, &turns).unwrap();
+    assert_eq!(restored.restored, ["t1", "t2"]);
+    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+    assert_eq!(body["messages"][0]["content"][0]["id"], "t1");
+    assert_eq!(body["messages"][2]["content"][0]["id"], "t2");
+    assert_eq!(body["messages"][4]["content"], "N");
+    check(&body);
+}
+
+#[test]
+fn signs_outside_of_assistant_messages_mean_nothing() {
+    let mut removed = turn(vec![call("t1", 0, Some("N"))]);
+    removed.siblings = vec!["t0".into()];
+    removed.signatures = vec!["s1".into()];
+    for request in [
+        r#"{"system":"N","messages":[{"role":"user","content":"N"},{"role":"user","content":"x"}]}"#,
+        r#"{"messages":[{"role":"user","content":[{"type":"text","text":"N"},{"type":"tool_use","id":"t0"},{"type":"thinking","signature":"s1"}]},{"role":"user","content":"x"}]}"#,
+        r#"{"messages":[{"role":"assistant","content":"hm"},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t5","content":"N"}]}]}"#,
+        r#"{"messages":[{"role":"assistant","content":[{"type":"other","text":"N"},{"type":"thinking","thinking":"N","signature":"x"},{"type":"tool_use","id":"t5","input":{"text":"N"}}]},{"role":"user","content":"x"}]}"#,
+        r#"{"messages":[{"role":"assistant","content":"N!"},{"role":"user","content":"x"}]}"#,
+        r#"{"messages":[{"content":"N"},{"role":"user","content":"x"}]}"#,
+    ] {
+        skips(request, std::slice::from_ref(&removed), Restored::NOT_FOUND);
+    }
+}
+
+#[test]
+fn what_cannot_be_answered_is_not_restored() {
+    let removed = [turn(vec![call("t1", 0, Some("N"))])];
+    for behind in [
+        "",
+        r#",{"role":"assistant","content":"x"}"#,
+        r#",{"role":"system","content":"x"}"#,
+        r#",{"role":"user"}"#,
+    ] {
+        let request =
+            format!("{{\"messages\":[{{\"role\":\"assistant\",\"content\":\"N\"}}{behind}]}}");
+        skips(&request, &removed, Restored::UNANSWERED);
+    }
+    let mut broken = removed[0].clone();
+    broken.calls[0].original = "{\"type\":".into();
+    skips(&request("\"N\"", "\"x\""), &[broken.clone()], Restored::UNREADABLE);
+    broken.calls[0].id = String::new();
+    skips(&request("\"N\"", "\"x\""), &[broken], Restored::NO_ID);
+}
+
+#[test]
+fn assistant_messages_in_a_row_are_one() {
+    let turns = [turn(vec![call("t1", 0, Some("N"))]), turn(vec![call("t2", 0, Some("M"))])];
+    let request = r#"{"messages":[{"role":"assistant","content":"N"},{"role":"assistant","content":"M"},{"role":"user","content":"x"}]}"#;
+    let body = restore(request, &turns).unwrap().body.unwrap();
+    let body: Value = serde_json::from_str(&body).unwrap();
+    let answer = &body["messages"][2]["content"];
+    assert_eq!(answer[0]["tool_use_id"], "t1");
+    assert_eq!(answer[1]["tool_use_id"], "t2");
+    assert_eq!(answer[2], json!({"type":"text","text":"x"}));
+}
+
+#[test]
+fn a_call_the_client_knows_is_skipped() {
+    let mut removed = turn(vec![call("t1", 0, Some("N")), call("t2", 1, Some("M"))]);
+    let known = request(
+        r#"[{"type":"tool_use","id":"t1","name":"rm","input":{}},{"type":"text","text":"M"}]"#,
+        r#"[{"type":"tool_result","tool_use_id":"t1","content":"x"}]"#,
+    );
+    let restored = restore(&known, std::slice::from_ref(&removed)).unwrap();
+    assert_eq!(restored.restored, ["t2"]);
+    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
+    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+    assert_eq!(body["messages"][1]["content"][1]["id"], "t2");
+    check(&body);
+    // A result without its call: a second one would be refused.
+    removed.calls.truncate(1);
+    let answered = request("\"N\"", r#"[{"type":"tool_result","tool_use_id":"t1"}]"#);
+    skips(&answered, std::slice::from_ref(&removed), Restored::PRESENT);
+    // The same call kept twice.
+    let message = r#"{"role":"assistant","content":"N"},{"role":"user","content":"Go"}"#;
+    let twice = format!("{{\"messages\":[{message},{message}]}}");
+    let restored = restore(&twice, &[removed.clone(), removed]).unwrap();
+    assert_eq!(restored.restored, ["t1"]);
+    assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
+}
+
+#[test]
+fn restoring_again_changes_nothing() {
+    let removed = [turn(vec![call("t1", 0, Some("N"))])];
+    let body = restore(&request("\"N\"", "\"x\""), &removed).unwrap().body.unwrap();
+    skips(&body, &removed, Restored::PRESENT);
+}
+
+/// One turn of a made-up conversation, as the provider knows it.
+#[derive(Debug, Clone)]
+struct Turn {
+    blocks: Vec<Made>,
+    silent: bool,
+    programmatic: bool,
+    /// What the user says behind the results.
+    user: User,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Made {
+    Thinking,
+    Text(String),
+    Call { removed: bool },
+}
+
+#[derive(Debug, Clone)]
+enum User {
+    Nothing,
+    Text(String),
+    Blocks(String),
+}
+
+fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    let text = "[a-c\"\\\\\n\u{1F600}\u{e9}]{0,4}";
+    let block = prop_oneof![
+        1 => Just(Made::Thinking),
+        2 => text.prop_map(Made::Text),
+        3 => any::<bool>().prop_map(|removed| Made::Call { removed }),
+    ];
+    let user =
+        prop_oneof![Just(User::Nothing), text.prop_map(User::Text), text.prop_map(User::Blocks)];
+    let turn = (prop::collection::vec(block, 1..7), any::<bool>(), any::<bool>(), user);
+    let turn = turn.prop_map(|(mut blocks, silent, programmatic, user)| {
+        // Text behind the last call is no provider's way.
+        if blocks.iter().any(|block| matches!(block, Made::Call { .. })) {
+            while matches!(blocks.last(), Some(Made::Text(_))) {
+                blocks.pop();
+            }
+        }
+        Turn { blocks, silent, programmatic, user }
+    });
+    prop::collection::vec(turn, 1..5)
+}
+
+/// The conversation the client sends, what it should become, and what was removed.
+struct Conversation {
+    sent: Vec<Value>,
+    want: Vec<Value>,
+    removed: Vec<RemovedTurn>,
+    /// Whether each message sent stays as it is.
+    same: Vec<bool>,
+}
+
+const NEUTRAL: &str = "I cannot go on here.";
+
+fn play(turns: &[Turn]) -> Conversation {
+    let first = json!({"role":"user","content":"Hi"});
+    let mut talk = Conversation {
+        sent: vec![first.clone()],
+        want: vec![first],
+        removed: Vec::new(),
+        same: vec![true],
+    };
+    for (number, turn) in turns.iter().enumerate() {
+        play_turn(&mut talk, turn, number);
+    }
+    talk
+}
+
+fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
+    let (mut sent, mut want) = (Vec::new(), Vec::new());
+    let (mut results, mut errors) = (Vec::new(), Vec::new());
+    let mut removed = RemovedTurn::default();
+    let mut left = String::new();
+    let mut text_of = |place: usize, text: &str| {
+        left.push_str(&format!("{text} t{number}.{place}"));
+        json!({"type":"text","text":format!("{text} t{number}.{place}")})
+    };
+    for (place, block) in turn.blocks.iter().enumerate() {
+        let id = format!("toolu_{number}_{place}");
+        match block {
+            Made::Thinking => {
+                let signature = format!("sig{number}.{place}");
+                let thinking = json!({"type":"thinking","thinking":"","signature":signature});
+                removed.signatures.push(signature);
+                sent.push(thinking.clone());
+                want.push(thinking);
+            }
+            Made::Text(text) => {
+                let block = text_of(place, text);
+                sent.push(block.clone());
+                want.push(block);
+            }
+            Made::Call { removed: is_removed } => {
+                let mut call = json!({"type":"tool_use","id":id,"name":"x","input":{"n":place}});
+                if turn.programmatic {
+                    call["caller"] = json!({"type":"code_execution_20260120","tool_id":"s"});
+                }
+                want.push(call.clone());
+                if !is_removed {
+                    removed.siblings.push(id.clone());
+                    results.push(json!({"type":"tool_result","tool_use_id":id,"content":"ok"}));
+                    sent.push(call);
+                    continue;
+                }
+                let shows = !turn.silent && removed.siblings.is_empty();
+                let notice = shows.then(|| format!("blocked:\n\"x\" {id}"));
+                if let Some(notice) = &notice {
+                    sent.push(json!({"type":"text","text":notice}));
+                }
+                errors.push(json!({
+                    "type":"tool_result","tool_use_id":id,"is_error":true,"content":"why"
+                }));
+                let original = call.to_string();
+                let why = "why".to_owned();
+                removed.calls.push(RemovedCall { id, original, place, notice, why });
+            }
+        }
+    }
+    if !removed.calls.is_empty() && removed.siblings.is_empty() && turn.silent && left.is_empty() {
+        left.push_str(NEUTRAL);
+        let neutral = json!({"type":"text","text":NEUTRAL});
+        sent.push(neutral.clone());
+        let is_call = |block: &&Value| block["type"] == "tool_use";
+        let calls = want.iter().rev().take_while(is_call).count();
+        want.insert(want.len() - calls, neutral);
+    }
+    removed.left = turn.silent.then(|| digest(&left).unwrap());
+    let user = match &turn.user {
+        // Code that waits wants results alone, and the client knows that.
+        _ if turn.programmatic && !results.is_empty() => User::Nothing,
+        User::Nothing if results.is_empty() => User::Text(String::new()),
+        user => user.clone(),
+    };
+    let said = match &user {
+        User::Nothing => None,
+        User::Text(text) | User::Blocks(text) => {
+            Some(json!({"type":"text","text":format!("{text} u{number}")}))
+        }
+    };
+    let answer = match &user {
+        User::Text(_) if results.is_empty() => said.clone().unwrap()["text"].clone(),
+        _ => Value::Array(results.iter().cloned().chain(said.clone()).collect()),
+    };
+    talk.sent.push(json!({"role":"assistant","content":sent}));
+    talk.sent.push(json!({"role":"user","content":answer}));
+    let unchanged = errors.is_empty();
+    talk.same.extend([unchanged, unchanged]);
+    if unchanged {
+        let len = talk.sent.len();
+        talk.want.extend_from_slice(&talk.sent[len - 2..]);
+        return;
+    }
+    if let (true, Some(said)) = (turn.programmatic, &said) {
+        errors.last_mut().unwrap()["content"] = json!([{"type":"text","text":"why"}, said]);
+        errors.extend(results);
+    } else {
+        errors.extend(results);
+        errors.extend(said);
+    }
+    talk.want.push(json!({"role":"assistant","content":want}));
+    talk.want.push(json!({"role":"user","content":errors}));
+    talk.removed.push(removed);
+}
+
+/// How clients spell the same document.
+fn spell(value: &Value, style: u8) -> String {
+    match style {
+        0 => value.to_string(),
+        1 => serde_json::to_string_pretty(value).unwrap(),
+        _ => {
+            let units = |c: char| -> String {
+                let mut units = [0; 2];
+                c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+            };
+            value
+                .to_string()
+                .chars()
+                .map(|c| if c.is_ascii() { c.into() } else { units(c) })
+                .collect()
+        }
+    }
+}
+
+fn raw_messages(request: &str) -> Vec<String> {
+    let list = member(request, document(request), "messages").unwrap();
+    elements(request, list).into_iter().map(|span| span.of(request).to_owned()).collect()
+}
+
+fn raw_blocks(message: &str) -> Vec<String> {
+    let list = member(message, document(message), "content").unwrap();
+    elements(message, list).into_iter().map(|span| span.of(message).to_owned()).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_conversation_comes_back_whole(turns in turns(), style in 0..3_u8, cut in any::<bool>()) {
+        let mut talk = play(&turns);
+        let sent = json!({"model":"m","messages":talk.sent,"stream":true});
+        let want = json!({"model":"m","messages":talk.want,"stream":true});
+        let request = spell(&sent, style);
+        let restored = restore(&request, &talk.removed).unwrap();
+        prop_assert_eq!(&restored.skipped, &[]);
+        prop_assert_eq!(restored.body.is_none(), talk.removed.is_empty());
+        let body = restored.body.unwrap_or_else(|| request.clone());
+        let read: Value = serde_json::from_str(&body).unwrap();
+        prop_assert_eq!(&read, &want);
+        check(&read);
+        for ((before, after), same) in
+            raw_messages(&request).iter().zip(raw_messages(&body)).zip(&talk.same)
+        {
+            if *same {
+                prop_assert_eq!(before, &after);
+            }
+            // Blocks that stay keep their bytes and their order.
+            let after = raw_blocks(&after);
+            let mut rest = after.iter();
+            for block in raw_blocks(before).iter().filter(|block| !block.contains("blocked:")) {
+                let inside = |other: &String| block.contains(" u") && other.contains(block);
+                prop_assert!(rest.any(|other| other == block || inside(other)), "{}", block);
+            }
+        }
+        // A second time all is known.
+        let again = restore(&body, &talk.removed).unwrap();
+        prop_assert_eq!(again.body, None);
+
+        // Without an answer the last turn stays as it is.
+        if cut {
+            talk.sent.pop();
+            let sent = json!({"messages":talk.sent});
+            let restored = restore(&spell(&sent, style), &talk.removed).unwrap();
+            let last = !talk.same.last().unwrap();
+            prop_assert_eq!(!restored.skipped.is_empty(), last);
+        }
+    }
+}

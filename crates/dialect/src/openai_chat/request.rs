@@ -1,0 +1,298 @@
+//! Removed calls, put back into a Chat request.
+//!
+//! A call goes to its old place in `tool_calls`, its notice out of `content`, and its result is a
+//! message directly behind.
+
+use std::collections::HashSet;
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quote};
+
+use crate::json::{Edits, Fields, member, members};
+use crate::request::{
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, plan, rest, shown,
+    text_or_skip, whole_object,
+};
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    let messages = read(request)?;
+    let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+    let message = |seen: &Seen<'_>| messages.get(seen.message);
+    let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
+        let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
+        match kind(call) {
+            None => return Some(Restored::UNREADABLE),
+            Some(Form::Nameless) => return Some(Restored::NO_ID),
+            Some(Form::Legacy) => {
+                let free = turn.calls.len() == 1 && message(seen).is_some_and(Message::has_no_call);
+                if !free {
+                    return Some(Restored::OCCUPIED);
+                }
+            }
+            Some(Form::Listed) => {
+                if message(seen).is_none_or(|message| message.function_call.is_some()) {
+                    return Some(Restored::OCCUPIED);
+                }
+            }
+        }
+        (seen.message + 1 == messages.len()).then_some(Restored::UNANSWERED)
+    };
+    let mut out = Restored::default();
+    let plans = plan(&seen, turns, known(&messages), refuse, &mut out);
+
+    let mut edits = Edits::default();
+    for plan in &plans {
+        let Some(seen) = seen.get(plan.seen) else { continue };
+        let Some(message) = message(seen) else { continue };
+        cut_notices(message, seen, plan, &mut edits);
+        match plan.calls.as_slice() {
+            [call] if kind(call) == Some(Form::Legacy) => {
+                set_member(request, message, "function_call", &call.original, &mut edits);
+            }
+            _ => add_calls(request, message, seen, plan, &mut edits),
+        }
+        for call in &plan.calls {
+            edits.insert(message.span.end, format!(",{}", error_result(call)));
+        }
+    }
+    out.body = (!edits.is_empty()).then(|| edits.apply(request));
+    Ok(out)
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    span: Span,
+    role: Option<Text<'a>>,
+    content: Content<'a>,
+    /// Entries of `tool_calls`, each with its id.
+    calls: Vec<(Span, Option<Text<'a>>)>,
+    /// A legacy call, unless it is `null`.
+    function_call: Option<Span>,
+    /// The call a `tool` message answers.
+    tool_call_id: Option<Text<'a>>,
+}
+
+#[derive(Default)]
+enum Content<'a> {
+    #[default]
+    Missing,
+    Text(Text<'a>),
+    /// The parts, each with its text if it is one.
+    Parts(Span, Vec<(Span, Option<Text<'a>>)>),
+}
+
+impl Message<'_> {
+    fn has_no_call(&self) -> bool {
+        self.calls.is_empty() && self.function_call.is_none()
+    }
+}
+
+/// How a call stands in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In `tool_calls`.
+    Listed,
+    /// In `tool_calls`, without an id.
+    Nameless,
+    /// As `function_call`.
+    Legacy,
+}
+
+/// The form of a kept call; `None` if it is not a call.
+fn kind(call: &RemovedCall) -> Option<Form> {
+    let object = whole_object(&call.original)?;
+    let has = |key| member(&call.original, object, key).is_some();
+    match (call.id.as_str(), has("function") || has("custom")) {
+        ("", true) => Some(Form::Nameless),
+        ("", false) => has("name").then_some(Form::Legacy),
+        (_, listed) => listed.then_some(Form::Listed),
+    }
+}
+
+fn read(request: &str) -> Result<Vec<Message<'_>>, Error> {
+    let mut reader = Json::new(request);
+    let mut fields = Fields::new(&["messages"]);
+    let mut messages = Vec::new();
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(&mut reader)? {
+        if fields.find(&key)?.is_none() {
+            reader.skip()?;
+            continue;
+        }
+        let mut array = reader.array()?;
+        while array.next(&mut reader)? {
+            messages.push(read_message(&mut reader)?);
+        }
+    }
+    reader.end()?;
+    Ok(messages)
+}
+
+fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
+    let mut message = Message::default();
+    reader.kind()?;
+    let start = reader.position();
+    let mut fields =
+        Fields::new(&["role", "content", "tool_calls", "function_call", "tool_call_id"]);
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(reader)? {
+        match fields.find(&key)? {
+            Some(0) => message.role = text_or_skip(reader)?,
+            Some(1) => message.content = read_content(reader)?,
+            Some(2) => message.calls = read_items(reader, "id")?.1,
+            Some(3) => {
+                let is_null = reader.kind()? == Kind::Null;
+                let span = reader.skip()?;
+                message.function_call = (!is_null).then_some(span);
+            }
+            Some(_) => message.tool_call_id = text_or_skip(reader)?,
+            None => {
+                reader.skip()?;
+            }
+        }
+    }
+    message.span = Span { start, end: reader.position() };
+    Ok(message)
+}
+
+fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
+    match reader.kind()? {
+        Kind::String => reader.string().map(Content::Text),
+        Kind::Array => read_items(reader, "text").map(|(span, parts)| Content::Parts(span, parts)),
+        _ => reader.skip().map(|_| Content::Missing),
+    }
+}
+
+type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
+
+/// Reads a list of objects and of each the string at `key`; `null` is an empty list.
+fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
+    let mut items = Vec::new();
+    if reader.kind()? == Kind::Null {
+        return reader.skip().map(|span| (span, items));
+    }
+    let start = reader.position();
+    let mut array = reader.array()?;
+    while array.next(reader)? {
+        if reader.kind()? != Kind::Object {
+            items.push((reader.skip()?, None));
+            continue;
+        }
+        let (mut seen, mut text) = (false, None);
+        let start = reader.position();
+        let mut object = reader.object()?;
+        while let Some(name) = object.next(reader)? {
+            if !name.is(key) {
+                reader.skip()?;
+                continue;
+            }
+            if std::mem::replace(&mut seen, true) {
+                return Err(Error { what: Problem::DuplicateKey, at: name.span.start });
+            }
+            text = text_or_skip(reader)?;
+        }
+        items.push((Span { start, end: reader.position() }, text));
+    }
+    Ok((Span { start, end: reader.position() }, items))
+}
+
+/// What can be told of a message, if it is the assistant's.
+fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+    if !message.role.is_some_and(|role| role.is("assistant")) {
+        return None;
+    }
+    let texts = match &message.content {
+        Content::Missing => Vec::new(),
+        Content::Text(text) => vec![(0, Decoded::new(text))],
+        Content::Parts(_, parts) => {
+            let text = |(place, (_, text)): (usize, &(Span, Option<Text<'a>>))| {
+                text.as_ref().map(|text| (place, Decoded::new(text)))
+            };
+            parts.iter().enumerate().filter_map(text).collect()
+        }
+    };
+    let ids = message.calls.iter().filter_map(|(_, id)| meaning(*id)).collect();
+    Some(Seen { message: place, texts, ids, signatures: Vec::new() })
+}
+
+/// Every id the client speaks of: its calls, and its results.
+fn known(messages: &[Message<'_>]) -> HashSet<String> {
+    let of = |message: &Message<'_>| {
+        let calls = message.calls.iter().map(|(_, id)| *id);
+        calls.chain([message.tool_call_id]).filter_map(meaning).collect::<Vec<_>>()
+    };
+    messages.iter().flat_map(of).collect()
+}
+
+fn cut_notices(message: &Message<'_>, seen: &Seen<'_>, plan: &Plan<'_>, edits: &mut Edits) {
+    let shown = shown(&seen.texts, &plan.calls);
+    let mut gone = HashSet::new();
+    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
+        if !shown.is_empty() && rest(&text.text, shown).is_empty() {
+            gone.insert(*place);
+            continue;
+        }
+        for notice in shown {
+            edits.replace(text.span(&notice.cut), "");
+        }
+    }
+    match &message.content {
+        _ if gone.is_empty() => {}
+        Content::Missing => {}
+        Content::Text(text) => edits.replace(text.span, "null"),
+        Content::Parts(span, parts) if gone.len() == parts.len() => edits.replace(*span, "null"),
+        Content::Parts(_, parts) => {
+            let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();
+            edits.remove(&spans, |place| gone.contains(&place));
+        }
+    }
+}
+
+/// Puts the calls among those the client got.
+fn add_calls(
+    request: &str,
+    message: &Message<'_>,
+    seen: &Seen<'_>,
+    plan: &Plan<'_>,
+    edits: &mut Edits,
+) {
+    let Some((last, _)) = message.calls.last() else {
+        let calls: Vec<&str> = plan.calls.iter().map(|call| call.original.as_str()).collect();
+        let list = format!("[{}]", calls.join(","));
+        return set_member(request, message, "tool_calls", &list, edits);
+    };
+    let is_hidden = |call: &&RemovedCall| !seen.ids.contains(&call.id);
+    for call in &plan.calls {
+        let hidden = plan.turn.calls.iter().filter(is_hidden);
+        let missing = hidden.filter(|other| other.place < call.place).count();
+        match message.calls.get(call.place.saturating_sub(missing)) {
+            Some((next, _)) => edits.insert(next.start, format!("{},", call.original)),
+            None => edits.insert(last.end, format!(",{}", call.original)),
+        }
+    }
+}
+
+/// Sets a member of the message that it does not have, or has empty.
+fn set_member(request: &str, message: &Message<'_>, key: &str, value: &str, edits: &mut Edits) {
+    let all = members(request, message.span);
+    match (all.iter().find(|member| member.key.is(key)), all.last()) {
+        (Some(member), _) => edits.replace(member.value, value),
+        (None, Some(last)) => edits.insert(last.span.end, format!(",\"{key}\":{value}")),
+        (None, None) => edits.insert(message.span.end - 1, format!("\"{key}\":{value}")),
+    }
+}
+
+fn error_result(call: &RemovedCall) -> String {
+    let why = quote(&call.why);
+    if kind(call) != Some(Form::Legacy) {
+        let id = quote(&call.id);
+        return format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}");
+    }
+    let name = whole_object(&call.original)
+        .and_then(|object| member(&call.original, object, "name"))
+        .map_or("\"\"", |name| name.of(&call.original));
+    format!("{{\"role\":\"function\",\"name\":{name},\"content\":{why}}}")
+}
+
+#[cfg(test)]
+mod tests;

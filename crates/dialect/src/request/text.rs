@@ -1,0 +1,248 @@
+//! The text of strings: its digest, and the notices in it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use callgate_call::json::{Span, Text};
+use sha2::{Digest, Sha256};
+
+use super::RemovedCall;
+
+/// The SHA-256 of a text that comes in pieces. Half of a surrogate pair counts as U+FFFD, as
+/// clients send it back that cannot keep it.
+#[derive(Debug, Clone, Default)]
+pub struct TextDigest {
+    hash: Sha256,
+    half: Half,
+}
+
+impl TextDigest {
+    /// Of no text yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the inside of a JSON string: decoded, wherever the text was cut.
+    pub fn add_raw(&mut self, raw: &str) {
+        let Self { hash, half } = self;
+        walk(raw, half, |_, text| hash.update(text));
+    }
+
+    /// Adds plain text.
+    pub fn add(&mut self, text: &str) {
+        if !text.is_empty() {
+            let Self { hash, half } = self;
+            half.give_up(|_, lost| hash.update(lost));
+            hash.update(text);
+        }
+    }
+
+    /// The digest of all that was added.
+    pub fn finish(&self) -> [u8; 32] {
+        let Self { mut hash, mut half } = self.clone();
+        half.give_up(|_, lost| hash.update(lost));
+        hash.finalize().into()
+    }
+}
+
+/// The text a string stands for, and where in the document each part of it stands.
+pub(crate) struct Decoded<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// Where the string's inside starts in the document.
+    start: usize,
+    /// Where each escape and each run between them starts: in the text, and in the inside. Empty
+    /// if nothing is escaped; else the last one is the end of both.
+    marks: Vec<(usize, usize)>,
+    /// Where paragraphs may start: at the start, and behind each [`GAP`]. Kept because a request
+    /// can be megabytes, and the notices to look for hundreds.
+    starts: Vec<usize>,
+}
+
+impl<'a> Decoded<'a> {
+    pub(crate) fn new(string: &Text<'a>) -> Self {
+        let start = string.span.start + 1;
+        if !string.is_escaped() {
+            let text = Cow::Borrowed(string.raw());
+            // A line end inside a JSON string is always escaped.
+            return Self { text, start, marks: Vec::new(), starts: vec![0] };
+        }
+        let (mut text, mut marks) = (String::new(), Vec::new());
+        let mut half = Half::default();
+        let mut push = |at: usize, part: &str| {
+            marks.push((text.len(), at));
+            text.push_str(part);
+        };
+        walk(string.raw(), &mut half, &mut push);
+        half.give_up(&mut push);
+        marks.push((text.len(), string.raw().len()));
+        let gap = |at: &usize| text.get(..*at).is_some_and(|before| before.ends_with(GAP));
+        let behind = text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(behind.filter(gap)).collect();
+        Self { text: Cow::Owned(text), start, marks, starts }
+    }
+
+    /// Whether `notice` is a paragraph of the text.
+    pub(super) fn says(&self, notice: &str) -> bool {
+        self.paragraph(notice, &[]).is_some()
+    }
+
+    /// The first place where `notice` stands as a paragraph of its own and is not `taken` yet.
+    fn paragraph(&self, notice: &str, taken: &[(usize, Range<usize>)]) -> Option<Range<usize>> {
+        if notice.is_empty() {
+            return None;
+        }
+        self.starts.iter().map(|start| *start..start + notice.len()).find(|at| {
+            let behind = self.text.get(at.start..).and_then(|text| text.strip_prefix(notice));
+            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(GAP))
+                && taken.iter().all(|(_, other)| at.end <= other.start || other.end <= at.start)
+        })
+    }
+
+    /// Where a part of the text stands in the document. Its ends are those of characters.
+    pub(crate) fn span(&self, part: &Range<usize>) -> Span {
+        Span { start: self.place(part.start), end: self.place(part.end) }
+    }
+
+    fn place(&self, at: usize) -> usize {
+        let behind = self.marks.partition_point(|(text, _)| *text <= at);
+        let mark = behind.checked_sub(1).and_then(|before| self.marks.get(before));
+        match mark {
+            Some((text, raw)) => self.start + raw + (at - text),
+            None => self.start + at,
+        }
+    }
+}
+
+/// A notice to be cut out of a text.
+pub(crate) struct Shown {
+    /// Whose notice it is: the place among the calls that were asked for.
+    pub(crate) call: usize,
+    /// The notice, with what sets it off.
+    pub(crate) cut: Range<usize>,
+    /// Nothing that stays stands before it.
+    pub(crate) leads: bool,
+}
+
+/// Where the notices of `calls` stand in `texts`: for each text what is to be cut, in order.
+/// Equal notices are taken in the order of the calls.
+pub(crate) fn shown(texts: &[(usize, Decoded<'_>)], calls: &[&RemovedCall]) -> Vec<Vec<Shown>> {
+    let mut found: Vec<Vec<(usize, Range<usize>)>> = texts.iter().map(|_| Vec::new()).collect();
+    for (call, removed) in calls.iter().enumerate() {
+        let Some(notice) = removed.notice.as_deref() else { continue };
+        for ((_, decoded), found) in texts.iter().zip(&mut found) {
+            if let Some(at) = decoded.paragraph(notice, found) {
+                found.push((call, at));
+                break;
+            }
+        }
+    }
+    texts.iter().zip(found).map(|((_, decoded), found)| set_off(&decoded.text, found)).collect()
+}
+
+/// What is left of `text` without what is cut.
+pub(crate) fn rest(text: &str, shown: &[Shown]) -> String {
+    let (mut rest, mut at) = (String::new(), 0);
+    for Shown { cut, .. } in shown {
+        rest.push_str(text.get(at..cut.start).unwrap_or(""));
+        at = cut.end;
+    }
+    rest.push_str(text.get(at..).unwrap_or(""));
+    rest
+}
+
+/// Extends each notice over the gap that sets it off: the one before it, or behind it where none
+/// is left before it. So what stays keeps one gap between each two paragraphs.
+fn set_off(text: &str, mut found: Vec<(usize, Range<usize>)>) -> Vec<Shown> {
+    found.sort_by_key(|(_, at)| at.start);
+    let (mut list, mut last, mut leads) = (Vec::with_capacity(found.len()), 0, true);
+    for (call, at) in found {
+        let before = at.start.checked_sub(GAP.len()).filter(|start| *start >= last);
+        let gap_behind = text.get(at.end..).is_some_and(|behind| behind.starts_with(GAP));
+        let cut = match before {
+            Some(start) => start..at.end,
+            None if gap_behind => at.start..at.end + GAP.len(),
+            None => at,
+        };
+        leads &= cut.start == last;
+        last = cut.end;
+        list.push(Shown { call, cut, leads });
+    }
+    list
+}
+
+/// A high surrogate that waits for the low one: its unit, and where it stands.
+#[derive(Debug, Clone, Default)]
+struct Half(Option<(u16, usize)>);
+
+impl Half {
+    fn give_up(&mut self, mut each: impl FnMut(usize, &str)) {
+        if let Some((_, at)) = self.0.take() {
+            each(at, LOST);
+        }
+    }
+}
+
+/// Decodes the inside of a string that the reader has read. `each` gets every run and every
+/// character that was escaped, with the place where it starts.
+fn walk(raw: &str, half: &mut Half, mut each: impl FnMut(usize, &str)) {
+    let (mut rest, mut at) = (raw, 0);
+    loop {
+        let (run, escape) = match rest.split_once('\\') {
+            Some((run, escape)) => (run, Some(escape)),
+            None => (rest, None),
+        };
+        if !run.is_empty() {
+            half.give_up(&mut each);
+            each(at, run);
+            at += run.len();
+        }
+        let Some(escape) = escape else { return };
+        let mut chars = escape.chars();
+        let kind = chars.next();
+        rest = chars.as_str();
+        if kind == Some('u') {
+            let (digits, behind) = rest.split_at_checked(4).unwrap_or((rest, ""));
+            rest = behind;
+            unit(u16::from_str_radix(digits, 16).unwrap_or(0xFFFD), at, half, &mut each);
+        } else {
+            half.give_up(&mut each);
+            let c = match kind {
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            };
+            each(at, c.encode_utf8(&mut [0; 4]));
+        }
+        at = raw.len() - rest.len();
+    }
+}
+
+fn unit(unit: u16, at: usize, half: &mut Half, mut each: impl FnMut(usize, &str)) {
+    if let (Some((high, start)), 0xDC00..=0xDFFF) = (half.0, unit) {
+        half.0 = None;
+        let pair = char::decode_utf16([high, unit]).next().and_then(Result::ok);
+        let c = pair.unwrap_or(char::REPLACEMENT_CHARACTER);
+        return each(start, c.encode_utf8(&mut [0; 4]));
+    }
+    half.give_up(&mut each);
+    match unit {
+        0xD800..=0xDBFF => half.0 = Some((unit, at)),
+        _ => {
+            let c = char::from_u32(unit.into()).unwrap_or(char::REPLACEMENT_CHARACTER);
+            each(at, c.encode_utf8(&mut [0; 4]));
+        }
+    }
+}
+
+/// What sets a notice off from the text around it.
+const GAP: &str = "\n\n";
+
+/// What half of a surrogate pair counts as.
+const LOST: &str = "\u{FFFD}";
+
+#[cfg(test)]
+mod tests;

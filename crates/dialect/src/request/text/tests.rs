@@ -1,0 +1,152 @@
+use callgate_call::json::Reader;
+use proptest::prelude::*;
+
+use super::*;
+
+fn digest(text: &str) -> [u8; 32] {
+    let mut digest = TextDigest::new();
+    digest.add(text);
+    digest.finish()
+}
+
+fn digest_raw(pieces: &[&str]) -> [u8; 32] {
+    let mut digest = TextDigest::new();
+    pieces.iter().for_each(|piece| digest.add_raw(piece));
+    digest.finish()
+}
+
+fn decoded<'a>(document: &'a str) -> Decoded<'a> {
+    Decoded::new(&Reader::new(document).string().unwrap())
+}
+
+fn call(notice: &str) -> RemovedCall {
+    RemovedCall {
+        id: String::new(),
+        original: String::new(),
+        place: 0,
+        notice: Some(notice.to_owned()),
+        why: String::new(),
+    }
+}
+
+#[test]
+fn a_digest_is_that_of_the_decoded_text() {
+    let known = Sha256::digest("a\"\u{1F600}\n");
+    assert_eq!(digest("a\"\u{1F600}\n"), <[u8; 32]>::from(known));
+    for pieces in [
+        &[r#"a\"\ud83d\ude00\n"#][..],
+        &[r#"a\u0022\ud83d"#, r"\ude00\n"],
+        &["a", r#"\""#, r"\ud83d", "", r"\ude00", r"\u000a"],
+        &["a\\\"\u{1F600}", r"\n"],
+    ] {
+        assert_eq!(digest_raw(pieces), digest("a\"\u{1F600}\n"), "{pieces:?}");
+    }
+    assert_ne!(digest("a"), digest("b"));
+}
+
+#[test]
+fn half_a_pair_counts_as_lost() {
+    for (pieces, text) in [
+        (&[r"x\ud83d"][..], "x\u{FFFD}"),
+        (&[r"x\ud83d", "y"], "x\u{FFFD}y"),
+        (&[r"\ude00\ud83d\n"], "\u{FFFD}\u{FFFD}\n"),
+        (&[r"\ud83d\ud83d\ude00"], "\u{FFFD}\u{1F600}"),
+        (&[r"\ud83d", r"\u0041"], "\u{FFFD}A"),
+    ] {
+        assert_eq!(digest_raw(pieces), digest(text), "{pieces:?}");
+    }
+    let mut mixed = TextDigest::new();
+    mixed.add_raw(r"\ud83d");
+    mixed.add("x");
+    assert_eq!(mixed.finish(), digest("\u{FFFD}x"));
+    assert_eq!(mixed.finish(), digest("\u{FFFD}x"), "finish may be asked twice");
+}
+
+/// What is left of a text when the notices `N1` and `N2` are cut out, and which of them lead.
+#[test]
+fn notices_are_cut_with_what_sets_them_off() {
+    for (text, left, leads) in [
+        ("N1", "", &[true][..]),
+        ("A\n\nN1", "A", &[false]),
+        ("N1\n\nB", "B", &[true]),
+        ("A\n\nN1\n\nB", "A\n\nB", &[false]),
+        ("N1\n\nN2", "", &[true, true]),
+        ("N1\n\nN2\n\nB", "B", &[true, true]),
+        ("A\n\nN1\n\nN2\n\nB", "A\n\nB", &[false, false]),
+        ("N1\n\nB\n\nN2", "B", &[true, false]),
+        ("N1\n\nB\n\nN2\n\nC", "B\n\nC", &[true, false]),
+        ("\n\nN1", "", &[true]),
+        ("\n\n\nN1\n\n", "\n\n\n", &[false]),
+        ("N2\n\nN1", "", &[true, true]),
+        // Not as paragraphs of their own.
+        ("N1 B", "N1 B", &[]),
+        ("A N1", "A N1", &[]),
+        ("A\nN1", "A\nN1", &[]),
+        ("N1\nB", "N1\nB", &[]),
+        ("n1", "n1", &[]),
+        ("N1N1", "N1N1", &[]),
+        // Equal notices: each call has its own.
+        ("N1\n\nN1", "N1", &[true]),
+        ("A N1\n\nN1", "A N1", &[false]),
+    ] {
+        for document in [serde_json::to_string(text).unwrap(), escaped(text)] {
+            let texts = [(0, decoded(&document))];
+            assert_eq!(texts[0].1.text, text);
+            let (one, two) = (call("N1"), call("N2"));
+            let shown = &shown(&texts, &[&one, &two])[0];
+            assert_eq!(rest(text, shown), left, "{text:?}");
+            let found: Vec<bool> = shown.iter().map(|shown| shown.leads).collect();
+            assert_eq!(found, leads, "{text:?}");
+            // The same cut made in the document.
+            let mut spliced = document.clone();
+            for shown in shown.iter().rev() {
+                let span = texts[0].1.span(&shown.cut);
+                spliced.replace_range(span.start..span.end, "");
+            }
+            assert_eq!(serde_json::from_str::<String>(&spliced).unwrap(), left, "{document}");
+        }
+    }
+}
+
+#[test]
+fn equal_notices_go_to_their_calls_in_order() {
+    let document = r#""N1\n\nN1""#;
+    let (one, two) = (call("N1"), call("N1"));
+    let shown = shown(&[(0, decoded(document))], &[&one, &two]);
+    let found: Vec<_> = shown[0].iter().map(|shown| (shown.call, shown.cut.clone())).collect();
+    assert_eq!(found, [(0, 0..4), (1, 4..6)]);
+}
+
+fn escaped(text: &str) -> String {
+    let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    format!("\"{units}\"")
+}
+
+proptest! {
+    #[test]
+    fn every_part_is_found_in_the_document(
+        parts in prop::collection::vec(("[a\"\\\\\n\u{e9}\u{1F600}]{0,3}", any::<bool>()), 0..6),
+    ) {
+        let mut document = String::from(" \"");
+        let mut text = String::new();
+        for (part, escape) in &parts {
+            text.push_str(part);
+            let quoted = if *escape { escaped(part) } else { serde_json::to_string(part).unwrap() };
+            document.push_str(&quoted[1..quoted.len() - 1]);
+        }
+        document.push('"');
+        let decoded = decoded(&document);
+        prop_assert_eq!(&decoded.text, &text);
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        for (i, start) in ends.iter().enumerate() {
+            for end in &ends[i..] {
+                let span = decoded.span(&(*start..*end));
+                let inside = format!("\"{}\"", span.of(&document));
+                prop_assert_eq!(
+                    serde_json::from_str::<String>(&inside).unwrap(),
+                    &text[*start..*end]
+                );
+            }
+        }
+    }
+}

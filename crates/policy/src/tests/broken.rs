@@ -1,0 +1,697 @@
+//! Broken rule files, and exactly what is said about them.
+
+use callgate_call::Surface;
+use callgate_facts::Catalogue;
+
+use super::support::*;
+use crate::Policies;
+
+fn shown(text: &str) -> String {
+    let source = source(text);
+    let shown: Vec<_> =
+        problems(text).iter().map(|problem| crate::render(problem, &source, false)).collect();
+    shown.join("\n\n")
+}
+
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let shown = shown(text);
+    assert_eq!(shown, expected.trim_matches('\n'), "\n{shown}");
+}
+
+#[test]
+fn an_open_bracket() {
+    check(
+        r#"policy: x
+rules: ["#,
+        r#"
+error: cannot read this file: unclosed bracket '['
+ --> test.yaml:2:8
+  |
+2 | rules: [
+  |        ^
+"#,
+    );
+}
+
+#[test]
+fn an_open_quote() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    tool: "Bash
+    verdict: deny"#,
+        r#"
+error: cannot read this file: invalid indentation in multiline quoted scalar
+ --> test.yaml:5:5
+  |
+5 |     verdict: deny
+  |     ^
+"#,
+    );
+}
+
+#[test]
+fn a_key_twice() {
+    check(
+        r#"policy: x
+policy: y"#,
+        r#"
+error: cannot read this file: duplicate mapping key: policy
+ --> test.yaml:2:1
+  |
+2 | policy: y
+  | ^^^^^^
+"#,
+    );
+}
+
+#[test]
+fn not_a_mapping() {
+    check(
+        r#"- a
+- b"#,
+        r#"
+error: a policy file must be a mapping, not a list
+ --> test.yaml:1:1
+  |
+1 | - a
+  | ^
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_key() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    tol: Bash
+    verdict: deny"#,
+        r#"
+error: unknown key `tol`
+ --> test.yaml:4:5
+  |
+4 |     tol: Bash
+  |     ^^^
+  |
+  = hint: did you mean `tool`?
+"#,
+    );
+}
+
+#[test]
+fn verdicts_unknown_and_for_later() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: denny
+  - id: b
+    verdict: pending_approval
+    review: { guidance: careful }"#,
+        r#"
+error: unknown verdict `denny`
+ --> test.yaml:4:14
+  |
+4 |     verdict: denny
+  |              ^^^^^
+  |
+  = hint: did you mean `deny`?
+
+error: `pending_approval` is not available in this version
+ --> test.yaml:6:14
+  |
+6 |     verdict: pending_approval
+  |              ^^^^^^^^^^^^^^^^
+  |
+  = hint: leave it out until then; nothing of this file is in force while it is here
+
+error: `review` is not available in this version
+ --> test.yaml:7:5
+  |
+7 |     review: { guidance: careful }
+  |     ^^^^^^
+  |
+  = hint: leave it out until then; nothing of this file is in force while it is here
+"#,
+    );
+}
+
+#[test]
+fn regular_expressions() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { arg: command, matches: '(?=x)' }
+  - id: b
+    verdict: deny
+    when: { arg: command, matches: '(\w{200}){200}' }"#,
+        r#"
+error: cannot read this regular expression
+ --> test.yaml:5:36
+  |
+5 |     when: { arg: command, matches: '(?=x)' }
+  |                                    ^^^^^^^ look-around, including look-ahead and look-behind, is not supported
+  |
+  = hint: look-around and back-references are left out: matching takes linear time
+
+error: this regular expression is too large
+ --> test.yaml:8:36
+  |
+8 |     when: { arg: command, matches: '(\w{200}){200}' }
+  |                                    ^^^^^^^^^^^^^^^^
+  |
+  = hint: use fewer or smaller repetitions, `(?-u)` classes, or several rules
+"#,
+    );
+}
+
+#[test]
+fn a_bad_glob() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { arg: path, glob: 'a{b' }"#,
+        r#"
+error: cannot read this glob
+ --> test.yaml:5:30
+  |
+5 |     when: { arg: path, glob: 'a{b' }
+  |                              ^^^^^ unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+  |
+  = hint: `*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of
+"#,
+    );
+}
+
+#[test]
+fn an_id_twice() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+  - id: a
+    verdict: allow"#,
+        r#"
+error: a second rule `a`
+ --> test.yaml:5:9
+  |
+5 |   - id: a
+  |         ^ the first is on line 3
+  |
+  = hint: ids are told to people and must be unique in the file
+"#,
+    );
+}
+
+#[test]
+fn an_unknown_kind() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    tool: [Bash, '@shel']
+    verdict: deny"#,
+        r#"
+error: unknown kind `@shel`
+ --> test.yaml:4:18
+  |
+4 |     tool: [Bash, '@shel']
+  |                  ^^^^^^^
+  |
+  = hint: did you mean `@shell`?
+"#,
+    );
+}
+
+#[test]
+fn facts_for_later_and_an_unknown_operator() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - reads: ['~/.ssh/**']
+        - arg: command
+          contain: x"#,
+        r#"
+error: `reads` is not available in this version
+ --> test.yaml:7:11
+  |
+7 |         - reads: ['~/.ssh/**']
+  |           ^^^^^
+  |
+  = hint: leave it out until then; nothing of this file is in force while it is here
+
+error: unknown key `contain`
+ --> test.yaml:9:11
+  |
+9 |           contain: x
+  |           ^^^^^^^
+  |
+  = hint: did you mean `contains`?
+"#,
+    );
+}
+
+#[test]
+fn operators_none_or_two() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { arg: a, equals: 1, contains: b }
+  - id: b
+    verdict: deny
+    when: { arg: a }
+  - id: c
+    verdict: deny
+    when: { arg: a, equals: 1, not: { arg: b, exists: true } }"#,
+        r#"
+error: a second operator, `contains`
+ --> test.yaml:5:32
+  |
+5 |     when: { arg: a, equals: 1, contains: b }
+  |                                ^^^^^^^^
+  |
+  = hint: one condition has one operator: put two into a list under `all` or `any`
+
+error: this argument has no operator
+ --> test.yaml:8:13
+  |
+8 |     when: { arg: a }
+  |             ^^^
+  |
+  = hint: add one of: equals, matches, contains, starts_with, in, glob, exists, gt, …
+
+error: one condition with `not` and `arg`
+  --> test.yaml:11:13
+   |
+11 |     when: { arg: a, equals: 1, not: { arg: b, exists: true } }
+   |             ^^^
+   |
+   = hint: put them into a list under `all` or `any`
+"#,
+    );
+}
+
+#[test]
+fn the_long_form() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { param_path: a, operator: equal, value: 1 }
+  - id: b
+    verdict: deny
+    when: { param_path: a, value: 1 }"#,
+        r#"
+error: unknown operator `equal`
+ --> test.yaml:5:38
+  |
+5 |     when: { param_path: a, operator: equal, value: 1 }
+  |                                      ^^^^^
+  |
+  = hint: did you mean `equals`?
+
+error: this condition has no `operator`
+ --> test.yaml:8:13
+  |
+8 |     when: { param_path: a, value: 1 }
+  |             ^^^^^^^^^^
+  |
+  = hint: the long form is `{param_path, operator, value}`
+"#,
+    );
+}
+
+#[test]
+fn paths() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { arg: 'a[', equals: 1 }
+  - id: b
+    verdict: deny
+    when: { arg: context.hours, gt: late }"#,
+        r#"
+error: cannot read the path `a[`
+ --> test.yaml:5:18
+  |
+5 |     when: { arg: 'a[', equals: 1 }
+  |                  ^^^^ a `[` is not closed
+  |
+  = hint: like `options.path`, `items[*].name` or `$`
+
+error: cannot read the path `context.hours`
+ --> test.yaml:8:18
+  |
+8 |     when: { arg: context.hours, gt: late }
+  |                  ^^^^^^^^^^^^^ unknown context field `hours`; for an argument write `$.context.hours`
+  |
+  = hint: did you mean `hour`?
+
+error: the value of `gt` must be a number, not text
+ --> test.yaml:8:37
+  |
+8 |     when: { arg: context.hours, gt: late }
+  |                                     ^^^^
+"#,
+    );
+}
+
+#[test]
+fn an_empty_condition_is_not_always() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: allow
+    when:"#,
+        r#"
+error: a condition must be a mapping, not nothing
+ --> test.yaml:5:9
+  |
+5 |     when:
+  |         ^
+"#,
+    );
+}
+
+#[test]
+fn fields_of_a_rule() {
+    check(
+        r#"rules:
+  - verdict: deny
+    priority: high
+    surface: [respons]
+    who: { teem: payments }"#,
+        r#"
+error: the policy has no name
+ --> test.yaml:1:1
+  |
+1 | rules:
+  | ^^^^^
+  |
+  = hint: begin with `policy: some-name`
+
+error: this rule has no `id`
+ --> test.yaml:2:5
+  |
+2 |   - verdict: deny
+  |     ^^^^^^^
+  |
+  = hint: add `id: some-name`
+
+error: `priority` must be a whole number from -1000000 to 1000000
+ --> test.yaml:3:15
+  |
+3 |     priority: high
+  |               ^^^^
+
+error: unknown surface `respons`
+ --> test.yaml:4:15
+  |
+4 |     surface: [respons]
+  |               ^^^^^^^
+  |
+  = hint: did you mean `response`?
+
+error: unknown key `teem`
+ --> test.yaml:5:12
+  |
+5 |     who: { teem: payments }
+  |            ^^^^
+  |
+  = hint: did you mean `team`?
+"#,
+    );
+}
+
+#[test]
+fn fields_of_a_policy() {
+    check(
+        r#"policy: x
+mode: dry
+default: ask
+defaults: { egres: deny }
+rules: 3"#,
+        r#"
+error: unknown mode `dry`
+ --> test.yaml:2:7
+  |
+2 | mode: dry
+  |       ^^^
+  |
+  = hint: one of: enforce, shadow
+
+error: unknown default `ask`
+ --> test.yaml:3:10
+  |
+3 | default: ask
+  |          ^^^
+  |
+  = hint: one of: allow, audit, deny
+
+error: unknown key `egres`
+ --> test.yaml:4:13
+  |
+4 | defaults: { egres: deny }
+  |             ^^^^^
+  |
+  = hint: did you mean `egress`?
+
+error: `rules` must be a list, not a number
+ --> test.yaml:5:8
+  |
+5 | rules: 3
+  |        ^
+"#,
+    );
+}
+
+#[test]
+fn limits() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    limit: { calls: 0, per: fortnight, by: [sesion] }"#,
+        r#"
+error: `calls` must be a whole number from 1 to 1000000000
+ --> test.yaml:5:21
+  |
+5 |     limit: { calls: 0, per: fortnight, by: [sesion] }
+  |                     ^
+
+error: unknown period `fortnight`
+ --> test.yaml:5:29
+  |
+5 |     limit: { calls: 0, per: fortnight, by: [sesion] }
+  |                             ^^^^^^^^^
+  |
+  = hint: one of: second, minute, hour, day
+
+error: unknown field `sesion`
+ --> test.yaml:5:45
+  |
+5 |     limit: { calls: 0, per: fortnight, by: [sesion] }
+  |                                             ^^^^^^
+  |
+  = hint: did you mean `session`?
+"#,
+    );
+}
+
+#[test]
+fn values_and_combinations() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }"#,
+        r#"
+error: the value of `equals` is nothing
+ --> test.yaml:5:37
+  |
+5 |     when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }
+  |                                     ^^^^
+  |
+  = hint: to ask whether an argument is missing, write `exists: false`
+
+error: `all` has no conditions
+ --> test.yaml:5:52
+  |
+5 |     when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }
+  |                                                    ^
+
+error: the value of `in` must be a list, not text
+ --> test.yaml:5:79
+  |
+5 |     when: { any: [{ arg: a, equals: null }, { all: [] }, { not: { arg: b, in: x } }] }
+  |                                                                               ^
+"#,
+    );
+}
+
+#[test]
+fn examples_that_do_not_hold() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    tool: Bash
+    verdict: deny
+    when: { arg: command, contains: rm }
+    examples:
+      match:
+        - { tool: Bash, input: { command: ls } }
+        - { tool: Read, input: { command: rm } }
+      no_match:
+        - { tool: Bash, input: { command: rm x } }
+        - { tool: Bash, input: { command: { nested: x } } }"#,
+        r#"
+error: rule `a` does not match this example
+ --> test.yaml:9:13
+  |
+9 |         - { tool: Bash, input: { command: ls } }
+  |             ^^^^
+  |
+  = hint: its `when`, `agent` or `who` does not hold
+
+error: rule `a` does not match this example
+  --> test.yaml:10:13
+   |
+10 |         - { tool: Read, input: { command: rm } }
+   |             ^^^^
+   |
+   = hint: its tool or server is another
+
+error: rule `a` matches this example, which it must not
+  --> test.yaml:12:13
+   |
+12 |         - { tool: Bash, input: { command: rm x } }
+   |             ^^^^
+   |
+   = hint: narrow the rule, or move the example to `match`
+
+error: rule `a` matches this example, which it must not
+  --> test.yaml:13:13
+   |
+13 |         - { tool: Bash, input: { command: { nested: x } } }
+   |             ^^^^
+   |
+   = hint: a condition is unknown here, which counts as a match in a rule that restricts
+"#,
+    );
+}
+
+#[test]
+fn json() {
+    check(
+        r#"{"policy": "x", "rules": [{"id": "a", "verdict": "deny", "tool": []}]}"#,
+        r#"
+error: `tool` is an empty list, which nothing can match
+ --> test.yaml:1:66
+  |
+1 | {"policy": "x", "rules": [{"id": "a", "verdict": "deny", "tool": []}]}
+  |                                                                  ^
+"#,
+    );
+}
+
+/// Whatever the text: an answer, and one that can be shown.
+fn survives(text: &str) {
+    let source = source(text);
+    match Policies::compile(std::slice::from_ref(&source), &Catalogue::builtin()) {
+        Ok((_, warnings)) => {
+            warnings.iter().for_each(|warning| assert!(!warning.render(&source, true).is_empty()));
+        }
+        Err(problems) => {
+            assert!(!problems.is_empty());
+            for problem in problems {
+                assert!(crate::render(&problem, &source, true).contains(&problem.source));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_cut_breaks_the_reader() {
+    let text = crate::starter().text;
+    for cut in (0..text.len()).step_by(397).filter(|cut| text.is_char_boundary(*cut)) {
+        survives(&text[..cut]);
+        survives(&text[cut..]);
+        survives(&format!("{}\u{e9}\t{}", &text[..cut], &text[cut..]));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_breaks_the_reader(text in "(policy|rules|when|id|arg|any|- |: |\\[|\\]|\\{|\\}|\n|  |é|&a |\\*a|'|\"|@shell|deny|\\PC){0,40}") {
+        survives(&text);
+    }
+}
+
+#[test]
+fn one_name_for_two_policies() {
+    let files = [source("policy: x\nrules: []\n"), source("policy: x\nrules: []\n")];
+    let problems = Policies::compile(&files, &Catalogue::builtin()).unwrap_err();
+    assert_eq!(problems[0].message, "a second policy `x`");
+}
+
+#[test]
+fn every_file_is_read_before_giving_up() {
+    let files = [source("policy: x\nrule: []\n"), source("policy: y\nrule: []\n")];
+    let problems = Policies::compile(&files, &Catalogue::builtin()).unwrap_err();
+    assert_eq!(problems.len(), 2);
+}
+
+#[test]
+fn rules_that_are_hardly_meant_are_warned_of() {
+    let text = policy_text(
+        "x",
+        "",
+        &[
+            "id: first, tool: Bash, verdict: deny, priority: 50",
+            "id: again, tool: bash, verdict: deny",
+            "id: softer, tool: bash, verdict: allow",
+            "id: exception, tool: bash, verdict: allow, priority: 10",
+            "id: inbound, surface: inbound, verdict: deny, when: { arg: a, exists: true }",
+            "id: ambiguous, tool: 'mcp__a__b__*', verdict: allow",
+            "id: hook-only, surface: hook, tool: x, verdict: deny",
+        ],
+    );
+    let served = [Surface::Response, Surface::Inbound];
+    let (_, warnings) =
+        Policies::compile_for(&[source(&text)], &Catalogue::builtin(), &served).unwrap();
+    let messages: Vec<_> = warnings.iter().map(|warning| warning.0.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "rule `again` never decides: `first` asks the same",
+            "rule `softer` never decides: `first` asks the same",
+            "rule `inbound` can never match: tools in a request have no arguments",
+            "rule `ambiguous` can never match: its tool names several servers",
+            "nothing serves the surface of rule `hook-only`: hook",
+        ]
+    );
+    let (_, quiet) = compile(&[&policy_text("x", "", &["id: a, surface: hook, verdict: deny"])]);
+    assert_eq!(quiet, []);
+}

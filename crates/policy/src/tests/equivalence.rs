@@ -1,0 +1,204 @@
+//! The index against the plain loop over all rules, on random policies and calls; and what a name
+//! decides against what the whole call comes to.
+
+use callgate_call::{Facts, Surface, ToolCall};
+use proptest::prelude::*;
+
+use super::support::*;
+use crate::policy::every_candidate;
+use crate::{LimitFacts, NameJudgement, Policies};
+
+const NAMES: [&str; 12] = [
+    "bash",
+    "read",
+    "read_file",
+    "write_file",
+    "mcp__git__push",
+    "git.push",
+    "mcp__a__b__c",
+    "mcp_git_push",
+    "a/b",
+    "run_shell_command",
+    "container.exec",
+    "zzz",
+];
+const PATTERNS: [&str; 22] = [
+    "bash",
+    "read",
+    "'*'",
+    "'read*'",
+    "'*file'",
+    "'*_*'",
+    "'re?d'",
+    "'r*e'",
+    "push",
+    "git.push",
+    "'mcp__*'",
+    "'mcp__git__*'",
+    "'git.*'",
+    "'mcp__a__b__*'",
+    "mcp__a__b__c",
+    "'@shell'",
+    "'@read'",
+    "'@mcp'",
+    "'*ush*'",
+    "'*.push'",
+    "'mcp_*'",
+    "'?'",
+];
+const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
+const VALUES: [&str; 14] = [
+    r#""x""#,
+    r#""xy""#,
+    r#""rm -rf /""#,
+    r#""/etc/passwd""#,
+    "1",
+    "1.0",
+    "2",
+    "true",
+    "null",
+    r#"["x","y"]"#,
+    r#"{"b":"x"}"#,
+    "[]",
+    r#"[{"b":"x"},"x"]"#,
+    r#""""#,
+];
+const TESTS: [&str; 22] = [
+    "equals: x",
+    "equals: 1",
+    "equals: '1'",
+    "not_equals: x",
+    "in: [x, 1.0, y]",
+    "not_in: [x]",
+    "contains: x",
+    "contains: rm",
+    "not_contains: x",
+    "starts_with: x",
+    "starts_with: xy",
+    "starts_with: /etc",
+    "not_starts_with: x",
+    "matches: '^x'",
+    "matches: 'r[m]'",
+    "not_matches: x",
+    "glob: '/etc/*'",
+    "not_glob: '/etc/*'",
+    "exists: true",
+    "exists: false",
+    "gt: 1",
+    "lte: 1",
+];
+const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
+
+fn condition() -> impl Strategy<Value = String> {
+    let test = (prop::sample::select(&PATHS), prop::sample::select(&TESTS))
+        .prop_map(|(path, test)| format!("{{ arg: {path}, {test} }}"));
+    test.prop_recursive(3, 8, 3, |inner| {
+        let list = prop::collection::vec(inner.clone(), 1..3).prop_map(|parts| parts.join(", "));
+        prop_oneof![
+            list.clone().prop_map(|parts| format!("{{ any: [{parts}] }}")),
+            list.prop_map(|parts| format!("{{ all: [{parts}] }}")),
+            inner.prop_map(|part| format!("{{ not: {part} }}")),
+        ]
+    })
+}
+
+fn rule() -> impl Strategy<Value = String> {
+    let tools = prop::collection::vec(prop::sample::select(&PATTERNS), 1..3);
+    let verdicts = ["allow", "deny", "deny", "audit", "deny, mode: shadow"];
+    (
+        prop::option::weighted(0.8, tools),
+        prop::option::weighted(0.15, prop::sample::select(&SERVERS)),
+        prop::option::weighted(0.6, condition()),
+        prop::sample::select(verdicts.to_vec()),
+        prop::sample::select(vec![50, 100, 100]),
+        prop::bool::weighted(0.1),
+    )
+        .prop_map(|(tools, server, when, verdict, priority, agent)| {
+            let mut text = format!("verdict: {verdict}, priority: {priority}");
+            if let Some(tools) = tools {
+                text += &format!(", tool: [{}]", tools.join(", "));
+            }
+            if let Some(server) = server {
+                text += &format!(", server: {server}");
+            }
+            if let Some(when) = when {
+                text += &format!(", when: {when}");
+            }
+            if agent {
+                text += ", agent: claude";
+            }
+            text
+        })
+}
+
+/// Enough rules at times that the argument index is used.
+fn policy() -> impl Strategy<Value = Policies> {
+    let rules =
+        prop_oneof![prop::collection::vec(rule(), 1..8), prop::collection::vec(rule(), 40..80),];
+    let default = prop::sample::select(vec!["allow", "deny", "audit"]);
+    (rules, default).prop_map(|(rules, default)| {
+        let rules: Vec<_> =
+            rules.iter().enumerate().map(|(i, rule)| format!("id: r{i}, {rule}")).collect();
+        let lines: Vec<&str> = rules.iter().map(String::as_str).collect();
+        policies(&policy_text("p", &format!("default: {default}"), &lines))
+    })
+}
+
+fn input() -> impl Strategy<Value = String> {
+    let value = || prop::sample::select(&VALUES);
+    prop_oneof![
+        9 => (value(), value()).prop_map(|(a, b)| format!(r#"{{"a":{a},"b":{b}}}"#)),
+        1 => prop::sample::select(vec!["", "[1]", r#"{"a":"#]).prop_map(str::to_owned),
+    ]
+}
+
+fn a_call() -> impl Strategy<Value = ToolCall> {
+    let surfaces = vec![Surface::Response, Surface::Hook];
+    (
+        prop::sample::select(&NAMES),
+        input(),
+        prop::sample::select(surfaces),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(name, input, surface, agent, proven)| {
+            let mut facts = Facts::at(surface);
+            facts.agent = agent.then(|| "Claude".to_owned());
+            facts.agent_proven = proven;
+            call_of(facts, name, &input)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_index_finds_what_the_loop_finds(
+        policies in policy(),
+        calls in prop::collection::vec(a_call(), 8),
+    ) {
+        for call in calls {
+            let fast = policies.ask(&call);
+            let slow = policies.judge_by(&call, &NOON, &LimitFacts::unasked(), |policy, question| {
+                let all = every_candidate(policy, call.origin.surface);
+                policy.judge_among(question, &all)
+            });
+            prop_assert_eq!(fast, slow, "{:?}", call);
+        }
+    }
+
+    #[test]
+    fn no_arguments_change_what_a_name_decided(
+        policies in policy(),
+        calls in prop::collection::vec(a_call(), 8),
+    ) {
+        for call in calls {
+            let whole = policies.ask(&call);
+            match policies.judge_name(&call, &NOON, &LimitFacts::unasked()) {
+                NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
+                NameJudgement::Deny(_) => prop_assert!(!whole.verdict.passes(), "{:?}", call),
+                NameJudgement::NeedArguments => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Every operator, by table.
+
+use callgate_call::{Arguments, Facts, Surface};
+
+use super::support::*;
+use crate::{LimitFacts, Moment, Verdict, Weekday};
+
+/// Whether a deny rule and an allow rule with this condition match: (deny, allow). Both alike is
+/// true or false; deny without allow is unknown.
+fn both(condition: &str, input: &str) -> (bool, bool) {
+    let deny = rules(&[&format!("id: r, tool: t, verdict: deny, when: {{ {condition} }}")]);
+    let allow = policies(&policy_text(
+        "test",
+        "default: deny",
+        &[&format!("id: r, tool: t, verdict: allow, when: {{ {condition} }}")],
+    ));
+    (deny.verdict("t", input) == Verdict::Deny, allow.verdict("t", input) == Verdict::Allow)
+}
+
+const TRUE: (bool, bool) = (true, true);
+const FALSE: (bool, bool) = (false, false);
+const UNKNOWN: (bool, bool) = (true, false);
+
+fn check(table: &[(&str, &str, (bool, bool))]) {
+    for (condition, input, expected) in table {
+        assert_eq!(both(condition, input), *expected, "{condition} on {input}");
+    }
+}
+
+#[test]
+fn equals_and_in() {
+    check(&[
+        ("arg: a, equals: x", r#"{"a":"x"}"#, TRUE),
+        ("arg: a, equals: x", r#"{"a":"X"}"#, FALSE),
+        ("arg: a, equals: x", r#"{"a":"xy"}"#, FALSE),
+        ("arg: a, equals: ''", r#"{"a":""}"#, TRUE),
+        ("arg: a, equals: 1", r#"{"a":1}"#, TRUE),
+        ("arg: a, equals: 1", r#"{"a":1.0}"#, TRUE),
+        ("arg: a, equals: 1", r#"{"a":"1"}"#, TRUE),
+        ("arg: a, equals: 1", r#"{"a":"1.0"}"#, FALSE),
+        ("arg: a, equals: '1'", r#"{"a":1}"#, TRUE),
+        ("arg: a, equals: '1'", r#"{"a":1.0}"#, FALSE),
+        ("arg: a, equals: 9007199254740993", r#"{"a":9007199254740992}"#, FALSE),
+        ("arg: a, equals: 123456789012345678901", r#"{"a":123456789012345678901}"#, TRUE),
+        ("arg: a, equals: 123456789012345678901", r#"{"a":123456789012345678902}"#, FALSE),
+        ("arg: a, equals: true", r#"{"a":true}"#, TRUE),
+        ("arg: a, equals: no", r#"{"a":"no"}"#, TRUE),
+        ("arg: a, equals: no", r#"{"a":false}"#, FALSE),
+        ("arg: a, equals: x", r#"{"a":{"b":"x"}}"#, UNKNOWN),
+        ("arg: a, not_equals: x", r#"{"a":"y"}"#, TRUE),
+        ("arg: a, not_equals: x", r#"{"a":"x"}"#, FALSE),
+        ("arg: a, not_equals: x", r#"{"a":{}}"#, UNKNOWN),
+        ("arg: a, in: [x, 2]", r#"{"a":2.0}"#, TRUE),
+        ("arg: a, in: [x, 2]", r#"{"a":"y"}"#, FALSE),
+        ("arg: a, not_in: [x, 2]", r#"{"a":"y"}"#, TRUE),
+        ("arg: a, not_in: [x, 2]", r#"{"a":"x"}"#, FALSE),
+    ]);
+}
+
+#[test]
+fn text_operators() {
+    check(&[
+        ("arg: a, contains: b", r#"{"a":"abc"}"#, TRUE),
+        ("arg: a, contains: B", r#"{"a":"abc"}"#, FALSE),
+        ("arg: a, contains: 23", r#"{"a":1234}"#, TRUE),
+        ("arg: a, not_contains: b", r#"{"a":"abc"}"#, FALSE),
+        ("arg: a, starts_with: ab", r#"{"a":"abc"}"#, TRUE),
+        ("arg: a, starts_with: bc", r#"{"a":"abc"}"#, FALSE),
+        ("arg: a, not_starts_with: bc", r#"{"a":"abc"}"#, TRUE),
+        ("arg: a, matches: 'b+c'", r#"{"a":"xbbcx"}"#, TRUE),
+        ("arg: a, matches: '^b+c$'", r#"{"a":"xbbcx"}"#, FALSE),
+        ("arg: a, matches: 'B'", r#"{"a":"b"}"#, FALSE),
+        ("arg: a, matches: 'tr.e'", r#"{"a":true}"#, TRUE),
+        ("arg: a, not_matches: 'b+c'", r#"{"a":"xbbcx"}"#, FALSE),
+        ("arg: a, glob: '/etc/*'", r#"{"a":"/etc/passwd"}"#, TRUE),
+        ("arg: a, glob: '/etc/*'", r#"{"a":"/etc/ssl/key"}"#, FALSE),
+        ("arg: a, glob: '/etc/**'", r#"{"a":"/etc/ssl/key"}"#, TRUE),
+        ("arg: a, glob: '*.{pem,key}'", r#"{"a":"x.key"}"#, TRUE),
+        ("arg: a, not_glob: '/etc/*'", r#"{"a":"/etc/ssl/key"}"#, TRUE),
+        ("arg: a, matches: x", r#"{"a":{}}"#, UNKNOWN),
+    ]);
+}
+
+#[test]
+fn numbers() {
+    check(&[
+        ("arg: a, gt: 5", r#"{"a":6}"#, TRUE),
+        ("arg: a, gt: 5", r#"{"a":5}"#, FALSE),
+        ("arg: a, gte: 5", r#"{"a":5.0}"#, TRUE),
+        ("arg: a, lt: -1", r#"{"a":-1.5}"#, TRUE),
+        ("arg: a, lte: 5", r#"{"a":50e-1}"#, TRUE),
+        ("arg: a, gt: 9007199254740992", r#"{"a":9007199254740993}"#, TRUE),
+        ("arg: a, gt: 5", r#"{"a":"6"}"#, UNKNOWN),
+        ("arg: a, gt: 5", r#"{"a":true}"#, UNKNOWN),
+        ("arg: a, gt: 5", r#"{}"#, FALSE),
+        ("arg: a, gt: 5", r#"{"a":[1,6]}"#, TRUE),
+        ("arg: a, gt: 5", r#"{"a":[1,"x"]}"#, UNKNOWN),
+    ]);
+}
+
+#[test]
+fn missing_and_null() {
+    check(&[
+        ("arg: a, equals: x", "{}", FALSE),
+        ("arg: a, equals: x", r#"{"a":null}"#, FALSE),
+        ("arg: a, not_equals: x", "{}", TRUE),
+        ("arg: a, not_matches: x", r#"{"a":null}"#, TRUE),
+        ("arg: a, exists: true", "{}", FALSE),
+        ("arg: a, exists: true", r#"{"a":null}"#, FALSE),
+        ("arg: a, exists: true", r#"{"a":{}}"#, TRUE),
+        ("arg: a, exists: false", "{}", TRUE),
+        ("arg: a, exists: false", "", TRUE),
+        ("arg: a, exists: false", r#"{"a":0}"#, FALSE),
+        ("arg: a.b, exists: false", r#"{"a":"text"}"#, UNKNOWN),
+        ("arg: a.b, equals: x", r#"{"a":"text"}"#, UNKNOWN),
+    ]);
+}
+
+#[test]
+fn lists() {
+    check(&[
+        ("arg: a, equals: x", r#"{"a":["y","x"]}"#, TRUE),
+        ("arg: a, equals: x", r#"{"a":["y",["x"]]}"#, TRUE),
+        ("arg: a, equals: x", r#"{"a":[]}"#, FALSE),
+        ("arg: a, equals: x", r#"{"a":["y",{}]}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"a":["x",{}]}"#, TRUE),
+        ("arg: a, not_equals: x", r#"{"a":["y","x"]}"#, FALSE),
+        ("arg: a, not_equals: x", r#"{"a":["y","z"]}"#, TRUE),
+        ("arg: 'a[*].n', equals: x", r#"{"a":[{"n":"y"},{"n":"x"}]}"#, TRUE),
+        ("arg: 'a[0].n', equals: x", r#"{"a":[{"n":"y"},{"n":"x"}]}"#, FALSE),
+        ("arg: 'a[*].n', not_equals: x", r#"{"a":[{"n":"y"},{"n":"x"}]}"#, FALSE),
+        ("arg: 'a[*].n', equals: x", r#"{"a":"x"}"#, UNKNOWN),
+    ]);
+}
+
+#[test]
+fn the_whole_input() {
+    check(&[
+        ("arg: $, contains: secret", r#"{"a":{"b":["a secret"]}}"#, TRUE),
+        ("arg: $, contains: secret", r#"{"a":"\u0073ecret"}"#, TRUE),
+        ("arg: $, contains: secret", r#"{"secret":"a"}"#, FALSE),
+        ("arg: $, not_contains: secret", r#"{"a":"b"}"#, TRUE),
+    ]);
+    let deny = rules(&["id: r, verdict: deny, when: { arg: $, contains: '*** Delete' }"]);
+    let mut patch = call("apply_patch", "");
+    patch.arguments = Arguments::text("*** Begin\n*** Delete File: a");
+    assert_eq!(deny.ask(&patch).verdict, Verdict::Deny);
+    let named = rules(&["id: r, verdict: deny, when: { arg: command, contains: rm }"]);
+    assert_eq!(named.ask(&patch).verdict, Verdict::Allow, "a custom tool has no named argument");
+}
+
+#[test]
+fn any_all_not_and_unknown() {
+    const T: &str = "{ arg: t, exists: true }";
+    const F: &str = "{ arg: f, exists: true }";
+    const U: &str = "{ arg: t, gt: 1 }";
+    let table = [
+        (format!("any: [{T}, {U}]"), TRUE),
+        (format!("any: [{F}, {U}]"), UNKNOWN),
+        (format!("all: [{T}, {U}]"), UNKNOWN),
+        (format!("all: [{F}, {U}]"), FALSE),
+        (format!("not: {U}"), UNKNOWN),
+        (format!("not: {F}"), TRUE),
+        (format!("not: {{ all: [{T}, {{ not: {U} }}] }}"), UNKNOWN),
+        (format!("all: [{T}, {{ any: [{F}, {{ not: {F} }}] }}]"), TRUE),
+    ];
+    for (condition, expected) in table {
+        assert_eq!(both(&condition, r#"{"t":"text"}"#), expected, "{condition}");
+    }
+}
+
+#[test]
+fn unreadable_arguments_are_unknown_to_every_operator() {
+    for input in [r#"{"a":1,"a":2}"#, "[1]", r#"{"a":"#, r#"{"a":1} {}"#] {
+        for condition in ["arg: a, equals: zzz", "arg: a, not_equals: zzz", "arg: b, exists: false"]
+        {
+            assert_eq!(both(condition, input), UNKNOWN, "{condition} on {input}");
+        }
+    }
+    let deny = rules(&["id: r, tool: t, verdict: deny, when: { arg: a, equals: x }"]);
+    let judgement = deny.ask(&call("t", "[1]"));
+    assert!(judgement.deciding[0].unknown);
+    assert_eq!(judgement.errors[0].why, "the arguments are JSON, but not an object");
+    let mut large = call("t", "");
+    large.arguments = Arguments::oversize("{");
+    assert_eq!(deny.ask(&large).verdict, Verdict::Deny);
+}
+
+#[test]
+fn the_long_form_means_the_same() {
+    check(&[
+        ("param_path: a.b, operator: not_equals, value: x", r#"{"a":{"b":"y"}}"#, TRUE),
+        ("param_path: a.b, operator: gt, value: 3", r#"{"a":{"b":4}}"#, TRUE),
+    ]);
+}
+
+#[test]
+fn context() {
+    let table = [
+        ("arg: context.cwd, starts_with: /work", true),
+        ("arg: context.model, glob: 'claude-*'", true),
+        ("arg: context.provider, equals: anthropic", true),
+        ("arg: context.hour, gte: 22", true),
+        ("arg: context.weekday, in: [sat, sun]", true),
+        ("arg: context.weekday, equals: mon", false),
+        ("arg: context.session, equals: s1", true),
+        ("arg: context.session, exists: false", false),
+    ];
+    let mut facts = Facts::at(Surface::Hook);
+    facts.cwd = Some("/work/project".into());
+    facts.model = Some("claude-x".into());
+    facts.provider = Some("anthropic".into());
+    facts.session = Some("s1".into());
+    let call = call_of(facts, "t", "");
+    let night = Moment { hour: 23, weekday: Weekday::Sunday };
+    for (condition, expected) in table {
+        let deny = rules(&[&format!("id: r, verdict: deny, when: {{ {condition} }}")]);
+        let judgement = deny.judge(&call, &night, &LimitFacts::unasked());
+        assert_eq!(judgement.verdict == Verdict::Deny, expected, "{condition}");
+    }
+}
+
+#[test]
+fn the_matched_argument_is_told() {
+    let deny = rules(&[
+        "id: r, verdict: deny, when: { any: [{ arg: a, equals: x }, { arg: 'l[*]', matches: 'b' }] }",
+    ]);
+    let judgement = deny.ask(&call("t", r#"{"a":"y","l":["a","b"]}"#));
+    let matched = judgement.matched.unwrap();
+    assert_eq!((matched.path.as_str(), matched.value.as_str()), ("l[*]", "b"));
+    let long = format!(r#"{{"a":"y","l":["{}"]}}"#, "b".repeat(500));
+    let matched = deny.ask(&call("t", &long)).matched.unwrap();
+    assert_eq!(matched.value.chars().count(), 120);
+}

@@ -1,0 +1,53 @@
+//! What several fuzz targets share.
+
+use std::sync::LazyLock;
+
+use callgate_dialect::Dialect;
+use callgate_gate::OnDeny;
+use callgate_policy::Policies;
+use callgate_testkit::{clients, drive};
+
+/// Name, rules, and whether they deny every call.
+type Rules = (&'static str, Policies, bool);
+
+static RULES: LazyLock<[Rules; 4]> = LazyLock::new(|| {
+    [
+        ("allowed by name", drive::allow_all(), false),
+        ("allowed by arguments", drive::allow_all_held(), false),
+        ("denied by name", drive::deny_names(&["*"]), true),
+        ("denied by arguments", drive::deny_all_by_arguments(), true),
+    ]
+});
+
+/// Runs any bytes through a gate of the dialect.
+///
+/// Nothing panics, which frames leave does not depend on how the input was cut, and of a response
+/// whose calls are all denied no client makes out a call. The first two bytes choose the cuts and
+/// what takes the place of a denied call.
+pub fn gate(dialect: Dialect, data: &[u8]) {
+    let [cut, choice, input @ ..] = data else { return };
+    let on_deny = if choice % 2 == 0 { OnDeny::Explain } else { OnDeny::Silent };
+    for (name, policies, denies) in &*RULES {
+        let run = |piece: usize| {
+            drive::run(dialect, drive::settings(on_deny), policies, input.chunks(piece.max(1)))
+        };
+        let whole = run(input.len());
+        let pieces = run(usize::from(*cut) + 1);
+        assert_eq!(frames(&whole.out), frames(&pieces.out), "{name}: cuts change what leaves");
+        assert_eq!(whole.ending, pieces.ending, "{name}: cuts change the end");
+        if *denies {
+            for (client, calls) in clients::readings(dialect, &whole.out) {
+                assert!(calls.is_empty(), "{name}: {client} reads {calls:?}\n{}", whole.text());
+            }
+        }
+    }
+}
+
+/// The frames of a body, sorted: a keep-alive may overtake a held call, and whether it does hangs
+/// on what has come by then.
+fn frames(body: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(body);
+    let mut frames: Vec<String> = text.split("\n\n").map(str::to_owned).collect();
+    frames.sort();
+    frames
+}

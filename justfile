@@ -1,0 +1,32 @@
+# Thin names for `cargo xtask`; `just` lists them.
+
+_default:
+    @just --list --unsorted
+
+# formatting, lints, unit tests: seconds when warm
+check:
+    cargo xtask check
+
+# everything; installs what it needs
+test:
+    cargo xtask test
+
+# exactly what CI runs
+ci:
+    .ci/run
+
+# speed of the hot paths
+bench:
+    cargo xtask bench
+
+# every fuzz target, or one
+fuzz seconds="60" target="":
+    cargo xtask fuzz {{seconds}} {{target}}
+
+# crate directions, left-over markers, links, file sizes
+tidy:
+    cargo xtask tidy
+
+# tests of one crate: `just crate dialect`
+crate name:
+    cargo test --package callgate-{{name}}

