@@ -38,9 +38,7 @@ pub enum Added {
     More,
     /// With this piece the arguments are one complete document.
     Completes,
-    /// The arguments were complete before this piece, and it adds only white space.
-    Space,
-    /// The arguments were complete before this piece, and it adds to them.
+    /// The arguments were complete before this piece.
     Excess,
 }
 
@@ -64,6 +62,39 @@ impl Assembly {
             self.add_name(name);
         }
         self.add_arguments(&piece.arguments, limit)
+    }
+
+    /// Whether a piece brings arguments beside white space.
+    pub fn brings_arguments(piece: &Piece) -> bool {
+        match &piece.arguments {
+            ArgumentsPiece::None => false,
+            ArgumentsPiece::Whole(text) => !text.trim_ascii().is_empty(),
+            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+                let (mut half, mut text) = (None, String::new());
+                let whole = decode_into(raw, &mut half, &mut text) && half.is_none();
+                !whole || !text.trim_ascii().is_empty()
+            }
+        }
+    }
+
+    /// Why a piece cannot belong to this call.
+    pub fn conflict(&self, piece: &Piece) -> Option<&'static str> {
+        let renames = piece
+            .name
+            .as_ref()
+            .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name);
+        let free = matches!(piece.arguments, ArgumentsPiece::Free(_));
+        let json = matches!(
+            piece.arguments,
+            ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_)
+        );
+        if renames {
+            Some("it was given another name")
+        } else if (free && !self.free_text && self.pieces > 0) || (json && self.free_text) {
+            Some("it is a function and a custom tool at once")
+        } else {
+            None
+        }
     }
 
     /// A name may come in pieces, or again in every piece.
@@ -101,7 +132,6 @@ impl Assembly {
             self.had_whole && !matches!(piece, ArgumentsPiece::Whole(_)) && !added.is_empty();
         let state = if self.free_text { Document::Free } else { before.feed(added) };
         self.document = state;
-        let grew = !added.trim_ascii().is_empty();
         if self.arguments.len() > limit {
             self.oversize = true;
             let mut keep = limit.min(1024);
@@ -111,8 +141,7 @@ impl Assembly {
             self.arguments.truncate(keep);
         }
         match (before, state) {
-            (Document::Complete, _) if grew => Added::Excess,
-            (Document::Complete, _) => Added::Space,
+            (Document::Complete, _) => Added::Excess,
             (_, Document::Complete) => Added::Completes,
             _ => Added::More,
         }
@@ -273,11 +302,11 @@ mod tests {
 
     #[test]
     fn completeness_is_found_in_the_piece_that_completes() {
-        use Added::{Completes, Excess, More, Space};
+        use Added::{Completes, Excess, More};
         for (pieces, want) in [
             (vec![r#"{\"a\":"#, "1}"], vec![More, Completes]),
             (vec![r#"{\"a\":\"}"#, r#"\\\"}"#, r#"\"}"#], vec![More, More, Completes]),
-            (vec!["{}", " ", "{}"], vec![Completes, Space, Excess]),
+            (vec!["{}", " "], vec![Completes, Excess]),
             (vec!["", "  ", "{}"], vec![More, More, Completes]),
             (vec!["{}x"], vec![More]),
             (vec!["[1]", "x"], vec![More, More]),

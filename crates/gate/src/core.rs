@@ -35,6 +35,8 @@ pub(crate) struct Core {
     pub(crate) outbox: Outbox,
     /// The first lane in which a call stood.
     first_lane: Option<Lane>,
+    /// Calls stand in more than one lane.
+    several_lanes: bool,
     /// The line end the upstream uses, for frames of our own.
     pub(crate) line_end: &'static str,
     pub(crate) stream: Stream,
@@ -87,6 +89,7 @@ impl Core {
             moved: false,
             outbox: Outbox::default(),
             first_lane: None,
+            several_lanes: false,
             line_end: "\n",
             stream: Stream::Passing,
         }
@@ -197,6 +200,9 @@ impl Core {
         let first = self.queue.first().map_or(order, |first| first.reading.order);
         let begun = entry.reading.block.is_some_and(|block| self.writer.is_out(block.slot));
         self.restless |= order == Order::Free || order != first || begun;
+        if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
+            call.waiting += 1;
+        }
         self.queued += entry.size();
         self.queue.push(entry);
     }
@@ -217,7 +223,7 @@ impl Core {
         let opens = entry.reading.block.is_some_and(|block| block.does == BlockStep::Open);
         match self.writer.open_call() {
             Some(before) if opens => {
-                let ended = self.call(before).is_none_or(|call| call.ended);
+                let ended = self.call(before).is_none_or(|call| call.ended && call.waiting == 0);
                 if let (true, Held::Frame(frame)) = (ended, &entry.bytes) {
                     self.writer.close_call(&frame.as_frame(), out);
                 }
@@ -247,6 +253,9 @@ impl Core {
                 let free = begun || !blocked.holds(entry.reading.order, pace);
                 if free && self.is_ready(&entry, out) {
                     self.queued -= entry.size();
+                    if let Some(call) = entry.reading.block.and_then(|b| self.call_mut(b.slot)) {
+                        call.waiting -= 1;
+                    }
                     // What leaves may be what another frame waits for.
                     self.moved |= entry.reading.block.is_some();
                     self.emit(entry, out);
@@ -308,12 +317,18 @@ impl Core {
         let grows = self.dialect.name_may_grow();
         let by_arguments = self.dialect.arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
-        let renames = piece.name.as_ref().is_some_and(|name| {
-            !name.is_empty() && call.assembly.is_named() && name != call.assembly.name()
-        });
-        if renames && !matches!(call.state, State::Naming | State::Denied(_)) {
-            self.refuse_piece(piece.slot, "it was given another name");
+        let settled = !matches!(call.state, State::Naming | State::Denied(_));
+        if let (true, Some(why)) = (settled, call.assembly.conflict(piece)) {
+            self.refuse_piece(piece.slot, why);
             return false;
+        }
+        // What was judged does not change any more.
+        if matches!(call.state, State::Asked(_) | State::Allowed | State::Dropped) {
+            let brings = Assembly::brings_arguments(piece);
+            if brings {
+                self.refuse_piece(piece.slot, "text came behind its complete arguments");
+            }
+            return !brings;
         }
         let added = call.assembly.add(piece, limit);
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
@@ -323,15 +338,6 @@ impl Core {
             State::Naming if named => self.ask_name(piece.slot),
             State::NameAsked | State::Held if complete => self.ask(piece.slot),
             State::Live if added == Added::Completes => self.ask(piece.slot),
-            State::Asked(_) | State::Allowed
-                if added == Added::Excess || (added == Added::More && call.ended) =>
-            {
-                if matches!(piece.arguments, callgate_dialect::ArgumentsPiece::None) {
-                    return true;
-                }
-                self.refuse_piece(piece.slot, "text came behind its complete arguments");
-                return false;
-            }
             _ => {}
         }
         true
@@ -353,6 +359,8 @@ impl Core {
             Dialect::Anthropic => piece.slot as usize,
             Dialect::OpenAiChat => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
+        let second_lane = lane != first && piece.carrier == Carrier::Listed;
+        self.several_lanes |= second_lane;
         self.calls.push(CallSlot {
             slot: piece.slot,
             lane,
@@ -362,9 +370,11 @@ impl Core {
                 Host::Client => State::Naming,
                 Host::Provider => State::Provider,
             },
+            waiting: 0,
             ended: false,
             place,
-            second_lane: lane != first && piece.carrier == Carrier::Listed,
+            second_lane,
+            apart: second_lane,
             notice: None,
         });
     }
@@ -438,6 +448,12 @@ impl Core {
         if let Some(why) = call.assembly.refusal() {
             return self.refuse(slot, why);
         }
+        if self.several_lanes && self.blurs_lanes(slot) {
+            return self.refuse(slot, "calls in several choices cannot be told apart by their ids");
+        }
+        let several_lanes = self.several_lanes;
+        let Some(call) = self.call_mut(slot) else { return };
+        call.apart |= several_lanes && !streaming;
         match call.assembly.whole(&origin) {
             Ok(whole) => {
                 call.state = State::Asked(Asked { call: whole.clone(), streaming });
@@ -447,6 +463,15 @@ impl Core {
             }
             Err(why) => self.refuse(slot, &why.to_string()),
         }
+    }
+
+    /// Some clients do not tell choices apart; to them only its id sets this call off from those
+    /// of other choices.
+    fn blurs_lanes(&self, slot: Slot) -> bool {
+        let Some(call) = self.call(slot) else { return true };
+        let id = call.assembly.id();
+        let twin = |other: &CallSlot| other.lane != call.lane && other.assembly.id() == id;
+        id.is_empty() || self.calls.iter().any(twin)
     }
 
     /// Refuses a call that no rule can read.

@@ -22,13 +22,16 @@ pub(crate) struct CallSlot {
     pub(crate) carrier: Carrier,
     pub(crate) assembly: Assembly,
     pub(crate) state: State,
+    /// How many frames of it wait.
+    pub(crate) waiting: usize,
     /// Its own end or the turn's has come: no piece of it is expected any more.
     pub(crate) ended: bool,
     /// Its place in the turn: among the blocks, or among the calls of the choice.
     pub(crate) place: usize,
-    /// Calls also stand in another lane. Some clients do not tell lanes apart, so this one leaves
-    /// whole.
+    /// Calls stood in another lane before. It waits until none of those streams.
     pub(crate) second_lane: bool,
+    /// Calls stand in several lanes. Some clients do not tell lanes apart, so it leaves whole.
+    pub(crate) apart: bool,
     /// The notice that took its place.
     pub(crate) notice: Option<String>,
 }
@@ -78,6 +81,6 @@ impl CallSlot {
     /// Whether it leaves in the dialect's canonical form instead of piece by piece.
     pub(crate) fn leaves_whole(&self) -> bool {
         let odd = !self.assembly.is_canonical();
-        odd || (self.second_lane && !self.assembly.is_one_piece())
+        odd || (self.apart && !self.assembly.is_one_piece())
     }
 }

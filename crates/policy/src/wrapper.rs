@@ -79,9 +79,11 @@ fn calls_of(call: &ToolCall, item: &Value) -> Result<Vec<ToolCall>, String> {
             text
         }
     };
-    let stripped = name.trim().strip_prefix("functions.");
+    let prefix = "functions.";
+    let stripped = name.trim().split_at_checked(prefix.len());
+    let stripped = stripped.filter(|(start, _)| start.eq_ignore_ascii_case(prefix));
     let mut calls = Vec::new();
-    for name in [Some(name), stripped].into_iter().flatten() {
+    for name in [Some(name), stripped.map(|(_, rest)| rest)].into_iter().flatten() {
         calls.push(ToolCall {
             id: call.id.clone(),
             name: ToolName::parse(name).map_err(|error| error.to_string())?,

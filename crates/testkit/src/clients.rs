@@ -139,7 +139,7 @@ fn anthropic_by_place(events: &[(String, Value)]) -> Vec<Call> {
                 let place = match event["index"].as_i64() {
                     Some(-1) => blocks.len().checked_sub(1),
                     Some(index) => usize::try_from(index).ok(),
-                    None => None,
+                    None => event["index"].as_f64().map(|index| index as usize),
                 };
                 if let Some(block) = place.and_then(|place| blocks.get_mut(place)) {
                     block.pieces.push_str(event["delta"]["partial_json"].as_str().unwrap_or(""));
@@ -156,7 +156,8 @@ fn anthropic_by_index(events: &[(String, Value)]) -> Vec<Call> {
     let mut open: BTreeMap<String, Building> = BTreeMap::new();
     let mut calls = Vec::new();
     for (_, event) in events {
-        let index = event["index"].to_string();
+        // To JavaScript, 0.0 is 0.
+        let index = event["index"].to_string().trim_end_matches(".0").to_owned();
         match event["type"].as_str() {
             Some("message_start") => {
                 let content = event["message"]["content"].as_array();
@@ -181,15 +182,18 @@ fn anthropic_by_index(events: &[(String, Value)]) -> Vec<Call> {
     calls
 }
 
-/// A client that ignores indices: deltas belong to the call that began last.
+/// A client that ignores indices: deltas belong to the call that began last, until a block stops.
 fn anthropic_last_begun(events: &[(String, Value)]) -> Vec<Call> {
     let mut blocks: Vec<Building> = Vec::new();
+    let mut open = false;
     for (_, event) in events {
         match event["type"].as_str() {
             Some("content_block_start") if block_call(&event["content_block"]).is_some() => {
                 blocks.push(Building::start(&event["content_block"]));
+                open = true;
             }
-            Some("content_block_delta") => {
+            Some("content_block_stop") => open = false,
+            Some("content_block_delta") if open => {
                 if let Some(block) = blocks.last_mut() {
                     block.pieces.push_str(event["delta"]["partial_json"].as_str().unwrap_or(""));
                 }

@@ -26,6 +26,10 @@ fn every_inner_call_is_judged() {
         );
         assert_eq!(policies.by_name(outer), "open");
     }
+    let server = rules(&["id: d, tool: github.create_issue, verdict: deny"]);
+    for inner in ["github.create_issue", "Functions.github.create_issue"] {
+        assert_eq!(server.verdict("parallel", &wrapped(inner, "{}")), Verdict::Deny, "{inner}");
+    }
     let text = wrapped("bash", r#""{\"command\":\"rm\"}""#);
     assert_eq!(policies.verdict("parallel", &text), Verdict::Deny, "parameters as text");
     let nested = wrapped("multi_tool_use.parallel", &wrapped("bash", r#"{"command":"rm"}"#));

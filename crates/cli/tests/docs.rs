@@ -1,0 +1,447 @@
+//! The documentation, run: commands and their output, policies and their verdicts, bypasses and
+//! their cases, reference tables and the lists they are about.
+//!
+//! | in a Markdown file | is |
+//! |---|---|
+//! | ```` ```console ```` | run; lines behind `$ ` are commands (`> ` goes on), the rest is what they print |
+//! | ```` ```console no-run ```` | not run; the text before it says so and why |
+//! | ```` ```yaml policy ```` | a policy for what follows; two in a row are used together |
+//! | ```` ```jsonl calls ```` | calls with their verdict and rule: `{"tool":"x"} => deny some-rule` |
+//! | ```` ```text problems ```` | what `callgate policy check` says of the policy before |
+//!
+//! In printed text `...` stands for anything: alone on its line for any lines.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is a failed test"
+)]
+
+#[path = "docs/pages.rs"]
+mod pages;
+#[path = "docs/probes.rs"]
+mod probes;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use pages::{Block, Page, page, pages, root};
+use probes::probes;
+
+#[test]
+fn every_command_prints_what_the_page_shows() {
+    let mut commands = 0;
+    for page in pages() {
+        let place = Place::new();
+        for block in page.blocks.iter().filter(|block| block.info == "console") {
+            commands += place.run_console(&page, block);
+        }
+    }
+    assert!(commands > 15, "only {commands} commands were run");
+}
+
+#[test]
+fn every_policy_gives_the_verdicts_the_page_shows() {
+    let mut calls = 0;
+    for page in pages() {
+        let place = Place::new();
+        let mut policies: Vec<&Block> = Vec::new();
+        let mut spent = false;
+        for block in &page.blocks {
+            match block.info.split_once(' ').unwrap_or((&block.info, "")) {
+                ("yaml", "policy") => {
+                    if std::mem::take(&mut spent) {
+                        policies.clear();
+                    }
+                    policies.push(block);
+                }
+                ("jsonl", rest) if rest.starts_with("calls") => {
+                    calls += place.run_calls(&page, &policies, block);
+                    spent = true;
+                }
+                ("text", "problems") => {
+                    place.run_problems(&page, &policies, block);
+                    spent = true;
+                }
+                _ => {}
+            }
+        }
+        assert!(spent || policies.is_empty(), "{}: nothing uses the last policy", page.name);
+    }
+    assert!(calls > 40, "only {calls} calls were judged");
+}
+
+/// Nothing that looks like it runs is left out by a slip of the pen.
+#[test]
+fn every_block_is_of_a_known_kind() {
+    for page in pages() {
+        for block in &page.blocks {
+            let at = format!("{}:{}", page.name, block.line);
+            match block.info.as_str() {
+                "console" | "yaml policy" | "text" | "text problems" | "toml" | "rust" => {}
+                "console no-run" => {
+                    let said = block.before.contains("not run");
+                    assert!(said, "{at}: say before the block that it is not run, and why");
+                }
+                info if info.starts_with("jsonl calls") => {}
+                info => panic!("{at}: unknown kind of block `{info}`"),
+            }
+        }
+    }
+}
+
+/// A folder to run in, with the corpus in it and a home of its own.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("home")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(root().join("corpus"), dir.path().join("corpus")).unwrap();
+        Self { dir }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let binaries = Path::new(env!("CARGO_BIN_EXE_callgate")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .current_dir(self.dir.path())
+            .env("PATH", format!("{}:{path}", binaries.display()))
+            .env("HOME", self.dir.path().join("home"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("CALLGATE_CONFIG");
+        command
+    }
+
+    /// Runs one block. Answers how many commands it has.
+    fn run_console(&self, page: &Page, block: &Block) -> usize {
+        let steps = console_steps(&block.text);
+        let mut last = 0;
+        for (command, expected) in &steps {
+            // A reader without the binary on the path builds it; the test has built it already.
+            let run =
+                command.replace("cargo run --quiet --release --package callgate --", "callgate");
+            let script = format!("exec 2>&1\n(exit {last})\n{run}");
+            let ran = self.command("sh").arg("-c").arg(script).output().unwrap();
+            last = ran.status.code().unwrap_or(-1);
+            let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+            let at = format!("{}:{}: `{command}`", page.name, block.line);
+            assert_like(&at, expected, &printed);
+        }
+        assert!(!steps.is_empty(), "{}:{}: no command", page.name, block.line);
+        steps.len()
+    }
+
+    /// Judges the calls of a block. Answers how many there are.
+    fn run_calls(&self, page: &Page, policies: &[&Block], block: &Block) -> usize {
+        let at = format!("{}:{}", page.name, block.line);
+        assert!(!policies.is_empty(), "{at}: no policy before these calls");
+        let lines: Vec<(&str, &str)> = block
+            .text
+            .lines()
+            .map(|line| line.rsplit_once(" => ").unwrap_or_else(|| panic!("{at}: `{line}`")))
+            .collect();
+        let flags = block.info.strip_prefix("jsonl calls").unwrap_or_default();
+        let mut check = self.command("callgate");
+        check.args(["check", "--jsonl", "-"]).args(flags.split_whitespace());
+        for file in self.write(policies) {
+            check.arg("--policy").arg(file);
+        }
+        let input: String = lines.iter().map(|(call, _)| format!("{call}\n")).collect();
+        let ran = feed(check, input.as_bytes());
+        let answers = String::from_utf8(ran.stdout).unwrap();
+        let answers: Vec<&str> = answers.lines().collect();
+        let talk = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(answers.len(), lines.len(), "{at}: {talk}");
+        for ((call, expected), answer) in lines.iter().zip(answers) {
+            let answer: Value = serde_json::from_str(answer).unwrap();
+            let rule = answer["rule"].as_str().unwrap_or("(default)");
+            let beside = |list: &str, sign: &str| -> String {
+                let hits = answer[list].as_array().into_iter().flatten();
+                hits.map(|hit| format!(" {sign}{}", hit["rule"].as_str().unwrap_or("?"))).collect()
+            };
+            let got = format!(
+                "{} {rule}{}{}",
+                answer["verdict"].as_str().unwrap_or("error"),
+                beside("audits", "audit:"),
+                beside("shadows", "shadow:")
+            );
+            assert_eq!(got, *expected, "{at}: {call}\n{answer:#}");
+        }
+        lines.len()
+    }
+
+    fn run_problems(&self, page: &Page, policies: &[&Block], block: &Block) {
+        let mut check = self.command("callgate");
+        check.args(["policy", "check"]).args(self.write(policies));
+        let ran = check.output().unwrap();
+        let at = format!("{}:{}", page.name, block.line);
+        assert_like(&at, &block.text, &String::from_utf8(ran.stderr).unwrap());
+    }
+
+    fn write(&self, policies: &[&Block]) -> Vec<String> {
+        let name =
+            |n: usize| if n == 0 { "policy.yaml".into() } else { format!("policy-{n}.yaml") };
+        let written = policies.iter().enumerate().map(|(n, block)| {
+            fs::write(self.dir.path().join(name(n)), &block.text).unwrap();
+            name(n)
+        });
+        written.collect()
+    }
+}
+
+/// The commands of a block, each with what it prints.
+fn console_steps(text: &str) -> Vec<(String, String)> {
+    let mut steps: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            steps.push((command.to_owned(), String::new()));
+        } else if let (Some(more), Some((command, printed))) =
+            (line.strip_prefix("> "), steps.last_mut())
+            && printed.is_empty()
+        {
+            command.push('\n');
+            command.push_str(more);
+        } else if let Some((_, printed)) = steps.last_mut() {
+            printed.push_str(line);
+            printed.push('\n');
+        }
+    }
+    steps
+}
+
+#[track_caller]
+fn assert_like(at: &str, expected: &str, printed: &str) {
+    let lines = |text: &str| -> Vec<String> {
+        text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
+    };
+    let (want, got) = (lines(expected), lines(printed));
+    assert!(like(&want, &got), "{at}\n--- the page shows\n{expected}--- it prints\n{printed}");
+}
+
+/// Whether lines fit, where the line `...` stands for any lines.
+fn like(want: &[String], got: &[String]) -> bool {
+    match want.split_first() {
+        None => got.is_empty(),
+        Some((line, rest)) if line.trim() == "..." => {
+            (0..=got.len()).any(|skipped| like(rest, &got[skipped..]))
+        }
+        Some((line, rest)) => {
+            got.split_first().is_some_and(|(first, more)| fits(line, first) && like(rest, more))
+        }
+    }
+}
+
+/// Whether a line fits, where `...` stands for any text.
+fn fits(want: &str, got: &str) -> bool {
+    match want.split_once("...") {
+        None => want == got,
+        Some((start, rest)) => got.strip_prefix(start).is_some_and(|got| {
+            got.char_indices().map(|(at, _)| at).chain([got.len()]).any(|at| fits(rest, &got[at..]))
+        }),
+    }
+}
+
+/// Every case the page names is there, and the page names every hostile case there is.
+#[test]
+fn bypasses_name_their_cases() {
+    let page = page("docs/bypasses.md");
+    let named: BTreeSet<String> = page.code_words().into_iter().filter(|w| is_case(w)).collect();
+    let mut there = BTreeSet::new();
+    for dialect in ["anthropic", "openai-chat"] {
+        for entry in fs::read_dir(root().join("corpus").join(dialect)).unwrap() {
+            let case = entry.unwrap().file_name().into_string().unwrap();
+            there.insert(format!("{dialect}/{case}"));
+        }
+    }
+    let gone: Vec<_> = named.difference(&there).collect();
+    assert!(gone.is_empty(), "named in docs/bypasses.md and not in corpus/: {gone:#?}");
+    let hostile = there.iter().filter(|case| case.contains("/evasion-"));
+    let unnamed: Vec<_> = hostile.filter(|case| !named.contains(*case)).collect();
+    assert!(unnamed.is_empty(), "in corpus/ and not in docs/bypasses.md: {unnamed:#?}");
+}
+
+fn is_case(word: &str) -> bool {
+    ["anthropic/", "openai-chat/"].iter().any(|dialect| word.starts_with(dialect))
+}
+
+/// Evasions that are too small for a recording of their own. Each holds a call `evil` (with an id
+/// that ends in `_evil`) that both policies deny: no trace of it may leave.
+#[test]
+fn no_probe_gets_through() {
+    let by_name = "{ id: no-evil, tool: evil, verdict: deny, reason: no }";
+    let by_arguments = "{ id: no-evil, tool: evil, when: { arg: absent, exists: false }, \
+                        verdict: deny, reason: no }";
+    let place = Place::new();
+    for (name, dialect, body) in probes() {
+        for rule in [by_name, by_arguments] {
+            let policy = format!("policy: probe\nrules:\n  - {rule}\n");
+            fs::write(place.dir.path().join("policy.yaml"), policy).unwrap();
+            let mut filter = place.command("callgate");
+            filter.args(["filter", "--policy", "policy.yaml", "--dialect", dialect]);
+            let ran = feed(filter, &body);
+            let out = String::from_utf8_lossy(&ran.stdout);
+            assert!(!out.contains("_evil"), "{name} gets through {rule}\n{out}");
+            assert!(ran.stdout != body, "{name} leaves as it came");
+        }
+    }
+}
+
+#[test]
+fn bypasses_name_their_probes() {
+    let words = page("docs/bypasses.md").code_words();
+    let named: BTreeSet<String> =
+        words.iter().filter_map(|word| word.strip_prefix("probe/")).map(str::to_owned).collect();
+    let there: BTreeSet<String> = probes().iter().map(|(name, ..)| (*name).to_owned()).collect();
+    assert_eq!(named, there);
+}
+
+/// The tables of the policy reference hold exactly the words the compiler knows. It names them all
+/// when it meets one that it does not.
+#[test]
+fn the_policy_reference_is_complete() {
+    let place = Place::new();
+    let page = page("docs/reference/policy.md");
+    let rule = "policy: p\nrules:\n  - id: a\n    verdict: deny\n";
+    for (section, policy) in [
+        ("Keys of a policy", "policy: p\nqqqqqqqq: 1\n".to_owned()),
+        ("Keys of a rule", format!("{rule}    qqqqqqqq: 1\n")),
+        ("Keys of a condition", format!("{rule}    when: {{ qqqqqqqq: 1 }}\n")),
+        ("Keys of a limit", format!("{rule}    limit: {{ qqqqqqqq: 1 }}\n")),
+        ("Keys of `who`", format!("{rule}    who: {{ qqqqqqqq: 1 }}\n")),
+        ("Keys of an example", format!("{rule}    examples: {{ match: [{{ qqqqqqqq: 1 }}] }}\n")),
+        ("Verdicts", "policy: p\nrules:\n  - { id: a, verdict: qqqqqqqq }\n".to_owned()),
+        ("Surfaces", format!("{rule}    surface: qqqqqqqq\n")),
+        ("Kinds of tools", format!("{rule}    tool: '@qqqqqqqq'\n")),
+        ("Context", format!("{rule}    when: {{ arg: context.qqqqqqqq, equals: 1 }}\n")),
+    ] {
+        let prefix = if section == "Context" { "context." } else { "" };
+        let known: BTreeSet<String> =
+            place.known_words(&policy).iter().map(|word| format!("{prefix}{word}")).collect();
+        let named: BTreeSet<String> = page.first_column(section).into_iter().collect();
+        assert_eq!(named, known, "docs/reference/policy.md, `{section}`");
+    }
+}
+
+impl Place {
+    /// The words a message lists behind `known here:`, `known:` or `one of:`.
+    fn known_words(&self, policy: &str) -> Vec<String> {
+        fs::write(self.dir.path().join("policy.yaml"), policy).unwrap();
+        let ran = self.command("callgate").args(["policy", "check", "policy.yaml"]).output();
+        let said = String::from_utf8(ran.unwrap().stderr).unwrap();
+        let list = said.lines().find_map(|line| {
+            let starts = ["hint: known here: ", "hint: known: ", "hint: one of: "];
+            starts.iter().find_map(|start| line.split_once(start)).map(|(_, list)| list)
+        });
+        let list = list.unwrap_or_else(|| panic!("no list for\n{policy}\n{said}"));
+        list.split(", ").map(|word| word.trim().to_owned()).collect()
+    }
+}
+
+#[test]
+fn the_limits_are_those_of_the_code() {
+    let page = page("docs/reference/limits.md");
+    let (wire, gate) = (callgate_wire::Limits::default(), callgate_gate::Limits::default());
+    for (what, number) in [
+        ("one event", size(gate.frame as u64)),
+        ("a whole body", size(gate.body as u64)),
+        ("everything held back at once", size(gate.held as u64)),
+        ("the arguments of one call", size(gate.arguments as u64)),
+        ("calls of one response", gate.calls.to_string()),
+        ("a decoded body", size(wire.decoded_total)),
+        ("decoded bytes per received byte", wire.decoded_ratio.to_string()),
+        ("decoded bytes free of that ratio", size(wire.decoded_free)),
+        ("a tool's name", format!("{} bytes", callgate_call::ToolName::MAX_LEN)),
+        ("the argument shown in a notice", {
+            format!("{} characters", callgate_policy::Matched::MAX_CHARS)
+        }),
+    ] {
+        let row = format!("| {what} | {number} |");
+        assert!(page.text.contains(&row), "docs/reference/limits.md lacks `{row}`");
+    }
+}
+
+fn size(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
+}
+
+/// A page that says "shown by `crates/x/tests/y.rs::some_test`" names a test that is there.
+#[test]
+fn named_tests_are_there() {
+    let mut found = 0;
+    for page in pages() {
+        for word in page.code_words() {
+            let Some((file, test)) = word.split_once(".rs::") else { continue };
+            let text = fs::read_to_string(root().join(format!("{file}.rs")));
+            let text = text.unwrap_or_else(|error| panic!("{}: `{word}`: {error}", page.name));
+            assert!(text.contains(&format!("fn {test}(")), "{}: no test `{word}`", page.name);
+            found += 1;
+        }
+    }
+    assert!(found > 20, "only {found} tests are named");
+}
+
+/// Paths in backticks lead to files of the repository.
+#[test]
+fn named_files_are_there() {
+    let folders = ["crates/", "corpus/", "docs/", "xtask/", "fuzz/", "sdk/"];
+    for page in pages().iter().filter(|page| page.name != "CHANGELOG.md") {
+        for word in page.code_words() {
+            let path = word.split("::").next().unwrap_or_default();
+            let plain = !path.contains(['<', '*', ' ', '{', '…']);
+            if plain && folders.iter().any(|folder| path.starts_with(folder)) {
+                assert!(root().join(path).exists(), "{}: no file `{path}`", page.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in pages() {
+        let folder = root().join(&page.name).parent().unwrap().to_owned();
+        for target in page.links() {
+            let (path, anchor) = target.split_once('#').unwrap_or((&target, ""));
+            let file = if path.is_empty() { root().join(&page.name) } else { folder.join(path) };
+            assert!(file.exists(), "{}: broken link `{target}`", page.name);
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&file).unwrap();
+                let heads = text.lines().filter(|line| line.starts_with('#')).map(anchor_of);
+                assert!(heads.into_iter().any(|it| it == anchor), "{}: `{target}`", page.name);
+            }
+        }
+    }
+}
+
+/// The anchor of a heading, as it is made on most sites.
+fn anchor_of(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+fn feed(mut command: Command, input: &[u8]) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
