@@ -29,7 +29,14 @@ pub struct Error {
     /// What is wrong.
     pub what: Problem,
     /// The byte at which it was noticed.
-    pub at: usize,
+    pub at: u32,
+}
+
+impl Error {
+    /// A problem at a byte.
+    pub fn new(what: Problem, at: usize) -> Self {
+        Self { what, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    }
 }
 
 /// The ways a document can be unreadable.

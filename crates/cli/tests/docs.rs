@@ -407,6 +407,37 @@ fn named_files_are_there() {
     }
 }
 
+/// `Type::name` in backticks is in the code.
+#[test]
+fn named_code_is_there() {
+    let sources = sources(&root().join("crates"));
+    for page in pages() {
+        for word in page.code_words() {
+            let Some((owner, name)) = word.split_once("::") else { continue };
+            let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_');
+            if !is_name(owner) || !is_name(name) || !owner.starts_with(char::is_uppercase) {
+                continue;
+            }
+            let there = sources.iter().any(|text| text.contains(owner) && text.contains(name));
+            assert!(there, "{}: no `{word}` in the code", page.name);
+        }
+    }
+}
+
+/// The text of every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
+}
+
 #[test]
 fn links_lead_somewhere() {
     for page in pages() {

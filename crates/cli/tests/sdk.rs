@@ -8,6 +8,14 @@
 //! The clients are set up by `cargo xtask test`, which says where they are in
 //! `CALLGATE_SDK_PYTHON` and `CALLGATE_SDK_NODE`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,10 +104,12 @@ impl Treatment {
             Self::Direct => return case.body.clone(),
             Self::Allow => String::new(),
             Self::AllowHeld => {
-                "  - { id: r, when: { arg: absent, equals: never }, verdict: deny, reason: no }".into()
+                "  - { id: r, when: { arg: absent, equals: never }, verdict: deny, reason: no }"
+                    .into()
             }
             Self::DenyArguments => {
-                "  - { id: r, when: { arg: absent, exists: false }, verdict: deny, reason: no }".into()
+                "  - { id: r, when: { arg: absent, exists: false }, verdict: deny, reason: no }"
+                    .into()
             }
             Self::DenyNames | Self::DenySilently => {
                 let names = quoted(&every_name(case));
@@ -110,7 +120,8 @@ impl Treatment {
                 format!("  - {{ id: r, tool: {names}, verdict: deny, reason: no }}")
             }
         };
-        let rules = if rule.is_empty() { "rules: []".to_owned() } else { format!("rules:\n{rule}") };
+        let rules =
+            if rule.is_empty() { "rules: []".to_owned() } else { format!("rules:\n{rule}") };
         let on_deny = if *self == Self::DenySilently { "silent" } else { "explain" };
         filter(case, &format!("policy: test\n{rules}\n"), on_deny)
     }

@@ -84,10 +84,8 @@ impl Assembly {
             .as_ref()
             .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name);
         let free = matches!(piece.arguments, ArgumentsPiece::Free(_));
-        let json = matches!(
-            piece.arguments,
-            ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_)
-        );
+        let json =
+            matches!(piece.arguments, ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_));
         if renames {
             Some("it was given another name")
         } else if (free && !self.free_text && self.pieces > 0) || (json && self.free_text) {

@@ -199,6 +199,9 @@ pub enum Unreadable {
     /// No client can read anything in it: it is left out, and nothing else suffers.
     #[error("not a JSON object")]
     Nothing,
+    /// It belongs to a block that has not begun, has ended, or was withheld: it is left out too.
+    #[error("it belongs to a block that has not begun, has ended or was withheld")]
+    Orphan,
     /// Some client might read something in it.
     #[error("{0}")]
     Json(#[from] callgate_call::json::Error),

@@ -18,13 +18,16 @@ impl<const N: usize> Fields<N> {
     /// The place of `key` among the names, or `None` for a key the gate does not act on.
     #[inline]
     pub(crate) fn find(&mut self, key: &Text<'_>) -> Result<Option<usize>, Error> {
-        if key.is_escaped() || !key.raw().bytes().all(is_plain_lower) {
-            return self.find_odd(key);
+        let raw = key.bytes();
+        if !key.is_escaped() {
+            if let Some(place) = self.names.iter().position(|name| name.as_bytes() == raw) {
+                return self.mark(place, key).map(Some);
+            }
+            if is_plain_lower(raw) {
+                return Ok(None);
+            }
         }
-        match self.names.iter().position(|name| *name == key.raw()) {
-            Some(place) => self.mark(place, key).map(Some),
-            None => Ok(None),
-        }
+        self.find_odd(key)
     }
 
     #[inline]
@@ -51,12 +54,15 @@ impl<const N: usize> Fields<N> {
     }
 }
 
-fn is_plain_lower(byte: u8) -> bool {
-    byte.is_ascii() && !byte.is_ascii_uppercase()
+/// Whether the key has neither capitals nor anything beyond ASCII, so that it is no other spelling
+/// of a guarded one.
+fn is_plain_lower(raw: &[u8]) -> bool {
+    raw.iter().fold(true, |plain, byte| plain & byte.is_ascii() & !byte.is_ascii_uppercase())
 }
 
+#[cold]
 fn ambiguous(key: &Text<'_>) -> Error {
-    Error { what: Problem::DuplicateKey, at: key.span.start }
+    Error::new(Problem::DuplicateKey, key.span().start)
 }
 
 /// A string, or `None` for `null`. Any other type is an error: clients disagree about those.
@@ -74,7 +80,7 @@ pub(crate) fn decode(text: Option<Text<'_>>) -> Result<Option<String>, Error> {
 
 /// The place of a string without its quotes.
 pub(crate) fn inside(text: &Text<'_>) -> Span {
-    Span { start: text.span.start + 1, end: text.span.end - 1 }
+    Span { start: text.span().start + 1, end: text.span().end - 1 }
 }
 
 /// An index as clients read it: an integer, a number that is one (`0.0`), or its text (`"0"`).
@@ -109,7 +115,7 @@ pub(crate) fn members(data: &str, object: Span) -> Vec<Member<'_>> {
     let Ok(mut object) = reader.object() else { return list };
     while let Ok(Some(key)) = object.next(&mut reader) {
         let Ok(value) = reader.skip() else { break };
-        list.push(Member { key, span: key.span.to(value), value });
+        list.push(Member { key, span: key.span().to(value), value });
     }
     list
 }

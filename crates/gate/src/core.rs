@@ -37,6 +37,10 @@ pub(crate) struct Core {
     first_lane: Option<Lane>,
     /// Calls stand in more than one lane.
     several_lanes: bool,
+    /// The last event left without the blank line that ends it.
+    pub(crate) dangling: bool,
+    /// Kinds of oddity that were told of.
+    told: Vec<(String, &'static str)>,
     /// The line end the upstream uses, for frames of our own.
     pub(crate) line_end: &'static str,
     pub(crate) stream: Stream,
@@ -90,6 +94,8 @@ impl Core {
             outbox: Outbox::default(),
             first_lane: None,
             several_lanes: false,
+            dangling: false,
+            told: Vec::new(),
             line_end: "\n",
             stream: Stream::Passing,
         }
@@ -128,7 +134,10 @@ impl Core {
             // A comment or a blank line keeps the connection alive. Lines that only some clients
             // read are not passed on.
             if frame.clean() {
+                self.dangling = !frame.terminated();
                 out.extend_from_slice(frame.bytes());
+            } else {
+                self.normalised("", "lines that only some clients read were left out");
             }
             return;
         };
@@ -151,7 +160,12 @@ impl Core {
         let body = body.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(body);
         match self.reader.read_body(&body) {
             Ok(reading) => {
-                let refused = self.parts(&reading, &body);
+                if let Some(model) = reading.model
+                    && self.settings.origin.model.is_none()
+                {
+                    self.learn_model(model.of(&body));
+                }
+                let refused = self.parts(&reading);
                 self.hold(Entry { bytes: Held::Body(body), reading, refused });
                 self.moved = true;
             }
@@ -168,6 +182,11 @@ impl Core {
 
     #[inline]
     fn reading(&mut self, frame: &Frame<'_>, data: &str, reading: Reading, out: &mut Vec<u8>) {
+        if let Some(model) = reading.model
+            && self.settings.origin.model.is_none()
+        {
+            self.learn_model(model.of(data));
+        }
         // The way of nearly every frame: text, with nothing held and nothing to change.
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
@@ -183,7 +202,7 @@ impl Core {
             }
             return out.extend_from_slice(frame.bytes());
         }
-        let refused = self.parts(&reading, data);
+        let refused = self.parts(&reading);
         let entry = Entry { bytes: Held::Frame(frame.to_owned()), reading, refused };
         if self.queue.is_empty() && self.is_ready(&entry, out) {
             self.emit(entry, out);
@@ -271,12 +290,7 @@ impl Core {
     }
 
     /// Moves the calls a frame has parts of. Answers which parts are refused outright.
-    fn parts(&mut self, reading: &Reading, data: &str) -> Vec<usize> {
-        if let Some(model) = reading.model
-            && self.settings.origin.model.is_none()
-        {
-            self.learn_model(model.of(data));
-        }
+    fn parts(&mut self, reading: &Reading) -> Vec<usize> {
         let mut refused = Vec::new();
         for (place, part) in reading.parts.iter().enumerate() {
             match &part.what {
@@ -514,8 +528,8 @@ impl Core {
             Answer::Allow(permit) if permit.covers(&asked.call) => {
                 call.state = State::Allowed;
                 if call.leaves_whole() {
-                    let why = "its name or id did not come whole in its first piece".to_owned();
-                    self.outbox.note(Note::Normalised { tool, why });
+                    let why = "clients disagree about its pieces: it leaves whole";
+                    self.normalised(&tool, why);
                 }
                 self.moved = true;
             }
@@ -559,9 +573,12 @@ impl Core {
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });
         match why {
-            Unreadable::Nothing => return,
+            Unreadable::Nothing | Unreadable::Orphan => return,
             Unreadable::TooManyCalls => return self.fail(Blame::Refused, &why.to_string(), out),
             _ => {}
+        }
+        if !frame.terminated() {
+            return self.fail(Blame::Upstream, "the response was cut off", out);
         }
         if !self.reader.contain() || self.a_call_streams() {
             let message = format!("a part of the response cannot be read: {why}");
@@ -598,6 +615,17 @@ impl Core {
         };
         #[expect(clippy::indexing_slicing, reason = "the place was found or made above")]
         &mut self.lanes[place]
+    }
+
+    /// Tells once of each oddity that was put right.
+    pub(crate) fn normalised(&mut self, tool: &str, why: &'static str) {
+        // A hostile stream could be odd in every frame.
+        let known = self.told.iter().any(|(t, w)| t == tool && *w == why);
+        if known || self.told.len() >= 64 {
+            return;
+        }
+        self.told.push((tool.to_owned(), why));
+        self.outbox.note(Note::Normalised { tool: tool.to_owned(), why: why.to_owned() });
     }
 
     /// Text leaves.

@@ -45,10 +45,10 @@ impl Core {
         if self.queue.is_empty() || !std::mem::take(&mut self.restless) {
             return;
         }
+        self.flush(Pace::Overtake, out);
         if self.is_waiting() {
             self.text_ahead(out);
         }
-        self.flush(Pace::Overtake, out);
     }
 
     fn text_ahead(&mut self, out: &mut Vec<u8>) {

@@ -1,7 +1,7 @@
 //! What leaves: allowed parts as they came, denied ones not at all.
 
 use callgate_call::json::decode_into;
-use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, What};
+use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, What};
 
 use crate::core::Core;
 use crate::gate::Note;
@@ -38,7 +38,13 @@ impl Core {
         match &entry.bytes {
             Held::Frame(frame) => {
                 let frame = frame.as_frame();
+                let start = out.len();
                 self.writer.write(&frame, data, &entry.reading, &fates, out);
+                let left = out.get(start..).unwrap_or(&[]);
+                self.dangling = !frame.terminated() && left == frame.bytes();
+                if left != frame.bytes() {
+                    self.tell_change(&entry.reading, &fates);
+                }
             }
             Held::Body(body) => match self.writer.write_body(body, &entry.reading, &fates) {
                 Some(body) => out.extend_from_slice(body.as_bytes()),
@@ -51,6 +57,21 @@ impl Core {
                 self.hand_out_removed(part.lane);
             }
         }
+    }
+
+    /// Tells of a change that no denial explains: the shape was odd.
+    fn tell_change(&mut self, reading: &Reading, fates: &[Fate]) {
+        let denied = fates.iter().any(|fate| !matches!(fate, Fate::Keep));
+        if denied || self.lanes.iter().any(|lane| lane.removed > 0) || reading.said {
+            return;
+        }
+        let call = reading.parts.iter().find_map(|part| match &part.what {
+            What::Piece(piece) => self.call(piece.slot),
+            What::End(slot) => self.call(*slot),
+            _ => None,
+        });
+        let tool = call.map(|call| call.assembly.name().to_owned()).unwrap_or_default();
+        self.normalised(&tool, "clients disagree about its shape: it left in canonical form");
     }
 
     fn fate(&mut self, part: &Part, data: &str) -> Fate {

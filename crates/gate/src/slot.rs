@@ -8,7 +8,7 @@ use callgate_policy::Denial;
 ///
 /// ```text
 ///              name complete              allowed by name
-///   Naming ───────────────► NamedAsked ─────────────────► Live ──┐ arguments complete, or the end
+///   Naming ───────────────► NameAsked ──────────────────► Live ──┐ arguments complete, or the end
 ///      │                      │     │ arguments needed           │
 ///      │ whole at once        │     ▼                            ▼
 ///      └──────────────────────┼─► Held ───────────────────────► Asked ──► Allowed

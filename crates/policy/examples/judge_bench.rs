@@ -12,7 +12,7 @@ use callgate_policy::{LimitFacts, Moment, NameJudgement, Policies, Source, Weekd
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
-const COMMAND: &str = "cd /work/project && cargo test --workspace --all-features -- --nocapture \
+const COMMAND: &str = "cd /srv/project && cargo test --workspace --all-features -- --nocapture \
                        2>&1 | tee target/test.log | grep -E 'test result|FAILED|panicked' | sort | uniq -c";
 
 type Rule = fn(usize) -> String;
@@ -28,7 +28,7 @@ fn main() {
     by_argument("argument: contains", |i| test(&format!("contains: 'needle number {i}'")));
     by_argument("argument: matches", |i| test(&format!("matches: 'program{i} +--flag'")));
     by_argument("argument: equals", |i| test(&format!("equals: 'command {i}'")));
-    by_argument("argument: starts_with", |i| test(&format!("starts_with: 'cd /work/{i}'")));
+    by_argument("argument: starts_with", |i| test(&format!("starts_with: 'cd /srv/{i}'")));
     by_argument("argument: glob", |i| test(&format!("glob: '/srv/data{i}/**/*.key'")));
     loading("µs to load: name rules", |i| format!("tool: tool_number_{i}, verdict: deny"));
     loading("µs to load: regular expressions", |i| {

@@ -1,5 +1,7 @@
 //! Shows what the gate makes of one case: `show CASE allow|held|names|arguments|NAME [silent]`.
-#![allow(clippy::unwrap_used)]
+
+#![allow(clippy::unwrap_used, reason = "a tool for the one who holds it")]
+
 use callgate_gate::OnDeny;
 use callgate_testkit::{clients, corpus, drive};
 

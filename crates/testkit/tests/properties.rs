@@ -3,6 +3,14 @@
 //! Whatever the stream: no denied call can be made out of what leaves, and every call that can be
 //! made out is one that was judged and allowed, with the arguments that were judged.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
 use callgate_policy::Policies;
@@ -23,13 +31,31 @@ fn object(members: String) -> String {
     format!("{{{}}}", members.trim_end_matches(','))
 }
 
-const NAMES: &[&str] =
-    &["", "", "\"evil\"", "\"evil\"", "\"ev\"", "\"il\"", "\"safe\"", "\"\"", "null", "\"\\u0065vil\""];
+const NAMES: &[&str] = &[
+    "",
+    "",
+    "\"evil\"",
+    "\"evil\"",
+    "\"ev\"",
+    "\"il\"",
+    "\"safe\"",
+    "\"\"",
+    "null",
+    "\"\\u0065vil\"",
+];
 const IDS: &[&str] = &["", "\"c1\"", "\"c1\"", "\"c2\"", "\"\"", "null"];
 const INDICES: &[&str] = &["0", "0", "0", "1", "1", "2", "7", "-1", "\"0\"", "0.0", "null", ""];
 const PIECES: &[&str] = &[
-    "", "\"\"", "\"{}\"", "\"{\\\"cmd\\\":\"", "\"\\\"rm\\\"}\"", "\"{\\\"cmd\\\":\\\"rm\\\"}\"", "\" \"",
-    "\"\\ud83d\"", "\"x\"", "null",
+    "",
+    "\"\"",
+    "\"{}\"",
+    "\"{\\\"cmd\\\":\"",
+    "\"\\\"rm\\\"}\"",
+    "\"{\\\"cmd\\\":\\\"rm\\\"}\"",
+    "\" \"",
+    "\"\\ud83d\"",
+    "\"x\"",
+    "null",
 ];
 
 fn entry() -> impl Strategy<Value = String> {
@@ -144,13 +170,15 @@ fn cut(text: &str, cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
 }
 
 fn policy() -> impl Strategy<Value = &'static str> {
-    select(&[
-        "policy: p\nrules: []\n",
-        "policy: p\nrules:\n  - { id: a, tool: evil, verdict: deny, reason: no }\n",
-        "policy: p\nrules:\n  - { id: a, tool: evil, verdict: deny, reason: no }\n  - { id: b, tool: safe, when: { arg: cmd, equals: rm }, verdict: deny, reason: no }\n",
-        "policy: p\nrules:\n  - { id: a, when: { arg: cmd, equals: rm }, verdict: deny, reason: no }\n",
-        "policy: p\nrules:\n  - { id: a, when: { arg: cmd, exists: false }, verdict: deny, reason: no }\n  - { id: b, tool: evil, verdict: deny, reason: no }\n",
-    ][..])
+    select(
+        &[
+            "policy: p\nrules: []\n",
+            "policy: p\nrules:\n  - { id: a, tool: evil, verdict: deny, reason: no }\n",
+            "policy: p\nrules:\n  - { id: a, tool: evil, verdict: deny, reason: no }\n  - { id: b, tool: safe, when: { arg: cmd, equals: rm }, verdict: deny, reason: no }\n",
+            "policy: p\nrules:\n  - { id: a, when: { arg: cmd, equals: rm }, verdict: deny, reason: no }\n",
+            "policy: p\nrules:\n  - { id: a, when: { arg: cmd, exists: false }, verdict: deny, reason: no }\n  - { id: b, tool: evil, verdict: deny, reason: no }\n",
+        ][..],
+    )
 }
 
 fn check(dialect: Dialect, stream: &str, cuts: &[prop::sample::Index], yaml: &str, silent: bool) {

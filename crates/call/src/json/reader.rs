@@ -45,33 +45,52 @@ pub enum Kind {
 /// A string in the document: its raw text between the quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Text<'a> {
-    raw: &'a str,
+    /// Cut from a `str` at quotes, so it is UTF-8.
+    raw: &'a [u8],
+    /// Where its opening quote stands. Frames are far below 4 GiB, and a small value is passed
+    /// around for every key of every frame.
+    at: u32,
     escaped: bool,
-    /// The span with its quotes.
-    pub span: Span,
 }
 
 impl<'a> Text<'a> {
+    /// Where it stands, quotes included.
+    #[inline]
+    pub fn span(&self) -> Span {
+        let start = self.at as usize;
+        Span { start, end: start + self.raw.len() + 2 }
+    }
+
     /// The text between the quotes, escapes as they came.
+    #[inline]
     pub fn raw(&self) -> &'a str {
+        std::str::from_utf8(self.raw).unwrap_or("")
+    }
+
+    /// The same as bytes, for comparisons.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
         self.raw
     }
 
     /// The text the string stands for. A lone surrogate has none.
     pub fn decode(&self) -> Result<Cow<'a, str>, Error> {
         if !self.escaped {
-            return Ok(Cow::Borrowed(self.raw));
+            return Ok(Cow::Borrowed(self.raw()));
         }
         let (mut half, mut text) = (None, String::with_capacity(self.raw.len()));
-        match decode_into(self.raw, &mut half, &mut text) && half.is_none() {
+        match decode_into(self.raw(), &mut half, &mut text) && half.is_none() {
             true => Ok(Cow::Owned(text)),
-            false => Err(Error { what: Problem::LoneSurrogate, at: self.span.start }),
+            false => Err(Error::new(Problem::LoneSurrogate, self.at as usize)),
         }
     }
 
     /// Whether the string stands for exactly `word`.
     pub fn is(&self, word: &str) -> bool {
-        if self.escaped { self.decode().is_ok_and(|text| text == word) } else { self.raw == word }
+        match self.escaped {
+            false => self.raw == word.as_bytes(),
+            true => self.decode().is_ok_and(|text| text == word),
+        }
     }
 
     /// Whether there is anything between the quotes.
@@ -89,9 +108,13 @@ impl<'a> Text<'a> {
 /// punctuation, and fails on anything RFC 8259 does not allow there.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+    /// What is not yet read.
+    rest: &'a [u8],
+    /// Where it ends in the document: positions are counted from there.
+    end: usize,
     depth: u32,
+    /// There is no control character in the whole text, so that no string need look for one.
+    tame: bool,
 }
 
 /// The place inside an object: call [`Members::next`] until it answers `None`, reading one value
@@ -111,18 +134,20 @@ pub struct Elements {
 impl<'a> Reader<'a> {
     /// A reader at the start of `text`.
     pub fn new(text: &'a str) -> Self {
-        Self { text, at: 0, depth: 0 }
+        let rest = text.as_bytes();
+        Self { rest, end: rest.len(), depth: 0, tame: is_tame(rest) }
     }
 
     /// A reader of the value at `span` of `text`; the spans it gives are those of `text`.
     pub fn at(text: &'a str, span: Span) -> Self {
-        let text = text.get(..span.end).unwrap_or(text);
-        Self { text, at: span.start, depth: 0 }
+        let rest = text.as_bytes().get(span.start..span.end).unwrap_or(&[]);
+        Self { rest, end: span.end, depth: 0, tame: false }
     }
 
     /// The byte the reader stands at.
+    #[inline]
     pub fn position(&self) -> usize {
-        self.at
+        self.end - self.rest.len()
     }
 
     /// What the next value is.
@@ -168,11 +193,11 @@ impl<'a> Reader<'a> {
     /// Reads any value and tells where it stands.
     pub fn skip(&mut self) -> Result<Span, Error> {
         let first = self.skip_space();
-        let start = self.at;
+        let start = self.position();
         match first {
-            Some(b'"') => self.string_here().map(|text| text.span),
+            Some(b'"') => self.string_here().map(|text| text.span()),
             Some(b'{' | b'[') => self.skip_nested(start),
-            _ => self.scalar(first).map(|()| Span { start, end: self.at }),
+            _ => self.scalar(first).map(|()| Span { start, end: self.position() }),
         }
     }
 
@@ -221,7 +246,7 @@ impl<'a> Reader<'a> {
                     Some(b'}') if in_object => {}
                     Some(b']') if !in_object => {}
                     Some(b',') => {
-                        self.at += 1;
+                        self.step(1);
                         byte = self.skip_space();
                         if in_object {
                             self.key_here(byte)?;
@@ -231,11 +256,11 @@ impl<'a> Reader<'a> {
                     }
                     other => return Err(self.unexpected(other)),
                 }
-                self.at += 1;
+                self.step(1);
                 self.depth -= 1;
                 objects >>= 1;
                 if self.depth == base {
-                    return Ok(Span { start, end: self.at });
+                    return Ok(Span { start, end: self.position() });
                 }
                 byte = self.skip_space();
             }
@@ -255,7 +280,7 @@ impl<'a> Reader<'a> {
             return Err(self.error(Problem::TooDeep));
         }
         self.depth += 1;
-        self.at += 1;
+        self.step(1);
         Ok(())
     }
 
@@ -267,7 +292,7 @@ impl<'a> Reader<'a> {
         let key = self.string_here()?;
         match self.skip_space() {
             Some(b':') => {
-                self.at += 1;
+                self.step(1);
                 Ok(key)
             }
             other => Err(self.unexpected(other)),
@@ -277,42 +302,34 @@ impl<'a> Reader<'a> {
     /// Reads the string whose opening quote stands here.
     #[inline]
     fn string_here(&mut self) -> Result<Text<'a>, Error> {
-        let start = self.at;
-        self.at += 1;
+        let at = self.position();
+        let inside = self.rest.get(1..).unwrap_or(&[]);
+        let run = if self.tame { plain_run_tame } else { plain_run };
+        let mut length = run(inside);
         let mut escaped = false;
-        loop {
-            self.at += plain_run(self.rest());
-            match self.byte() {
-                Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
-                other => return Err(self.unexpected(other)),
-            }
+        while inside.get(length) != Some(&b'"') {
+            let Some(behind) = inside.get(length..).and_then(escape) else {
+                return Err(self.bad_string(at, inside, length));
+            };
+            escaped = true;
+            length = inside.len() - behind.len() + run(behind);
         }
-        self.at += 1;
-        let span = Span { start, end: self.at };
-        let raw = self.text.get(start + 1..self.at - 1).unwrap_or("");
-        Ok(Text { raw, escaped, span })
+        let raw = inside.get(..length).unwrap_or(&[]);
+        self.rest = inside.get(length + 1..).unwrap_or(&[]);
+        Ok(Text { raw, at: at as u32, escaped })
     }
 
-    fn escape(&mut self) -> Result<(), Error> {
-        self.at += 1;
-        match self.byte() {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
-            Some(b'u') => {
-                self.at += 1;
-                for _ in 0..4 {
-                    match self.byte() {
-                        Some(byte) if byte.is_ascii_hexdigit() => self.at += 1,
-                        other => return Err(self.unexpected(other)),
-                    }
-                }
-            }
-            other => return Err(self.unexpected(other)),
-        }
-        Ok(())
+    #[cold]
+    fn bad_string(&self, at: usize, inside: &[u8], length: usize) -> Error {
+        // An escape needs up to six bytes; if they are not all there, it is cut off.
+        let cut = match inside.get(length) {
+            None => true,
+            Some(b'\\') => inside
+                .get(length..)
+                .is_some_and(|escape| escape.len() < 6 && !escape.contains(&b'"')),
+            Some(_) => false,
+        };
+        Error::new(if cut { Problem::Truncated } else { Problem::Unexpected }, at + 1 + length)
     }
 
     #[inline]
@@ -327,31 +344,31 @@ impl<'a> Reader<'a> {
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Error> {
-        if self.rest().starts_with(word.as_bytes()) {
-            self.at += word.len();
+        if self.rest.starts_with(word.as_bytes()) {
+            self.step(word.len());
             return Ok(());
         }
-        let cut = word.as_bytes().starts_with(self.rest());
+        let cut = word.as_bytes().starts_with(self.rest);
         Err(self.error(if cut { Problem::Truncated } else { Problem::Unexpected }))
     }
 
     fn number(&mut self) -> Result<(), Error> {
         if self.byte() == Some(b'-') {
-            self.at += 1;
+            self.step(1);
         }
         match self.byte() {
-            Some(b'0') => self.at += 1,
+            Some(b'0') => self.step(1),
             Some(b'1'..=b'9') => self.digits()?,
             other => return Err(self.unexpected(other)),
         }
         if self.byte() == Some(b'.') {
-            self.at += 1;
+            self.step(1);
             self.digits()?;
         }
         if let Some(b'e' | b'E') = self.byte() {
-            self.at += 1;
+            self.step(1);
             if let Some(b'+' | b'-') = self.byte() {
-                self.at += 1;
+                self.step(1);
             }
             self.digits()?;
         }
@@ -359,8 +376,8 @@ impl<'a> Reader<'a> {
     }
 
     fn digits(&mut self) -> Result<(), Error> {
-        let run = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
-        self.at += run;
+        let run = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.step(run);
         match run {
             0 => Err(self.unexpected(self.byte())),
             _ => Ok(()),
@@ -368,23 +385,21 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or(&[])
+    fn step(&mut self, bytes: usize) {
+        self.rest = self.rest.get(bytes..).unwrap_or(&[]);
     }
 
     #[inline]
     fn byte(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.rest.first().copied()
     }
 
     #[inline]
     fn skip_space(&mut self) -> Option<u8> {
-        loop {
-            match self.byte() {
-                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
-                other => return other,
-            }
+        while let [b' ' | b'\t' | b'\n' | b'\r', behind @ ..] = self.rest {
+            self.rest = behind;
         }
+        self.byte()
     }
 
     #[cold]
@@ -394,7 +409,7 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn error(&self, what: Problem) -> Error {
-        Error { what, at: self.at }
+        Error::new(what, self.position())
     }
 }
 
@@ -404,7 +419,7 @@ impl Members {
     pub fn next<'a>(&mut self, reader: &mut Reader<'a>) -> Result<Option<Text<'a>>, Error> {
         let mut byte = reader.skip_space();
         if byte == Some(b'}') {
-            reader.at += 1;
+            reader.step(1);
             reader.depth -= 1;
             return Ok(None);
         }
@@ -412,7 +427,7 @@ impl Members {
             if byte != Some(b',') {
                 return Err(reader.unexpected(byte));
             }
-            reader.at += 1;
+            reader.step(1);
             byte = reader.skip_space();
         }
         self.first = false;
@@ -426,7 +441,7 @@ impl Elements {
     pub fn next(&mut self, reader: &mut Reader<'_>) -> Result<bool, Error> {
         let byte = reader.skip_space();
         if byte == Some(b']') {
-            reader.at += 1;
+            reader.step(1);
             reader.depth -= 1;
             return Ok(false);
         }
@@ -436,20 +451,63 @@ impl Elements {
             if byte != Some(b',') {
                 return Err(reader.unexpected(byte));
             }
-            reader.at += 1;
+            reader.step(1);
         }
         Ok(true)
     }
 }
 
-/// How many bytes from here are neither a quote, nor a backslash, nor a control character. Eight
-/// at a time: strings are most of every frame.
-#[inline]
-fn plain_run(bytes: &[u8]) -> usize {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+/// What stands behind the escape that `bytes` begin with, if they begin with one.
+fn escape(bytes: &[u8]) -> Option<&[u8]> {
+    match bytes {
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => {
+            Some(behind)
+        }
+        [b'\\', b'u', a, b, c, d, behind @ ..] => {
+            [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit).then_some(behind)
+        }
+        _ => None,
+    }
+}
 
+/// Whether no byte is a control character. Without an early way out the compiler takes many bytes
+/// at once.
+fn is_tame(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |tame, &byte| tame & (byte >= 0x20))
+}
+
+const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+
+/// Marks the high bit of each zero byte. The lowest mark is exact; marks above it may be false.
+#[inline]
+fn zero_bytes(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & HIGH
+}
+
+/// How many bytes from here are neither a quote nor a backslash. Most strings are short, and end
+/// in the first words; the rest is for `memchr`.
+#[inline]
+fn plain_run_tame(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    let mut run = 0;
+    for _ in 0..3 {
+        let Some((chunk, behind)) = rest.split_first_chunk::<8>() else { break };
+        rest = behind;
+        let word = u64::from_le_bytes(*chunk);
+        let stop = zero_bytes(word ^ (ONES * u64::from(b'"')))
+            | zero_bytes(word ^ (ONES * u64::from(b'\\')));
+        if stop != 0 {
+            return run + (stop.trailing_zeros() / 8) as usize;
+        }
+        run += 8;
+    }
+    run + memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len())
+}
+
+/// How many bytes from here are neither a quote, nor a backslash, nor a control character. Eight
+/// at a time.
+fn plain_run(bytes: &[u8]) -> usize {
     let mut run = 0;
     let mut chunks = bytes.chunks_exact(8);
     for chunk in &mut chunks {

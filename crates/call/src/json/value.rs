@@ -67,7 +67,7 @@ impl Value {
                 while let Some(key) = object.next(reader)? {
                     let name = key.decode()?.into_owned();
                     if !seen.insert(name.clone()) {
-                        return Err(Error { what: Problem::DuplicateKey, at: key.span.start });
+                        return Err(Error::new(Problem::DuplicateKey, key.span().start));
                     }
                     members.push((name, Self::read(reader, text)?));
                 }

@@ -47,9 +47,10 @@ enum BlockKind {
 struct Event<'a> {
     kind: Option<Text<'a>>,
     index: Option<(Span, Option<i64>)>,
-    block: Option<BlockHead<'a>>,
     delta: Delta<'a>,
-    message: Option<Message<'a>>,
+    // The two that few frames have are boxed, so that the many need not make room for them.
+    block: Option<Box<BlockHead<'a>>>,
+    message: Option<Box<Message<'a>>>,
     stray: Option<Stray>,
 }
 
@@ -99,8 +100,12 @@ impl Reader {
             return Err(Unreadable::Nothing);
         }
         let frame = read_event(data)?;
-        let kind = frame.kind.map(|kind| kind.decode()).transpose()?;
-        let mut reading = match kind.as_deref() {
+        let decoded = match frame.kind {
+            Some(kind) if kind.is_escaped() => Some(kind.decode()?.into_owned()),
+            _ => None,
+        };
+        let kind = decoded.as_deref().or(frame.kind.as_ref().map(Text::raw));
+        let mut reading = match kind {
             Some("content_block_delta") => self.block_delta(&frame)?,
             Some("content_block_start") => self.block_start(&frame, data)?,
             Some("content_block_stop") => self.block_stop(&frame),
@@ -119,7 +124,7 @@ impl Reader {
         if let Some(stray) = &frame.stray {
             reading.parts.push(self.stray_part(stray, data)?);
         }
-        reading.rename = rename(event, kind.as_deref());
+        reading.rename = rename(event, kind);
         Ok(reading)
     }
 
@@ -132,6 +137,7 @@ impl Reader {
         let (message, error, stray) = read_message(&mut json)?;
         json.end()?;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        reading.model = message.model.map(|text| inside(&text));
         if let Some(stray) = stray {
             reading.parts.push(self.stray_part(&stray, data)?);
         }
@@ -230,11 +236,11 @@ impl Reader {
 
     fn block_delta(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
         let Some(block) = self.resolve(frame) else {
-            return Err(Unreadable::Nothing);
+            return Err(Unreadable::Orphan);
         };
         let (slot, kind, spoiled) = (block.slot, block.kind, block.spoiled);
         if spoiled && kind == BlockKind::Other {
-            return Err(Unreadable::Nothing);
+            return Err(Unreadable::Orphan);
         }
         let mut reading = block_reading(slot, BlockStep::Add, frame);
         match kind {
@@ -250,7 +256,7 @@ impl Reader {
             // Clients ignore arguments for a block that is no call, but one adds them to the call
             // that began last.
             BlockKind::Other if frame.delta.partial_json.is_some_and(|text| !text.is_empty()) => {
-                return Err(Unreadable::Nothing);
+                return Err(Unreadable::Orphan);
             }
             BlockKind::Other => {
                 reading.text =
@@ -303,8 +309,8 @@ impl Reader {
     /// call: then that is judged.
     fn unknown(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
-        let head = frame.block.iter().chain(frame.message.iter().flat_map(|m| &m.blocks));
-        for head in head {
+        let heads = frame.block.iter().map(|block| &**block);
+        for head in heads.chain(frame.message.iter().flat_map(|message| &message.blocks)) {
             let slot = self.started;
             if let Some(mut piece) = head.call(slot, data)? {
                 self.started += 1;
@@ -431,9 +437,9 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) => event.delta = read_delta(&mut json, &mut event.stray)?,
-            Some(3) => event.block = Some(read_block(&mut json)?),
+            Some(3) => event.block = Some(Box::new(read_block(&mut json)?)),
             Some(4) if json.kind()? == Kind::Object => {
-                event.message = Some(read_message(&mut json)?.0);
+                event.message = Some(Box::new(read_message(&mut json)?.0));
             }
             _ => {
                 skip_looking_for_calls(&mut json, &mut event.stray)?;
@@ -471,9 +477,9 @@ fn read_delta<'a>(json: &mut Json<'a>, stray: &mut Option<Stray>) -> Result<Delt
 /// A stop reason, or the place of a `null`.
 fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
     match json.kind()? {
-        Kind::String => json.string().map(|text| (text.span, Some(text))),
+        Kind::String => json.string().map(|text| (text.span(), Some(text))),
         Kind::Null => json.skip().map(|span| (span, None)),
-        _ => Err(Error { what: Problem::WrongType, at: json.position() }),
+        _ => Err(Error::new(Problem::WrongType, json.position())),
     }
 }
 

@@ -218,18 +218,18 @@ fn put_back(
     match &message.content {
         Content::Missing => {}
         Content::Text(text) => {
-            let block = Block { span: text.span, text: Some(*text), ..Block::default() };
+            let block = Block { span: text.span(), text: Some(*text), ..Block::default() };
             let places = Places::find(request, &[block], seen, plan);
             let [before, behind] = places.gaps.as_slice() else { return };
             if places.gone.first() == Some(&true) {
                 let calls = [before.as_slice(), behind].concat().join(",");
-                return edits.replace(text.span, format!("[{calls}]"));
+                return edits.replace(text.span(), format!("[{calls}]"));
             }
             let before: String = before.iter().map(|call| format!("{call},")).collect();
             let behind: String = behind.iter().map(|call| format!(",{call}")).collect();
-            edits.insert(text.span.start, format!("[{before}{{\"type\":\"text\",\"text\":"));
+            edits.insert(text.span().start, format!("[{before}{{\"type\":\"text\",\"text\":"));
             places.cut_notices(seen, edits);
-            edits.insert(text.span.end, format!("}}{behind}]"));
+            edits.insert(text.span().end, format!("}}{behind}]"));
         }
         Content::Blocks(span, blocks) => {
             let places = Places::find(request, blocks, seen, plan);
@@ -377,14 +377,14 @@ fn add_results(request: &str, message: &Message<'_>, calls: &[&RemovedCall], edi
         Content::Missing => {}
         Content::Text(text) => {
             let is_blank = Decoded::new(text).text.trim().is_empty();
-            let block = format!("{{\"type\":\"text\",\"text\":{}}}", text.span.of(request));
+            let block = format!("{{\"type\":\"text\",\"text\":{}}}", text.span().of(request));
             match host {
-                _ if is_blank => edits.replace(text.span, format!("[{}]", results(&[]))),
-                Some(_) => edits.replace(text.span, format!("[{}]", results(&[&block]))),
+                _ if is_blank => edits.replace(text.span(), format!("[{}]", results(&[]))),
+                Some(_) => edits.replace(text.span(), format!("[{}]", results(&[&block]))),
                 None => {
                     let open = format!("[{},{{\"type\":\"text\",\"text\":", results(&[]));
-                    edits.insert(text.span.start, open);
-                    edits.insert(text.span.end, "}]");
+                    edits.insert(text.span().start, open);
+                    edits.insert(text.span().end, "}]");
                 }
             }
         }

@@ -90,7 +90,7 @@ impl Reader {
         let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
         let parts_before = reading.parts.len();
         let mirrored = choice.message_is_a_copy(data);
-        let message = choice.message.as_ref().filter(|_| !mirrored);
+        let message = choice.message.as_deref().filter(|_| !mirrored);
         let in_place = match form {
             Form::Chunk => message.is_none_or(|message| !message.has_calls()),
             Form::Completion => choice.delta.as_ref().is_none_or(|delta| !delta.has_calls()),
@@ -98,8 +98,11 @@ impl Reader {
         if !in_place {
             // Some clients read the other of the two as well. One that holds anything cannot be
             // merged with it.
-            let right = if form == Form::Chunk { &choice.delta } else { &choice.message };
-            if right.as_ref().is_some_and(|said| said.span.end - said.span.start > 2) {
+            let right = match form {
+                Form::Chunk => choice.delta.as_ref(),
+                Form::Completion => choice.message.as_deref(),
+            };
+            if right.is_some_and(|said| said.span.end - said.span.start > 2) {
                 return Err(Unreadable::Ambiguous("calls in both `delta` and `message`"));
             }
             reading.odd = true;

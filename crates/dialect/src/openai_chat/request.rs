@@ -187,7 +187,7 @@ fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>,
                 continue;
             }
             if std::mem::replace(&mut seen, true) {
-                return Err(Error { what: Problem::DuplicateKey, at: name.span.start });
+                return Err(Error::new(Problem::DuplicateKey, name.span().start));
             }
             text = text_or_skip(reader)?;
         }
@@ -239,7 +239,7 @@ fn cut_notices(message: &Message<'_>, seen: &Seen<'_>, plan: &Plan<'_>, edits: &
     match &message.content {
         _ if gone.is_empty() => {}
         Content::Missing => {}
-        Content::Text(text) => edits.replace(text.span, "null"),
+        Content::Text(text) => edits.replace(text.span(), "null"),
         Content::Parts(span, parts) if gone.len() == parts.len() => edits.replace(*span, "null"),
         Content::Parts(_, parts) => {
             let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();

@@ -27,7 +27,8 @@ pub(super) struct Choice<'a> {
     pub(super) span: Span,
     pub(super) index: Option<i64>,
     pub(super) delta: Option<Said<'a>>,
-    pub(super) message: Option<Said<'a>>,
+    /// Boxed, for few chunks have one.
+    pub(super) message: Option<Box<Said<'a>>>,
     pub(super) finish: Option<(Span, Text<'a>)>,
     pub(super) stray: Option<Stray>,
 }
@@ -41,14 +42,19 @@ pub(super) struct Said<'a> {
     pub(super) content: Option<Content<'a>>,
     pub(super) tool_calls: Option<Span>,
     pub(super) entries: Vec<Entry<'a>>,
-    pub(super) function_call: Option<Entry<'a>>,
+    pub(super) function_call: Option<Box<Entry<'a>>>,
     /// Calls the provider has run: `executed_tools`.
     pub(super) executed: Option<Span>,
     /// A call in a member that is not for calls.
     pub(super) stray: Option<Stray>,
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
+    /// Its `delta` and its `message`, as far as it has them.
+    pub(super) fn said(&self) -> impl Iterator<Item = &Said<'a>> {
+        self.delta.iter().chain(self.message.as_deref())
+    }
+
     /// Whether the `message` repeats the calls of the `delta` to the letter, as one server does.
     /// Then both are edited alike.
     pub(super) fn message_is_a_copy(&self, data: &str) -> bool {
@@ -165,14 +171,14 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
         match fields.find(&key)? {
             Some(0) => choice.index = index(json, data)?.1,
             Some(1) if json.kind()? == Kind::Object => {
-                choice.delta = Some(said(json, data, key.span)?);
+                choice.delta = Some(said(json, data, key.span())?);
             }
             Some(2) if json.kind()? == Kind::Object => {
-                choice.message = Some(said(json, data, key.span)?);
+                choice.message = Some(Box::new(said(json, data, key.span())?));
             }
             Some(3) if json.kind()? == Kind::String => {
                 let text = json.string()?;
-                choice.finish = (!text.is_empty()).then_some((text.span, text));
+                choice.finish = (!text.is_empty()).then_some((text.span(), text));
             }
             _ => {
                 skip_looking_for_calls(json, &mut choice.stray)?;
@@ -221,8 +227,8 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                     let start = json.position();
                     let function = function(json, "arguments")?;
                     let span = Span { start, end: json.position() };
-                    said.function_call =
-                        Some(Entry { span, function: Some(function), ..Entry::default() });
+                    let entry = Entry { span, function: Some(function), ..Entry::default() };
+                    said.function_call = Some(Box::new(entry));
                 }
             },
             Some(3) => said.executed = Some(json.skip()?),

@@ -53,7 +53,7 @@ impl Writer {
         let mut speaks = false;
         let gone = Gone { list: true, call: true, rest: false };
         view(data, |choice| {
-            for said in choice.delta.iter().chain(&choice.message) {
+            for said in choice.said() {
                 speaks |= matches!(&said.content, Some(Content::Text(text)) if !text.is_empty());
                 say_and_remove(data, said, "", gone, &mut edits);
             }
@@ -113,7 +113,7 @@ impl Writer {
         let neutral = fates.neutral(lane);
         let mut kept = if choice.finish.is_some() { Kept::Something } else { Kept::Untouched };
         let mirrored = choice.message_is_a_copy(data);
-        for said in choice.delta.iter().chain(&choice.message) {
+        for said in choice.said() {
             // The fates of a copy are those of what it copies.
             let judged = choice.delta.as_ref().filter(|_| mirrored).unwrap_or(said);
             let context = Context { data, lane, fates, form, neutral };
@@ -355,7 +355,7 @@ fn say_and_remove(
         Some(Content::Text(text)) => {
             let mut inside = String::new();
             escape_into(notice, &mut inside);
-            edits.insert(text.span.end - 1, inside);
+            edits.insert(text.span().end - 1, inside);
         }
         Some(Content::Null(span)) => edits.replace(*span, quote(notice)),
         Some(Content::Other(span)) if span.of(data).starts_with('[') => {
@@ -376,8 +376,8 @@ fn say_and_remove(
 /// take the other as well. What is said in the wrong one is put where all look.
 fn put_in_place(data: &str, choice: &Choice<'_>, form: Form, edits: &mut Edits) {
     let (wrong, right, key) = match form {
-        Form::Chunk => (&choice.message, &choice.delta, "\"delta\""),
-        Form::Completion => (&choice.delta, &choice.message, "\"message\""),
+        Form::Chunk => (choice.message.as_deref(), choice.delta.as_ref(), "\"delta\""),
+        Form::Completion => (choice.delta.as_ref(), choice.message.as_deref(), "\"message\""),
     };
     let Some(wrong) = wrong else { return };
     if let Some(right) = right {
@@ -385,7 +385,7 @@ fn put_in_place(data: &str, choice: &Choice<'_>, form: Form, edits: &mut Edits) 
         let all = members(data, choice.span);
         let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
         edits.remove(&spans, |place| {
-            all.get(place).is_some_and(|member| member.key.span == right.key)
+            all.get(place).is_some_and(|member| member.key.span() == right.key)
         });
     }
     edits.replace(wrong.key, key);

@@ -60,7 +60,7 @@ pub(crate) struct Decoded<'a> {
 
 impl<'a> Decoded<'a> {
     pub(crate) fn new(string: &Text<'a>) -> Self {
-        let start = string.span.start + 1;
+        let start = string.span().start + 1;
         if !string.is_escaped() {
             let text = Cow::Borrowed(string.raw());
             // A line end inside a JSON string is always escaped.

@@ -197,7 +197,7 @@ fn the_long_form_means_the_same() {
 #[test]
 fn context() {
     let table = [
-        ("arg: context.cwd, starts_with: /work", true),
+        ("arg: context.cwd, starts_with: /srv", true),
         ("arg: context.model, glob: 'claude-*'", true),
         ("arg: context.provider, equals: anthropic", true),
         ("arg: context.hour, gte: 22", true),
@@ -207,7 +207,7 @@ fn context() {
         ("arg: context.session, exists: false", false),
     ];
     let mut facts = Facts::at(Surface::Hook);
-    facts.cwd = Some("/work/project".into());
+    facts.cwd = Some("/srv/project".into());
     facts.model = Some("claude-x".into());
     facts.provider = Some("anthropic".into());
     facts.session = Some("s1".into());

@@ -1,0 +1,131 @@
+//! What a frame costs on its way through the gate.
+//!
+//! `frames` prints a table; `frames CASE ROUNDS` runs one case that often, for instruction counts.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a benchmark that cannot go on must stop"
+)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use callgate_dialect::Dialect;
+use callgate_gate::{Gate, OnDeny};
+use callgate_policy::Policies;
+use callgate_testkit::drive::{self, Run};
+use callgate_wire::Splitter;
+
+/// Frames in one push: what a busy connection delivers at once.
+const BATCH: usize = 20;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [case, rounds] = args.as_slice() {
+        let case = Case::ALL.into_iter().find(|c| c.name() == case).expect("a case");
+        return case.run(rounds.parse().unwrap());
+    }
+    println!("{:<24} {:>10} {:>8}", "case", "ns/frame", "GB/s");
+    for case in Case::ALL {
+        let best = (0..12).map(|_| case.time(4_000)).fold(f64::MAX, f64::min);
+        println!("{:<24} {best:>10.0} {:>8.2}", case.name(), case.frame().len() as f64 / best);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Case {
+    SplitMessages,
+    TextMessages,
+    TextChat,
+    HeldMessages,
+}
+
+impl Case {
+    const ALL: [Self; 4] =
+        [Self::SplitMessages, Self::TextMessages, Self::TextChat, Self::HeldMessages];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::SplitMessages => "split-messages",
+            Self::TextMessages => "text-messages",
+            Self::TextChat => "text-chat",
+            Self::HeldMessages => "held-call-messages",
+        }
+    }
+
+    /// One frame, shaped and sized like the real ones.
+    fn frame(self) -> String {
+        match self {
+            Self::TextChat => "data: {\"id\":\"chatcmpl-9xYbLwRcDLkGq2tQmJ3vH0pZ\",\"object\":\"chat.completion.chunk\",\"created\":1756221269,\"model\":\"gpt-4o-2024-08-06\",\"system_fingerprint\":\"fp_07871e2ad8\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" token\"},\"finish_reason\":null}]}\n\n".into(),
+            _ => "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" and then the answer goes on for a while with words that nobody reads at this hour, \\\"quoted\\\"\"}     }\n\n".into(),
+        }
+    }
+
+    fn time(self, rounds: usize) -> f64 {
+        let start = Instant::now();
+        self.run(rounds);
+        start.elapsed().as_nanos() as f64 / (rounds * BATCH) as f64
+    }
+
+    fn run(self, rounds: usize) {
+        let batch = self.frame().repeat(BATCH);
+        match self {
+            Self::SplitMessages => {
+                let mut splitter = Splitter::new(1 << 20);
+                for _ in 0..rounds {
+                    splitter.push(batch.as_bytes());
+                    while let Some(frame) = splitter.next_frame().unwrap() {
+                        black_box(frame.data());
+                    }
+                }
+            }
+            Self::TextMessages => pump(Dialect::Anthropic, OPEN_TEXT, &batch, rounds),
+            Self::TextChat => pump(Dialect::OpenAiChat, "", &batch, rounds),
+            Self::HeldMessages => {
+                let pieces = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some more of it\"}}\n\n";
+                let call = format!("{OPEN_CALL}{}", pieces.repeat(BATCH - 2));
+                let stop = "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n";
+                let policies = drive::allow_all_held();
+                for _ in 0..rounds {
+                    let mut gate = gate(Dialect::Anthropic);
+                    let mut run = empty();
+                    gate.push(call.as_bytes());
+                    gate.push(stop.as_bytes());
+                    drive::steps(&mut gate, &policies, &mut run);
+                    black_box(&run.out);
+                }
+            }
+        }
+    }
+}
+
+const OPEN_TEXT: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+const OPEN_CALL: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_1\",\"name\":\"Bash\",\"input\":{}}}\n\n";
+
+fn gate(dialect: Dialect) -> Gate {
+    Gate::new(dialect, drive::settings(OnDeny::Explain))
+}
+
+fn empty() -> Run {
+    Run {
+        out: Vec::new(),
+        judged: Vec::new(),
+        notes: Vec::new(),
+        ending: callgate_gate::Ending::Clean,
+    }
+}
+
+fn pump(dialect: Dialect, open: &str, batch: &str, rounds: usize) {
+    let policies: Policies = drive::allow_all();
+    let mut gate = gate(dialect);
+    let mut run = empty();
+    gate.push(open.as_bytes());
+    drive::steps(&mut gate, &policies, &mut run);
+    for _ in 0..rounds {
+        gate.push(batch.as_bytes());
+        run.out.clear();
+        drive::steps(&mut gate, &policies, &mut run);
+        black_box(&run.out);
+    }
+}

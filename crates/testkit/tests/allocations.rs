@@ -1,0 +1,75 @@
+//! Text costs no allocation: the frame is read in place and its bytes are copied once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+#![expect(unsafe_code, reason = "a counting allocator cannot be written without")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use callgate_dialect::Dialect;
+use callgate_gate::{Gate, OnDeny, Step};
+use callgate_testkit::drive;
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations while `frames` pass, once everything has been seen before.
+fn allocations(dialect: Dialect, open: &str, frame: &str) -> usize {
+    let mut gate = Gate::new(dialect, drive::settings(OnDeny::Explain));
+    let mut out = Vec::with_capacity(1 << 16);
+    let batch = frame.repeat(20);
+    let mut pass = |bytes: &str| {
+        gate.push(bytes.as_bytes());
+        out.clear();
+        assert!(matches!(gate.step(&mut out), Step::NeedMore));
+        assert_eq!(out.len(), bytes.len());
+    };
+    pass(open);
+    for _ in 0..10 {
+        pass(&batch);
+    }
+    let before = COUNT.load(Ordering::Relaxed);
+    for _ in 0..100 {
+        pass(&batch);
+    }
+    COUNT.load(Ordering::Relaxed) - before
+}
+
+/// One test, so that no other thread allocates meanwhile.
+#[test]
+fn text_frames_do_not_allocate() {
+    let open = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"content\":[]}}\n\n\
+        event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
+    let messages = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"some \\\"text\\\" \\u00e9\"}}\n\n";
+    assert_eq!(allocations(Dialect::Anthropic, open, messages), 0);
+
+    let chat = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" token\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
+    assert_eq!(allocations(Dialect::OpenAiChat, chat, chat), 0);
+}
