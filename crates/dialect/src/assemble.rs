@@ -145,6 +145,16 @@ impl Assembly {
         }
     }
 
+    /// How many bytes of arguments are kept.
+    pub fn kept(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Gives the arguments up; what was judged stays judged. Answers how much that freed.
+    pub fn forget_arguments(&mut self) -> usize {
+        std::mem::take(&mut self.arguments).len()
+    }
+
     /// Whether arguments have begun, so that the name is complete.
     pub fn arguments_begun(&self) -> bool {
         !self.arguments.is_empty() || self.half.is_some()

@@ -28,6 +28,8 @@ pub(crate) struct Core {
     /// Frames that wait, in the order they came.
     pub(crate) queue: Vec<Entry>,
     pub(crate) queued: usize,
+    /// Bytes of arguments kept, of calls that are held or were taken out.
+    kept: usize,
     /// Something came, or is awaited, that others may overtake or be overtaken by.
     pub(crate) restless: bool,
     /// A call was settled or ended since the queue was last looked through.
@@ -37,6 +39,8 @@ pub(crate) struct Core {
     first_lane: Option<Lane>,
     /// Calls stand in more than one lane.
     several_lanes: bool,
+    /// A call was dropped at the end, while another's verdict is awaited.
+    pub(crate) cut: bool,
     /// The last event left without the blank line that ends it.
     pub(crate) dangling: bool,
     /// Kinds of oddity that were told of.
@@ -89,11 +93,13 @@ impl Core {
             lanes: Vec::new(),
             queue: Vec::new(),
             queued: 0,
+            kept: 0,
             restless: false,
             moved: false,
             outbox: Outbox::default(),
             first_lane: None,
             several_lanes: false,
+            cut: false,
             dangling: false,
             told: Vec::new(),
             line_end: "\n",
@@ -108,7 +114,8 @@ impl Core {
     /// What the driver must do before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Vec<u8>) -> Option<Step> {
-        if self.moved {
+        // Once an error ends the stream, nothing that was held leaves before it.
+        if self.moved && self.stream == Stream::Passing {
             self.flush(Pace::InOrder, out);
         }
         if let Some(step) = self.outbox.steps.pop_front() {
@@ -181,7 +188,7 @@ impl Core {
     }
 
     #[inline]
-    fn reading(&mut self, frame: &Frame<'_>, data: &str, reading: Reading, out: &mut Vec<u8>) {
+    fn reading(&mut self, frame: &Frame<'_>, data: &str, mut reading: Reading, out: &mut Vec<u8>) {
         if let Some(model) = reading.model
             && self.settings.origin.model.is_none()
         {
@@ -203,6 +210,10 @@ impl Core {
             return out.extend_from_slice(frame.bytes());
         }
         let refused = self.parts(&reading);
+        if self.several_lanes && reading.parts.iter().any(|part| self.is_second_lane(part)) {
+            // To clients that do not tell choices apart the order of their calls matters.
+            reading.order = Order::Stream;
+        }
         let entry = Entry { bytes: Held::Frame(frame.to_owned()), reading, refused };
         if self.queue.is_empty() && self.is_ready(&entry, out) {
             self.emit(entry, out);
@@ -210,7 +221,7 @@ impl Core {
             self.hold(entry);
         }
         if self.queued > self.limits().held {
-            self.fail(Blame::Refused, "more is held back than the limit", out);
+            self.fail(Blame::Refused, "more is held back than the limit");
         }
     }
 
@@ -249,6 +260,13 @@ impl Core {
                 ended
             }
             _ => true,
+        }
+    }
+
+    fn is_second_lane(&self, part: &Part) -> bool {
+        match &part.what {
+            What::Piece(piece) => self.call(piece.slot).is_some_and(|call| call.second_lane),
+            _ => false,
         }
     }
 
@@ -344,7 +362,9 @@ impl Core {
             }
             return !brings;
         }
+        let kept = call.assembly.kept();
         let added = call.assembly.add(piece, limit);
+        let grown = call.assembly.kept().saturating_sub(kept);
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
         let complete = added == Added::Completes && by_arguments;
         match call.state {
@@ -354,7 +374,17 @@ impl Core {
             State::Live if added == Added::Completes => self.ask(piece.slot),
             _ => {}
         }
+        self.kept += grown;
+        if self.kept > self.limits().held {
+            self.fail(Blame::Refused, "more arguments are kept than the limit");
+        }
         true
+    }
+
+    /// The arguments of a call are not needed any more.
+    pub(crate) fn forget_arguments(&mut self, slot: Slot) {
+        let freed = self.call_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
+        self.kept = self.kept.saturating_sub(freed);
     }
 
     fn open(&mut self, lane: Lane, piece: &Piece) {
@@ -530,6 +560,8 @@ impl Core {
                 if call.leaves_whole() {
                     let why = "clients disagree about its pieces: it leaves whole";
                     self.normalised(&tool, why);
+                } else {
+                    self.forget_arguments(slot);
                 }
                 self.moved = true;
             }
@@ -574,15 +606,15 @@ impl Core {
         self.outbox.note(Note::Withheld { why: why.to_string() });
         match why {
             Unreadable::Nothing | Unreadable::Orphan => return,
-            Unreadable::TooManyCalls => return self.fail(Blame::Refused, &why.to_string(), out),
+            Unreadable::TooManyCalls => return self.fail(Blame::Refused, &why.to_string()),
             _ => {}
         }
         if !frame.terminated() {
-            return self.fail(Blame::Upstream, "the response was cut off", out);
+            return self.fail(Blame::Upstream, "the response was cut off");
         }
         if !self.reader.contain() || self.a_call_streams() {
             let message = format!("a part of the response cannot be read: {why}");
-            return self.fail(Blame::Refused, &message, out);
+            return self.fail(Blame::Refused, &message);
         }
         let open: Vec<Slot> =
             self.calls.iter().filter(|call| !call.ended).map(|call| call.slot).collect();

@@ -5,7 +5,10 @@ use callgate_dialect::{Blame, Lane};
 use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
 use crate::held::Pace;
-use crate::slot::State;
+use crate::slot::{CallSlot, State};
+
+/// Said where the stream ended inside a call.
+const CUT: &str = "the response ended inside a tool call";
 
 impl Core {
     /// The upstream has ended and everything it sent was read. Called until it says so.
@@ -13,21 +16,28 @@ impl Core {
         if self.stream != Stream::Passing {
             return;
         }
-        let unfinished = |state: &State| {
-            matches!(state, State::Naming | State::NameAsked | State::Held | State::Live)
-        };
-        let cut = self.calls.iter().any(|call| !call.ended && unfinished(&call.state));
+        let open = |call: &&CallSlot| !call.ended;
+        if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
+            // A part of it has left. Nothing may follow that a client could take for its end.
+            return self.fail(Blame::Upstream, CUT);
+        }
+        let cut = self
+            .calls
+            .iter()
+            .filter(open)
+            .any(|call| matches!(call.state, State::Naming | State::NameAsked | State::Held));
         self.drop_unfinished();
         // What waited for another block's end waits no longer.
         self.calls.iter_mut().for_each(|call| call.ended = true);
         self.flush(Pace::InOrder, out);
         if self.is_waiting() {
+            self.cut |= cut;
             return;
         }
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
-        if cut {
-            self.fail(Blame::Upstream, "the response ended inside a tool call", out);
+        if cut || self.cut {
+            self.fail(Blame::Upstream, CUT);
         } else if how == Close::Failed {
             self.stream = Stream::Closed(Ending::Error("the upstream failed".into()));
         } else {
@@ -41,7 +51,7 @@ impl Core {
     }
 
     /// Ends the stream with an error; what is held goes nowhere.
-    pub(crate) fn fail(&mut self, blame: Blame, message: &str, _out: &mut Vec<u8>) {
+    pub(crate) fn fail(&mut self, blame: Blame, message: &str) {
         if self.stream == Stream::Passing {
             let message = message.to_owned();
             self.stream = Stream::Failing { blame, message, as_body: false };

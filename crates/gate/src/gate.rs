@@ -190,7 +190,7 @@ impl Gate {
                     Ok(None) => {}
                     Err(_) => {
                         self.input = Input::Over;
-                        self.core.fail(Blame::Refused, "one frame is larger than the limit", out);
+                        self.core.fail(Blame::Refused, "one frame is larger than the limit");
                         continue;
                     }
                 },

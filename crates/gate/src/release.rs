@@ -195,6 +195,7 @@ impl Core {
                 notice: call.notice.clone(),
                 why: denial.notice(),
             });
+            self.forget_arguments(slot);
         }
         self.outbox.note(Note::Removed(turn));
     }

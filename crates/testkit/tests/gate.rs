@@ -227,6 +227,23 @@ fn a_call_refused_after_it_began_ends_the_stream_with_an_error() {
 }
 
 #[test]
+fn nothing_that_ends_a_refused_call_leaves() {
+    let mut slow = Slow::new(MESSAGES, drive::allow_all());
+    let begun = message_start() + &tool_start(0, "Bash") + &tool_delta(0, "{\"a\":");
+    assert_eq!(slow.push(&begun), begun);
+    assert_eq!(slow.push(&(tool_delta(0, "1}") + &stop(0) + &message_end("tool_use"))), "");
+    slow.gate.close(Close::End);
+    let last = slow.deny();
+    assert!(last.starts_with("event: error\n"), "{last}");
+    assert!(!last.contains("content_block_stop") && !last.contains("message_delta"), "{last}");
+
+    // The stream breaks off inside a call that streams, with another block behind it.
+    let stream = begun.clone() + &tool_start(1, "Read") + &tool_delta(1, "{}") + &stop(1);
+    let out = run(MESSAGES, &drive::allow_all(), &stream).text();
+    assert!(out.starts_with(&(begun + "event: error\n")), "{out}");
+}
+
+#[test]
 fn a_permit_names_its_call() {
     let mut slow = Slow::new(CHAT, drive::allow_all_held());
     slow.push(&call("Bash", "{\"a\":1}"));
