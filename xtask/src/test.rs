@@ -44,7 +44,7 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 /// clients where these are; without them those tests say that they were skipped.
 fn tests(workspace: &Workspace, clients: &Clients) -> Result<()> {
     run(workspace
-        .cargo(&["test", "--workspace", "--quiet"])
+        .cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
         .env("CALLGATE_SDK_PYTHON", &clients.python)
         .env("CALLGATE_SDK_NODE", &clients.node))
 }

@@ -15,7 +15,7 @@ mod reader;
 mod value;
 
 pub use escape::{decode_into, escape_into, quote};
-pub use reader::{Elements, Kind, Members, Reader, Span, Text};
+pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
 pub use value::Value;
 
 /// The deepest nesting that is read. Real frames stay below 20; parsers of clients overflow their

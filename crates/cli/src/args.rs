@@ -217,7 +217,11 @@ pub(crate) enum Policy {
         #[command(flatten)]
         call: Box<Call>,
 
-        /// Answer as one JSON line.
+        /// Tell the conditions of rules that are not about this call, too.
+        #[arg(long)]
+        all: bool,
+
+        /// Answer as one JSON line, with every rule.
         #[arg(long)]
         json: bool,
     },

@@ -6,7 +6,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use callgate_call::ToolCall;
 use callgate_gate::Answer;
 use callgate_policy::{
-    Denial, Judgement, LimitFacts, LimitKey, Moment, NameJudgement, Policies, Weekday,
+    Denial, Judgement, LimitFacts, LimitKey, Moment, NameJudgement, Policies, RuleExplanation,
+    Weekday,
 };
 
 /// The policies of this run, and the buckets of their limits.
@@ -49,6 +50,13 @@ impl Judge {
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
         self.policies.judge(call, &now(), &LimitFacts::unasked())
+    }
+
+    /// The same, with what every rule has to say about it.
+    pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
+        let (now, limits) = (now(), LimitFacts::unasked());
+        let judgement = self.policies.judge(call, &now, &limits);
+        (judgement, self.policies.explain(call, &now, &limits))
     }
 
     /// Judges once without limits; if the call would pass, looks into its buckets and judges once

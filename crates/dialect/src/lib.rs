@@ -25,6 +25,7 @@ mod json;
 mod leave;
 pub mod openai_chat;
 pub mod request;
+mod template;
 
 use callgate_wire::Frame;
 
@@ -33,6 +34,7 @@ pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
 };
+use template::Template;
 
 /// The dialects callgate speaks. To add one: a file beside these two, and a line in each `match`
 /// below.
@@ -59,10 +61,14 @@ impl Default for Limits {
 
 /// Reads the frames of one response.
 #[derive(Debug)]
-pub enum Reader {
-    /// Of Anthropic Messages.
+pub struct Reader {
+    template: Template,
+    dialect: DialectReader,
+}
+
+#[derive(Debug)]
+enum DialectReader {
     Anthropic(anthropic::Reader),
-    /// Of OpenAI Chat.
     OpenAiChat(openai_chat::Reader),
 }
 
@@ -103,10 +109,12 @@ impl Dialect {
 
     /// A reader at the start of a response.
     pub fn reader(self, limits: &Limits) -> Reader {
-        match self {
-            Self::Anthropic => Reader::Anthropic(anthropic::Reader::new(limits.max_calls)),
-            Self::OpenAiChat => Reader::OpenAiChat(openai_chat::Reader::new(limits.max_calls)),
-        }
+        let calls = limits.max_calls;
+        let dialect = match self {
+            Self::Anthropic => DialectReader::Anthropic(anthropic::Reader::new(calls)),
+            Self::OpenAiChat => DialectReader::OpenAiChat(openai_chat::Reader::new(calls)),
+        };
+        Reader { template: Template::default(), dialect }
     }
 
     /// A writer at the start of a response.
@@ -169,30 +177,42 @@ impl Dialect {
 
 impl Reader {
     /// Reads the data of one event.
+    #[inline]
     pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
-        match self {
-            Self::Anthropic(reader) => reader.read(event, data),
-            Self::OpenAiChat(reader) => reader.read(data),
+        match self.template.read(event, data) {
+            Some(reading) => Ok(reading),
+            None => self.read_in_full(event, data),
         }
+    }
+
+    fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        self.template.forget();
+        let reading = match &mut self.dialect {
+            DialectReader::Anthropic(reader) => reader.read(event, data),
+            DialectReader::OpenAiChat(reader) => reader.read(data),
+        }?;
+        self.template.remember(event, data, &reading);
+        Ok(reading)
     }
 
     /// Reads a whole body.
     pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        match self {
-            Self::Anthropic(reader) => reader.read_body(data),
-            Self::OpenAiChat(reader) => reader.read_body(data),
+        match &mut self.dialect {
+            DialectReader::Anthropic(reader) => reader.read_body(data),
+            DialectReader::OpenAiChat(reader) => reader.read_body(data),
         }
     }
 
     /// A frame could not be read. Answers whether the harm can be contained: then everything the
     /// frame may have belonged to is spoiled, and no frame of it is read again.
     pub fn contain(&mut self) -> bool {
-        match self {
-            Self::Anthropic(reader) => {
+        self.template.forget();
+        match &mut self.dialect {
+            DialectReader::Anthropic(reader) => {
                 reader.spoil();
                 reader.in_message()
             }
-            Self::OpenAiChat(_) => false,
+            DialectReader::OpenAiChat(_) => false,
         }
     }
 }

@@ -527,6 +527,7 @@ impl Core {
     }
 
     pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
+        let several_lanes = self.several_lanes;
         let Some(call) = self.call_mut(slot) else { return };
         if !matches!(call.state, State::NameAsked) {
             return;
@@ -537,7 +538,7 @@ impl Core {
             NameAnswer::Stream(permit) => {
                 // Whatever may still change its shape, or come in another copy, waits.
                 let odd = call.leaves_whole()
-                    || call.second_lane
+                    || several_lanes
                     || call.assembly.lacks_id()
                     || call.assembly.came_whole()
                     || call.carrier == Carrier::Stray;

@@ -78,7 +78,7 @@ fn compile_rule(
     problems: &mut Problems<'_>,
 ) -> Option<Rule> {
     let before = problems.len();
-    let tools = source.tools.map(|patterns| compile_tools(&patterns, kinds, problems));
+    let tools = source.tools.as_deref().map(|patterns| compile_tools(patterns, kinds, problems));
     let when = match source.when {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
@@ -102,6 +102,7 @@ fn compile_rule(
         policy: policy.to_owned(),
         surfaces: source.surfaces.unwrap_or_else(|| DEFAULT_SURFACES.to_vec()),
         names: Names { tools, servers: source.servers.map(folded) },
+        tools: source.tools.into_iter().flatten().map(|at| at.value).collect(),
         agents: source.agents.map(folded),
         who: source.who.into_iter().map(|(field, patterns)| (field, exact(patterns))).collect(),
         when: when?,
@@ -178,8 +179,8 @@ fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Op
         ConditionSource::Test { path, operator, value } => {
             let compiled = compile_path(&path, problems);
             let test = compile_operator(operator, &value, problems);
-            let (path, written) = (compiled?, path.value);
-            Some(Condition::Test(Test { path, written, name: operator, operator: test? }))
+            let (path, written, operand) = (compiled?, path.value, value.to_json());
+            Some(Condition::Test(Test { path, written, name: operator, operator: test?, operand }))
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Test {
     pub(crate) written: String,
     pub(crate) name: OperatorName,
     pub(crate) operator: Operator,
+    /// What it compares with as the rule says it, in JSON.
+    pub(crate) operand: String,
 }
 
 /// What a condition looks at.
@@ -201,7 +203,8 @@ impl Test {
     }
 }
 
-fn context<'c>(field: ContextField, scene: &Scene<'c>) -> Option<Scalar<'c>> {
+/// What the call's context has to say, if anything.
+pub(crate) fn context<'c>(field: ContextField, scene: &Scene<'c>) -> Option<Scalar<'c>> {
     let origin = &scene.call.origin;
     let text = match field {
         ContextField::Session => origin.session.as_deref(),

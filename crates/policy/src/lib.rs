@@ -2,9 +2,10 @@
 //!
 //! [`Policies::compile`] reads rule files (YAML or JSON) and answers with every problem at once, or
 //! with policies that judge. [`Policies::judge`] takes a whole call and says what becomes of it,
-//! by which rule and why. [`Policies::judge_name`] answers to the name alone, as long as no
-//! arguments could change the answer. From a judgement that lets a call pass comes the [`Permit`]
-//! without which nothing releases it, from any other the [`Denial`] that tells why.
+//! by which rule and why; [`Policies::explain`] says it of every rule and condition.
+//! [`Policies::judge_name`] answers to the name alone, as long as no arguments could change the
+//! answer. From a judgement that lets a call pass comes the [`Permit`] without which nothing
+//! releases it, from any other the [`Denial`] that tells why.
 //!
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
@@ -46,6 +47,7 @@ mod compile;
 mod condition;
 pub mod diagnostic;
 mod example;
+mod explain;
 mod index;
 mod judge;
 mod limit;
@@ -69,6 +71,10 @@ mod verdict;
 mod wrapper;
 
 pub use diagnostic::{Diagnostic, Span, Warning, render};
+pub use explain::{
+    ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
+    Shape, TestExplanation,
+};
 pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
 pub use moment::{Moment, Weekday};
 pub use policies::{Policies, RuleInfo};

@@ -3,6 +3,7 @@
 use callgate_call::Surface;
 use callgate_facts::Catalogue;
 
+use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::policy::Policy;
 use crate::rule::{Role, Rule};
@@ -29,6 +30,10 @@ pub struct RuleInfo {
     pub priority: i64,
     /// Whether the rule, or its whole policy, is only recorded.
     pub shadow: bool,
+    /// The tools it names, as written. Nothing is every tool.
+    pub tools: Vec<String>,
+    /// Whether it looks at the arguments.
+    pub needs_arguments: bool,
     /// Where it applies.
     pub surfaces: Vec<Surface>,
     /// Why.
@@ -102,6 +107,8 @@ fn info(rule: &Rule, shadow: bool) -> RuleInfo {
         verdict: rule.verdict,
         priority: rule.priority,
         shadow: shadow || rule.role == Role::Shadow,
+        tools: rule.tools.clone(),
+        needs_arguments: rule.when.as_ref().is_some_and(Condition::needs_arguments),
         surfaces: rule.surfaces.clone(),
         reason: rule.reason.clone(),
         hint: rule.hint.clone(),

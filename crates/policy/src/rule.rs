@@ -18,6 +18,8 @@ pub(crate) struct Rule {
     pub(crate) policy: String,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) names: Names,
+    /// What stands under `tool`, as written. Nothing is every tool.
+    pub(crate) tools: Vec<String>,
     pub(crate) agents: Option<Vec<Wildcard>>,
     pub(crate) who: Vec<(WhoField, Vec<Wildcard>)>,
     pub(crate) when: Option<Condition>,
@@ -135,28 +137,31 @@ impl Rule {
         }
     }
 
-    /// Agent and principal. A claimed agent is unknown to a rule that allows.
+    /// Agent and principal.
     fn actor(&self, question: &Question<'_>) -> Tri {
+        self.agent(question).and(self.stranger(question).is_none().into())
+    }
+
+    /// The first field of the principal that is not as the rule wants it.
+    pub(crate) fn stranger(&self, question: &Question<'_>) -> Option<&(WhoField, Vec<Wildcard>)> {
+        self.who.iter().find(|(field, patterns)| {
+            let value = principal(*field, question);
+            !value.is_some_and(|value| patterns.iter().any(|p| p.matches(value)))
+        })
+    }
+
+    /// A claimed agent is unknown to a rule that allows.
+    pub(crate) fn agent(&self, question: &Question<'_>) -> Tri {
         let origin = &question.call.origin;
-        let who = self.who.iter().all(|(field, patterns)| {
-            let value = match field {
-                WhoField::Org => &origin.who.org,
-                WhoField::Team => &origin.who.team,
-                WhoField::User => &origin.who.user,
-                WhoField::Key => &origin.who.key,
-            };
-            value.as_ref().is_some_and(|value| patterns.iter().any(|p| p.matches(value)))
-        });
-        let Some(agents) = &self.agents else { return who.into() };
+        let Some(agents) = &self.agents else { return Tri::True };
         let agent = origin.agent.as_ref().is_some_and(|agent| {
             let agent = callgate_call::fold(agent.trim());
             agents.iter().any(|pattern| pattern.matches(&agent))
         });
-        let agent = match (agent, origin.agent_proven || self.restricts()) {
+        match (agent, origin.agent_proven || self.restricts()) {
             (true, false) => Tri::Unknown,
             (holds, _) => holds.into(),
-        };
-        agent.and(who.into())
+        }
     }
 
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
@@ -201,6 +206,17 @@ pub(crate) enum Named {
     Surely,
     /// The index found something like it.
     Perhaps,
+}
+
+/// What a field of the principal is.
+pub(crate) fn principal<'c>(field: WhoField, question: &Question<'c>) -> Option<&'c str> {
+    let who = &question.call.origin.who;
+    match field {
+        WhoField::Org => who.org.as_deref(),
+        WhoField::Team => who.team.as_deref(),
+        WhoField::User => who.user.as_deref(),
+        WhoField::Key => who.key.as_deref(),
+    }
 }
 
 fn bucket_value(by: LimitBy, question: &Question<'_>) -> String {

@@ -3,6 +3,7 @@
 mod broken;
 mod combine;
 mod equivalence;
+mod explain;
 mod operators;
 mod permits;
 mod starter;

@@ -292,7 +292,7 @@ fn arguments_hash(arguments: &Arguments) -> u64 {
 }
 
 /// The first `max` characters, with an ellipsis for what is missing.
-fn cut(text: &str, max: usize) -> String {
+pub(crate) fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),

@@ -33,7 +33,7 @@ pub(crate) fn judge(
     limits: &LimitFacts,
 ) -> Judgement {
     let mut judgement = outer;
-    match unwrap(call, 0) {
+    match inner(call) {
         Err(why) => refuse(policies, &mut judgement, call, &why),
         Ok(inner) => {
             for inner in inner {
@@ -45,6 +45,10 @@ pub(crate) fn judge(
 }
 
 /// Every call inside, by each name a client may run it under; or why that cannot be told.
+pub(crate) fn inner(call: &ToolCall) -> Result<Vec<ToolCall>, String> {
+    unwrap(call, 0)
+}
+
 fn unwrap(call: &ToolCall, depth: usize) -> Result<Vec<ToolCall>, String> {
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
@@ -154,7 +158,7 @@ fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: 
 }
 
 /// A value as JSON text. Depth is bounded by the reader.
-fn write(value: &Value, out: &mut String) {
+pub(crate) fn write(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),

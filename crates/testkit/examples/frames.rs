@@ -38,18 +38,28 @@ enum Case {
     SplitMessages,
     TextMessages,
     TextChat,
+    FullMessages,
+    FullChat,
     HeldMessages,
 }
 
 impl Case {
-    const ALL: [Self; 4] =
-        [Self::SplitMessages, Self::TextMessages, Self::TextChat, Self::HeldMessages];
+    const ALL: [Self; 6] = [
+        Self::SplitMessages,
+        Self::TextMessages,
+        Self::TextChat,
+        Self::FullMessages,
+        Self::FullChat,
+        Self::HeldMessages,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::SplitMessages => "split-messages",
             Self::TextMessages => "text-messages",
             Self::TextChat => "text-chat",
+            Self::FullMessages => "full-messages",
+            Self::FullChat => "full-chat",
             Self::HeldMessages => "held-call-messages",
         }
     }
@@ -57,7 +67,7 @@ impl Case {
     /// One frame, shaped and sized like the real ones.
     fn frame(self) -> String {
         match self {
-            Self::TextChat => "data: {\"id\":\"chatcmpl-9xYbLwRcDLkGq2tQmJ3vH0pZ\",\"object\":\"chat.completion.chunk\",\"created\":1756221269,\"model\":\"gpt-4o-2024-08-06\",\"system_fingerprint\":\"fp_07871e2ad8\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" token\"},\"finish_reason\":null}]}\n\n".into(),
+            Self::TextChat | Self::FullChat => "data: {\"id\":\"chatcmpl-9xYbLwRcDLkGq2tQmJ3vH0pZ\",\"object\":\"chat.completion.chunk\",\"created\":1756221269,\"model\":\"gpt-4o-2024-08-06\",\"system_fingerprint\":\"fp_07871e2ad8\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" token\"},\"finish_reason\":null}]}\n\n".into(),
             _ => "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\" and then the answer goes on for a while with words that nobody reads at this hour, \\\"quoted\\\"\"}     }\n\n".into(),
         }
     }
@@ -69,7 +79,14 @@ impl Case {
     }
 
     fn run(self, rounds: usize) {
-        let batch = self.frame().repeat(BATCH);
+        let frame = self.frame();
+        let batch = match self {
+            // No two frames in a row are alike, so that each is read in full.
+            Self::FullMessages | Self::FullChat => {
+                (frame.clone() + &frame.replace("data: {\"", "data: { \"")).repeat(BATCH / 2)
+            }
+            _ => frame.repeat(BATCH),
+        };
         match self {
             Self::SplitMessages => {
                 let mut splitter = Splitter::new(1 << 20);
@@ -80,8 +97,10 @@ impl Case {
                     }
                 }
             }
-            Self::TextMessages => pump(Dialect::Anthropic, OPEN_TEXT, &batch, rounds),
-            Self::TextChat => pump(Dialect::OpenAiChat, "", &batch, rounds),
+            Self::TextMessages | Self::FullMessages => {
+                pump(Dialect::Anthropic, OPEN_TEXT, &batch, rounds);
+            }
+            Self::TextChat | Self::FullChat => pump(Dialect::OpenAiChat, "", &batch, rounds),
             Self::HeldMessages => {
                 let pieces = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some more of it\"}}\n\n";
                 let call = format!("{OPEN_CALL}{}", pieces.repeat(BATCH - 2));

@@ -420,6 +420,34 @@ fn a_body_that_cannot_be_read_is_answered_with_an_error() {
 }
 
 #[test]
+fn the_model_is_learned_from_the_answer() {
+    let policies = drive::policies(
+        "policy: p\nrules:\n  - { id: a, when: { arg: context.model, contains: big }, verdict: deny, reason: no }\n",
+    );
+    let start =
+        event(json!({ "type": "message_start", "message": { "model": "big-1", "content": [] } }));
+    let stream = start + &tool_start(0, "Bash") + &stop(0) + &message_end("tool_use");
+    let entry = json!({ "id": "c", "function": { "name": "Bash", "arguments": "{}" } });
+    let chat = json!({ "model": "big-1", "choices": [{ "message": { "tool_calls": [entry] } }] });
+    let block = json!({ "type": "tool_use", "id": "t", "name": "Bash", "input": {} });
+    let message = json!({ "type": "message", "model": "big-1", "content": [block] });
+    let chunk = format!(
+        "data: {}\n\n",
+        json!({ "model": "big-1", "choices": [{ "index": 0,
+        "delta": { "tool_calls": [{ "index": 0, "id": "c", "function": { "name": "Bash", "arguments": "{}" } }] } }] })
+    );
+    for (dialect, body) in [
+        (MESSAGES, stream),
+        (MESSAGES, message.to_string()),
+        (CHAT, chat.to_string()),
+        (CHAT, chunk),
+    ] {
+        let out = run(dialect, &policies, &body);
+        assert_eq!(out.judged.last().map(|(_, _, allowed)| *allowed), Some(false), "{body}");
+    }
+}
+
+#[test]
 fn removed_calls_are_handed_out_and_come_back() {
     let stream = message_start()
         + &tool_start(0, "Bash")

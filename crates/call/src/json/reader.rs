@@ -457,6 +457,17 @@ impl Elements {
     }
 }
 
+/// Where the string ends whose inside `bytes` begin with: the place of its closing quote. `None` if
+/// it is cut off, or holds what no string may hold.
+pub fn string_end(bytes: &[u8]) -> Option<usize> {
+    let mut length = plain_run(bytes);
+    while bytes.get(length) != Some(&b'"') {
+        let behind = escape(bytes.get(length..)?)?;
+        length = bytes.len() - behind.len() + plain_run(behind);
+    }
+    Some(length)
+}
+
 /// What stands behind the escape that `bytes` begin with, if they begin with one.
 fn escape(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 pub(crate) fn run(args: &Policy) -> Result<Exit> {
     match args {
         Policy::Check { files, json } => check::run(files, *json),
-        Policy::Explain { files, call, json } => explain::run(files, call, *json),
+        Policy::Explain { files, call, all, json } => explain::run(files, call, *all, *json),
         Policy::List { files, json } => list::run(files, *json),
     }
 }

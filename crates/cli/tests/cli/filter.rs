@@ -343,8 +343,8 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     drop(child.stdout.take());
     let mut stdin = child.stdin.take().unwrap();
     // Goes on until the program has noticed and closed its end.
-    let text = text_of_anthropic();
-    while stdin.write_all(text.as_bytes()).is_ok() {}
+    let alive = ": still here\n\n".repeat(1000);
+    while stdin.write_all(alive.as_bytes()).is_ok() {}
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));

@@ -133,14 +133,18 @@ fn rule() -> impl Strategy<Value = String> {
 
 /// Enough rules at times that the argument index is used.
 fn policy() -> impl Strategy<Value = Policies> {
+    policy_named("p").prop_map(|text| policies(&text))
+}
+
+pub(super) fn policy_named(name: &'static str) -> impl Strategy<Value = String> {
     let rules =
         prop_oneof![prop::collection::vec(rule(), 1..8), prop::collection::vec(rule(), 40..80),];
     let default = prop::sample::select(vec!["allow", "deny", "audit"]);
-    (rules, default).prop_map(|(rules, default)| {
+    (rules, default).prop_map(move |(rules, default)| {
         let rules: Vec<_> =
             rules.iter().enumerate().map(|(i, rule)| format!("id: r{i}, {rule}")).collect();
         let lines: Vec<&str> = rules.iter().map(String::as_str).collect();
-        policies(&policy_text("p", &format!("default: {default}"), &lines))
+        policy_text(name, &format!("default: {default}"), &lines)
     })
 }
 
@@ -152,7 +156,7 @@ fn input() -> impl Strategy<Value = String> {
     ]
 }
 
-fn a_call() -> impl Strategy<Value = ToolCall> {
+pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
     let surfaces = vec![Surface::Response, Surface::Hook];
     (
         prop::sample::select(&NAMES),

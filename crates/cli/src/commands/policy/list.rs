@@ -16,7 +16,8 @@ pub(crate) fn run(files: &[PathBuf], json: bool) -> Result<Exit> {
     let text = if json {
         policies.rules().map(|rule| report::line(&Listed::of(&rule))).collect::<Result<_, _>>()?
     } else {
-        let head = ["policy", "rule", "verdict", "priority", "surfaces", "reason"];
+        let head =
+            ["policy", "rule", "verdict", "priority", "tools", "arguments", "surfaces", "reason"];
         let rows: Vec<_> = policies.rules().map(|rule| row(&rule)).collect();
         render::table(head, &rows)
     };
@@ -24,13 +25,16 @@ pub(crate) fn run(files: &[PathBuf], json: bool) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn row(rule: &RuleInfo) -> [String; 6] {
+fn row(rule: &RuleInfo) -> [String; 8] {
+    let tools = if rule.tools.is_empty() { "(every)".to_owned() } else { rule.tools.join(",") };
     let shadow = if rule.shadow { " (shadow)" } else { "" };
     [
         rule.policy.clone(),
         rule.id.clone(),
         format!("{}{shadow}", rule.verdict),
         rule.priority.to_string(),
+        tools,
+        if rule.needs_arguments { "needed" } else { "-" }.to_owned(),
         surfaces(rule).join(","),
         rule.reason.clone(),
     ]
@@ -44,6 +48,9 @@ struct Listed<'a> {
     verdict: &'static str,
     priority: i64,
     shadow: bool,
+    /// As written; none is every tool.
+    tools: &'a [String],
+    needs_arguments: bool,
     surfaces: Vec<&'static str>,
     reason: &'a str,
     hint: Option<&'a str>,
@@ -57,6 +64,8 @@ impl<'a> Listed<'a> {
             verdict: rule.verdict.as_str(),
             priority: rule.priority,
             shadow: rule.shadow,
+            tools: &rule.tools,
+            needs_arguments: rule.needs_arguments,
             surfaces: surfaces(rule),
             reason: &rule.reason,
             hint: rule.hint.as_deref(),

@@ -1,0 +1,194 @@
+//! An explanation for programs: what `check --json` says, and every rule.
+
+use callgate_call::ToolCall;
+use callgate_policy::{
+    ConditionExplanation, Holds, Judgement, LimitExplanation, Misfit, Part, RuleExplanation,
+    RuleResult, Shape, TestExplanation,
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::report::Checked;
+
+/// The line of `policy explain --json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Explained<'a> {
+    #[serde(flatten)]
+    checked: Checked<'a>,
+    rules: Vec<Rule<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Rule<'a> {
+    policy: &'a str,
+    rule: &'a str,
+    verdict: &'static str,
+    priority: i64,
+    shadow: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inside: Option<&'a str>,
+    applies: bool,
+    misfit: Option<Unfit<'a>>,
+    unknown: Option<&'a str>,
+    when: Option<Condition<'a>>,
+    limit: Option<Limit>,
+    result: &'static str,
+    part: &'static str,
+    outranked_by: Option<Name<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unfit<'a> {
+    what: &'static str,
+    wants: &'a str,
+    has: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Condition<'a> {
+    holds: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    #[serde(flatten)]
+    asked: Asked<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Asked<'a> {
+    Any(Vec<Condition<'a>>),
+    All(Vec<Condition<'a>>),
+    Not(Box<Condition<'a>>),
+    Test(Test<'a>),
+}
+
+#[derive(Debug, Serialize)]
+struct Test<'a> {
+    arg: &'a str,
+    operator: &'static str,
+    value: Option<Box<RawValue>>,
+    /// JSON texts, as they may be cut.
+    saw: &'a [String],
+    more: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Limit {
+    calls: u32,
+    seconds: u32,
+    by: Vec<&'static str>,
+    exceeded: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Name<'a> {
+    policy: &'a str,
+    rule: Option<&'a str>,
+}
+
+impl<'a> Explained<'a> {
+    pub(crate) fn of(
+        call: &'a ToolCall,
+        judgement: &'a Judgement,
+        rules: &'a [RuleExplanation],
+    ) -> Self {
+        Self { checked: Checked::of(call, judgement), rules: rules.iter().map(Rule::of).collect() }
+    }
+}
+
+impl<'a> Rule<'a> {
+    fn of(rule: &'a RuleExplanation) -> Self {
+        Self {
+            policy: &rule.policy,
+            rule: &rule.rule,
+            verdict: rule.verdict.as_str(),
+            priority: rule.priority,
+            shadow: rule.shadow,
+            inside: rule.inside.as_deref(),
+            applies: rule.misfit.is_none(),
+            misfit: rule.misfit.as_ref().map(Unfit::of),
+            unknown: rule.unknown.as_deref(),
+            when: rule.when.as_ref().map(Condition::of),
+            limit: rule.limit.as_ref().map(Limit::of),
+            result: result(rule.result),
+            part: part(&rule.part),
+            outranked_by: Name::of(&rule.part),
+        }
+    }
+}
+
+impl<'a> Unfit<'a> {
+    fn of(misfit: &'a Misfit) -> Self {
+        Self { what: misfit.what, wants: &misfit.wants, has: misfit.has.as_deref() }
+    }
+}
+
+impl<'a> Condition<'a> {
+    /// Depth is bounded by the reader of policies.
+    fn of(told: &'a ConditionExplanation) -> Self {
+        let every = |parts: &'a [ConditionExplanation]| parts.iter().map(Self::of).collect();
+        let why = match &told.holds {
+            Holds::Unknown { why } => Some(why.as_str()),
+            Holds::Yes | Holds::No => None,
+        };
+        let asked = match &told.shape {
+            Shape::Any(parts) => Asked::Any(every(parts)),
+            Shape::All(parts) => Asked::All(every(parts)),
+            Shape::Not(part) => Asked::Not(Box::new(Self::of(part))),
+            Shape::Test(test) => Asked::Test(Test::of(test)),
+        };
+        Self { holds: told.holds.as_str(), why, asked }
+    }
+}
+
+impl<'a> Test<'a> {
+    fn of(test: &'a TestExplanation) -> Self {
+        Self {
+            arg: &test.path,
+            operator: test.operator,
+            value: RawValue::from_string(test.operand.clone()).ok(),
+            saw: &test.seen,
+            more: test.unseen,
+        }
+    }
+}
+
+impl Limit {
+    fn of(limit: &LimitExplanation) -> Self {
+        let rate = limit.key.rate;
+        Self {
+            calls: rate.calls,
+            seconds: rate.seconds,
+            by: limit.key.bucket.iter().map(|(by, _)| by.as_str()).collect(),
+            exceeded: limit.exceeded,
+        }
+    }
+}
+
+impl<'a> Name<'a> {
+    fn of(part: &'a Part) -> Option<Self> {
+        match part {
+            Part::Outranked { policy, rule } => Some(Self { policy, rule: rule.as_deref() }),
+            Part::Nothing | Part::Decided | Part::Recorded | Part::Shadowed => None,
+        }
+    }
+}
+
+fn result(result: RuleResult) -> &'static str {
+    match result {
+        RuleResult::Match => "match",
+        RuleResult::NoMatch => "no_match",
+        RuleResult::UnknownMatch => "unknown_match",
+        RuleResult::UnknownNoMatch => "unknown_no_match",
+    }
+}
+
+fn part(part: &Part) -> &'static str {
+    match part {
+        Part::Nothing => "nothing",
+        Part::Decided => "decided",
+        Part::Outranked { .. } => "outranked",
+        Part::Recorded => "recorded",
+        Part::Shadowed => "shadowed",
+    }
+}

@@ -1,0 +1,124 @@
+//! An explanation for people: a block for each rule, each line with its answer in front.
+
+use callgate_policy::{
+    ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
+    Shape, TestExplanation,
+};
+
+use crate::render::{printable, rule_name};
+
+/// Every rule that is about the call; then, in a line each, the others, unless `all` are told.
+pub(crate) fn rules(rules: &[RuleExplanation], all: bool) -> String {
+    let is_told = |rule: &&RuleExplanation| all || rule.misfit.is_none();
+    let mut text: String = rules.iter().filter(is_told).map(block).collect();
+    let others = rules.iter().filter(|rule| !is_told(rule));
+    let others: Vec<_> =
+        others.filter_map(|rule| Some((title(rule), rule.misfit.as_ref()?))).collect();
+    if others.is_empty() {
+        return text;
+    }
+    let width = others.iter().map(|(title, _)| title.chars().count()).max().unwrap_or_default();
+    text.push_str("not about this call:\n");
+    for (title, misfit) in others {
+        text.push_str(&format!("  {title:<width$}  {}\n", misfit_line(misfit)));
+    }
+    text.push('\n');
+    text
+}
+
+fn block(rule: &RuleExplanation) -> String {
+    let shadow = if rule.shadow { ", shadow" } else { "" };
+    let mut text =
+        format!("{}: {}, priority {}{shadow}\n", title(rule), rule.verdict, rule.priority);
+    if let Some(misfit) = &rule.misfit {
+        line(&mut text, "no", 0, &misfit_line(misfit));
+    }
+    if let Some(why) = &rule.unknown {
+        line(&mut text, "unknown", 0, &printable(why));
+    }
+    if let Some(when) = &rule.when {
+        condition(&mut text, when, 0);
+    }
+    if let Some(limit) = &rule.limit {
+        let answer = if limit.exceeded { "yes" } else { "no" };
+        line(&mut text, answer, 0, &limit_line(limit));
+    }
+    text.push_str(&format!("  {}\n\n", conclusion(rule)));
+    text
+}
+
+fn title(rule: &RuleExplanation) -> String {
+    let name = rule_name(Some(&rule.policy), Some(&rule.rule));
+    match &rule.inside {
+        Some(inside) => format!("{name} (inside: {})", printable(inside)),
+        None => name,
+    }
+}
+
+/// One answer, with what was asked: deeper in the tree is further to the right.
+fn line(text: &mut String, answer: &str, depth: usize, asked: &str) {
+    text.push_str(&format!("  {answer:<7}  {}{asked}\n", "  ".repeat(depth)));
+}
+
+/// Depth is bounded by the reader of policies.
+fn condition(text: &mut String, told: &ConditionExplanation, depth: usize) {
+    let answer = told.holds.as_str();
+    let (word, parts) = match &told.shape {
+        Shape::Test(test) => return line(text, answer, depth, &test_line(test, &told.holds)),
+        Shape::Any(parts) => ("any of", parts.as_slice()),
+        Shape::All(parts) => ("all of", parts.as_slice()),
+        Shape::Not(part) => ("not", std::slice::from_ref(part.as_ref())),
+    };
+    line(text, answer, depth, word);
+    for part in parts {
+        condition(text, part, depth + 1);
+    }
+}
+
+fn test_line(test: &TestExplanation, holds: &Holds) -> String {
+    let mut saw = match test.seen.as_slice() {
+        [] => "saw nothing".to_owned(),
+        seen => format!("saw {}", seen.join(", ")),
+    };
+    if test.unseen > 0 {
+        saw.push_str(&format!(" and {} more", test.unseen));
+    }
+    if let Holds::Unknown { why } = holds {
+        saw.push_str(&format!("; {why}"));
+    }
+    printable(&format!("{} {} {}  ({saw})", test.path, test.operator, test.operand))
+}
+
+fn misfit_line(misfit: &Misfit) -> String {
+    let has = match &misfit.has {
+        Some(has) => format!("has {has}"),
+        None => "has none".to_owned(),
+    };
+    printable(&format!("{}: wants {}, {has}", misfit.what, misfit.wants))
+}
+
+fn limit_line(limit: &LimitExplanation) -> String {
+    let (rate, bucket) = (limit.key.rate, &limit.key.bucket);
+    let by: Vec<_> = bucket.iter().map(|(by, _)| by.as_str()).collect();
+    let state = if limit.exceeded { "used up" } else { "not counted here" };
+    let (calls, seconds, by) = (rate.calls, rate.seconds, by.join(" and "));
+    format!("past {calls} calls per {seconds} s by {by}  ({state})")
+}
+
+fn conclusion(rule: &RuleExplanation) -> String {
+    let result = match rule.result {
+        RuleResult::Match => "matches",
+        RuleResult::NoMatch => "does not match",
+        RuleResult::UnknownMatch => "unknown counts as a match, as the rule restricts",
+        RuleResult::UnknownNoMatch => "unknown counts as no match, as the rule allows",
+    };
+    match &rule.part {
+        Part::Nothing => result.to_owned(),
+        Part::Decided => format!("{result}: decided"),
+        Part::Recorded => format!("{result}: recorded"),
+        Part::Shadowed => format!("{result}: in shadow mode, without effect"),
+        Part::Outranked { policy, rule } => {
+            format!("{result}: outranked by {}", rule_name(Some(policy), rule.as_deref()))
+        }
+    }
+}

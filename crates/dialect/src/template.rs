@@ -1,0 +1,169 @@
+//! Text frames of one stream are alike but for their text. A frame whose bytes before and behind the
+//! text equal those of the frame just read, which was read in full, means the same; only the text
+//! between must be read.
+//!
+//! This skips no check: every byte is either equal to one that was checked in the same place, or
+//! checked now. Any other frame in between may change what an index means, so a template serves
+//! only from one text frame to the next.
+
+use callgate_call::json::{Span, string_end};
+
+use crate::event::{Block, Lane, Order, Reading};
+
+/// The frame just read, if it was text and nothing else.
+#[derive(Debug, Default)]
+pub(crate) struct Template {
+    valid: bool,
+    event: Vec<u8>,
+    /// Everything up to the text.
+    before: Vec<u8>,
+    /// Everything from the quote that ends it.
+    behind: Vec<u8>,
+    /// Behind the quote there is nothing but closing brackets. Some providers pad those with
+    /// white space, of varying length.
+    only_closes: bool,
+    order: Order,
+    lane: Lane,
+    block: Option<Block>,
+}
+
+impl Template {
+    /// What `data` means, if it is the template with another text.
+    #[inline]
+    pub(crate) fn read(&self, event: Option<&[u8]>, data: &str) -> Option<Reading> {
+        if !self.valid || event.unwrap_or(b"") != self.event {
+            return None;
+        }
+        let rest = data.as_bytes().strip_prefix(self.before.as_slice())?;
+        let length = string_end(rest)?;
+        let behind = rest.get(length..)?;
+        let fits =
+            behind == self.behind || (self.only_closes && closes_alike(behind, &self.behind));
+        let start = self.before.len();
+        fits.then(|| Reading {
+            order: self.order,
+            block: self.block,
+            text: (length > 0).then_some(Span { start, end: start + length }),
+            text_lane: self.lane,
+            ..Reading::default()
+        })
+    }
+
+    /// Remembers a frame that was read in full.
+    pub(crate) fn remember(&mut self, event: Option<&[u8]>, data: &str, reading: &Reading) {
+        self.valid = false;
+        let Some(text) = reading.text else { return };
+        let plain = reading.parts.is_empty()
+            && reading.rename.is_none()
+            && !reading.odd
+            && !reading.failure
+            // What an index stands for must be known to the byte.
+            && reading.block.is_none_or(|b| b.index.is_some_and(|index| index.end <= text.start));
+        let (Some(before), Some(behind)) = (data.get(..text.start), data.get(text.end..)) else {
+            return;
+        };
+        if !plain {
+            return;
+        }
+        self.valid = true;
+        set(&mut self.event, event.unwrap_or(b""));
+        set(&mut self.before, before.as_bytes());
+        set(&mut self.behind, behind.as_bytes());
+        self.only_closes = closers(behind.as_bytes()).all(|byte| matches!(byte, b'}' | b']'));
+        (self.order, self.lane, self.block) = (reading.order, reading.text_lane, reading.block);
+    }
+
+    /// Something else was read.
+    pub(crate) fn forget(&mut self) {
+        self.valid = false;
+    }
+}
+
+/// The bytes behind the quote, without white space.
+fn closers(behind: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    behind.iter().skip(1).copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+}
+
+/// Between brackets white space means nothing.
+fn closes_alike(one: &[u8], other: &[u8]) -> bool {
+    closers(one).eq(closers(other))
+}
+
+fn set(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    buffer.clear();
+    buffer.extend_from_slice(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::{Dialect, Limits, Reader};
+
+    const START: &str = r#"{"type":"message_start","message":{"content":[]}}"#;
+    const OPEN: &str =
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    const MESSAGES: &str = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some \"text\""}  }"#;
+    const CHAT: &str = r#"{"id":"c","choices":[{"index":0,"delta":{"content":"some text"},"finish_reason":null}],"usage":null}"#;
+
+    fn reader(dialect: Dialect) -> Reader {
+        let mut reader = dialect.reader(&Limits::default());
+        if dialect == Dialect::Anthropic {
+            reader.read(None, START).unwrap();
+            reader.read(None, OPEN).unwrap();
+        }
+        reader
+    }
+
+    /// What a frame means behind another, with the template and in full.
+    fn both(dialect: Dialect, event: &[u8], first: &str, second: &str) -> (String, String) {
+        let (mut quick, mut full) = (reader(dialect), reader(dialect));
+        quick.read(Some(event), first).unwrap();
+        full.read(Some(event), first).unwrap();
+        full.template.forget();
+        let mut quick = quick.read(Some(event), second);
+        let mut full = full.read(Some(event), second);
+        // The model is told once; a template does not tell it again.
+        for reading in [&mut quick, &mut full].into_iter().flatten() {
+            reading.model = None;
+        }
+        (format!("{quick:?}"), format!("{full:?}"))
+    }
+
+    #[test]
+    fn padding_may_differ() {
+        let reader = &mut reader(Dialect::Anthropic);
+        let event = Some(&b"content_block_delta"[..]);
+        reader.read(event, MESSAGES).unwrap();
+        let padded = MESSAGES.replace("  }", "       }").replace("some", "other");
+        assert!(reader.template.read(event, &padded).is_some());
+        assert!(reader.template.read(event, &padded.replace('}', "} ,")).is_none());
+        assert!(reader.template.read(Some(b"ping"), &padded).is_none());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        /// However a text frame is bent, the short way and the long way read the same.
+        #[test]
+        fn reads_what_a_full_reading_reads(
+            chat in any::<bool>(),
+            at in any::<prop::sample::Index>(),
+            cut in 0..6_usize,
+            new in prop::sample::select(vec![
+                "", "x", " ", "\"", "\\", "\\\"", "\\u00e9", "\\u12", "}", "]", ",", "\n", "\u{1}", "é",
+                "\",\"tool_calls\":[{\"index\":0}],\"x\":\"", "\",\"text\":\"", "0", "1",
+            ]),
+        ) {
+            let (dialect, frame) = match chat {
+                true => (Dialect::OpenAiChat, CHAT),
+                false => (Dialect::Anthropic, MESSAGES),
+            };
+            let start = at.index(frame.len());
+            let end = (start + cut).min(frame.len());
+            let bent = format!("{}{new}{}", &frame[..start], &frame[end..]);
+            let (quick, full) = both(dialect, b"content_block_delta", frame, &bent);
+            prop_assert_eq!(quick, full, "{}", bent);
+        }
+    }
+}
