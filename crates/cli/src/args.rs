@@ -207,6 +207,9 @@ pub(crate) enum Policy {
 
     /// Say why a call gets its verdict, rule by rule.
     ///
+    /// Tells each condition with its answer (yes, no or unknown) and the values it saw, and what
+    /// came of the rule. Limits are not counted.
+    ///
     /// Ends with 0 whatever the verdict is; `callgate check` is the command for scripts.
     /// Without `--tool` the call is read from stdin as one JSON object, as `callgate check` does.
     Explain {

@@ -86,14 +86,20 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn rules_as_a_table() {
-    let table = "\
-POLICY  RULE          VERDICT        PRIORITY  SURFACES           REASON
-test    no-nuke       deny           100       response,mcp,hook  Not here.
-test    no-rm         deny           100       response,mcp,hook  Nothing is removed for good.
-test    watch-writes  audit          100       response,mcp,hook  Writes are watched.
-test    no-fetch      deny (shadow)  100       response,mcp,hook  The network is far.
+    let policy = "\
+policy: test
+rules:
+  - { id: rm, tool: '@shell', when: { arg: command, contains: rm }, verdict: deny, reason: No. }
+  - { id: all, mode: shadow, verdict: deny, priority: 7, surface: mcp, reason: Never. }
+  - { id: some, tool: [Read, 'mcp__git__*'], verdict: audit, reason: Look. }
 ";
-    Test::new(&["policy", "list", "policy.yaml"]).run().sees(0, table, "");
+    let table = "\
+POLICY  RULE  VERDICT        PRIORITY  TOOLS             ARGUMENTS  SURFACES           REASON
+test    rm    deny           100       @shell            needed     response,mcp,hook  No.
+test    all   deny (shadow)  7         (every)           -          mcp                Never.
+test    some  audit          100       Read,mcp__git__*  -          response,mcp,hook  Look.
+";
+    Test::new(&["policy", "list", "t.yaml"]).file("t.yaml", policy).run().sees(0, table, "");
 }
 
 #[test]
@@ -101,6 +107,7 @@ fn rules_as_json() {
     let ran = Test::new(&["policy", "list", "policy.yaml", "--json"]).run();
     let first = json!({
         "policy": "test", "rule": "no-nuke", "verdict": "deny", "priority": 100, "shadow": false,
+        "tools": ["nuke"], "needs_arguments": false,
         "surfaces": ["response", "mcp", "hook"], "reason": "Not here.", "hint": "Ask the operator.",
     });
     assert_eq!((ran.json().len(), &ran.json()[0]), (4, &first));
@@ -116,24 +123,105 @@ fn without_files_the_default_is_listed() {
 fn explain_goes_through_the_rules() {
     let call = ["--tool", "Bash", "--input", r#"{"command":"rm -rf /"}"#];
     let told = "\
-verdict  deny
-tool     Bash
-input    {\"command\":\"rm -rf /\"}
-rule     test/no-rm
-reason   Nothing is removed for good.
-matched  command = rm -rf /
-decided  deny   test/no-rm  Nothing is removed for good.
+test/no-rm: deny, priority 100
+  yes      command contains \"rm -rf\"  (saw \"rm -rf /\")
+  matches: decided
 
-RULE               VERDICT  HERE
-test/no-nuke       deny     no match, or another priority came first
-test/no-rm         deny     decided
-test/watch-writes  audit    no match, or another priority came first
-test/no-fetch      deny     no match, or another priority came first
+not about this call:
+  test/no-nuke       tool: wants nuke, has Bash
+  test/watch-writes  tool: wants @write, has Bash
+  test/no-fetch      tool: wants @fetch, has Bash
+
+deny   Bash  test/no-rm  Nothing is removed for good.
 ";
     let args = [&["policy", "explain", "policy.yaml"], &call[..]].concat();
     Test::new(&args).run().sees(0, told, "");
-    let args = [&["policy", "explain", "--json", "policy.yaml"], &call[..]].concat();
-    assert_eq!(Test::new(&args).run().json()[0]["rule"], "no-rm");
+    let all = Test::new(&args).with(&["--all"]).run().stdout;
+    let fetch = "\
+test/no-fetch: deny, priority 100, shadow
+  no       tool: wants @fetch, has Bash
+  does not match
+";
+    assert!(all.contains(fetch) && !all.contains("not about this call"), "{all}");
+}
+
+/// A rule for each way a condition can go.
+const CONDITIONS: &str = r#"
+policies:
+  - policy: shop
+    default: deny
+    rules:
+      - { id: cheap, when: { arg: amount, lt: 100 }, verdict: allow }
+      - id: no-export
+        when:
+          all:
+            - any: [{ arg: to, in: [us, ca] }, { arg: to, exists: false }]
+            - not: { arg: "items[*].name", matches: '^b\w+$' }
+        verdict: deny
+        priority: 200
+      - { id: dear, when: { arg: amount, gte: 100 }, verdict: deny, reason: Too dear. }
+      - { id: often, limit: { calls: 1, per: minute }, verdict: deny }
+      - { id: known, agent: "codex*", verdict: allow }
+"#;
+
+#[test]
+fn explain_tells_every_condition() {
+    let call = r#"{"tool":"pay","agent":"codex","input":{"amount":"lots\u001b[2J","items":[{"name":"a"},{"name":"bo"}]}}"#;
+    let told = r#"shop/cheap: allow, priority 100
+  unknown  amount lt 100  (saw "lots\u001b[2J"; `amount` has a type that `lt` cannot compare)
+  unknown counts as no match, as the rule allows
+
+shop/no-export: deny, priority 200
+  no       all of
+  yes        any of
+  no           to in ["us","ca"]  (saw nothing)
+  yes          to exists false  (saw nothing)
+  no         not
+  yes          items[*].name matches '^b\w+$'  (saw "bo", "a")
+  does not match
+
+shop/dear: deny, priority 100
+  unknown  amount gte 100  (saw "lots\u001b[2J"; `amount` has a type that `gte` cannot compare)
+  unknown counts as a match, as the rule restricts: decided
+
+shop/often: deny, priority 100
+  no       past 1 call per 60 s by session  (not counted here)
+  does not match
+
+shop/known: allow, priority 100
+  unknown  the agent's name is only claimed
+  unknown counts as no match, as the rule allows
+
+deny   pay  shop/dear  Too dear.
+"#;
+    let test = Test::new(&["policy", "explain", "shop.yaml"]).file("shop.yaml", CONDITIONS);
+    test.stdin(call).run().sees(0, told, "");
+}
+
+#[test]
+fn explain_as_json() {
+    let test = Test::new(&["policy", "explain", "--json", "shop.yaml", "policy.yaml"]);
+    let test = test.file("shop.yaml", CONDITIONS);
+    let ran = test.stdin(r#"{"tool":"pay","input":{"amount":5,"to":"us"}}"#).run();
+    let answer = &ran.json()[0];
+    assert_eq!((&answer["verdict"], &answer["rule"]), (&json!("allow"), &json!("cheap")));
+    let rules = answer["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 9);
+    let when = json!({
+        "holds": "yes",
+        "test": { "arg": "amount", "operator": "lt", "value": 100, "saw": ["5"], "more": 0 },
+    });
+    let cheap = json!({
+        "policy": "shop", "rule": "cheap", "verdict": "allow", "priority": 100, "shadow": false,
+        "applies": true, "misfit": null, "unknown": null, "when": when, "limit": null,
+        "result": "match", "part": "decided", "outranked_by": null,
+    });
+    assert_eq!(rules[0], cheap);
+    let by = json!({ "policy": "shop", "rule": "cheap" });
+    assert_eq!((&rules[1]["part"], &rules[1]["outranked_by"]), (&json!("outranked"), &by));
+    assert_eq!(rules[1]["when"]["all"][1]["not"]["test"]["saw"], json!([]));
+    let misfit = json!({ "what": "tool", "wants": "nuke", "has": "pay" });
+    assert_eq!((&rules[5]["applies"], &rules[5]["misfit"]), (&json!(false), &misfit));
 }
 
 #[test]
@@ -141,5 +229,14 @@ fn explain_reads_a_call_from_stdin() {
     let test = Test::new(&["policy", "explain", "policy.yaml"]).stdin(r#"{"tool":"WebFetch"}"#);
     let ran = test.run();
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("matched, in shadow mode"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("  matches: in shadow mode, without effect\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn explain_looks_into_a_wrapper() {
+    let input = r#"{"tool_uses":[{"recipient_name":"nuke","parameters":{}}]}"#;
+    let call = ["--tool", "multi_tool_use.parallel", "--input", input];
+    let ran = Test::new(&[&["policy", "explain", "policy.yaml"], &call[..]].concat()).run();
+    let told = "test/no-nuke (inside: nuke): deny, priority 100\n  matches: decided\n";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
 }

@@ -266,7 +266,9 @@ proptest! {
         calls in prop::collection::vec(a_call(), 6),
     ) {
         let carried: Vec<_> = calls.iter().map(wrapped).collect();
-        for call in calls.iter().chain(&carried) {
+        let offered = calls.iter().map(|it| call_at(Surface::Inbound, it.name.raw(), ""));
+        let offered: Vec<_> = offered.collect();
+        for call in calls.iter().chain(&carried).chain(&offered) {
             let judgement = policies.ask(call);
             let told = explain(&policies, call);
             prop_assert_eq!(told.len() % policies.rules().count(), 0);

@@ -86,7 +86,16 @@ fn test_line(test: &TestExplanation, holds: &Holds) -> String {
     if let Holds::Unknown { why } = holds {
         saw.push_str(&format!("; {why}"));
     }
-    printable(&format!("{} {} {}  ({saw})", test.path, test.operator, test.operand))
+    printable(&format!("{} {} {}  ({saw})", test.path, test.operator, written(&test.operand)))
+}
+
+/// A value as a policy may write it: JSON doubles each backslash, and no regular expression is
+/// readable like that.
+fn written(json: &str) -> String {
+    match serde_json::from_str::<String>(json) {
+        Ok(text) if json.contains('\\') => format!("'{}'", text.replace('\'', "''")),
+        _ => json.to_owned(),
+    }
 }
 
 fn misfit_line(misfit: &Misfit) -> String {
@@ -102,7 +111,8 @@ fn limit_line(limit: &LimitExplanation) -> String {
     let by: Vec<_> = bucket.iter().map(|(by, _)| by.as_str()).collect();
     let state = if limit.exceeded { "used up" } else { "not counted here" };
     let (calls, seconds, by) = (rate.calls, rate.seconds, by.join(" and "));
-    format!("past {calls} calls per {seconds} s by {by}  ({state})")
+    let plural = if calls == 1 { "" } else { "s" };
+    format!("past {calls} call{plural} per {seconds} s by {by}  ({state})")
 }
 
 fn conclusion(rule: &RuleExplanation) -> String {
