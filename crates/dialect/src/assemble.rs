@@ -15,6 +15,7 @@ pub struct Assembly {
     half: Option<u16>,
     /// The arguments hold text that no JSON reader agrees on, such as a lone surrogate.
     garbled: bool,
+    begun: bool,
     oversize: bool,
     free_text: bool,
     /// The name did not come whole in the first piece.
@@ -77,22 +78,24 @@ impl Assembly {
         }
     }
 
-    /// Why a piece cannot belong to this call.
-    pub fn conflict(&self, piece: &Piece) -> Option<&'static str> {
-        let renames = piece
+    /// Whether a piece gives the call another name.
+    pub fn renames(&self, piece: &Piece) -> bool {
+        piece
             .name
             .as_ref()
-            .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name);
+            .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name)
+    }
+
+    /// Why a piece cannot belong to this call, whenever it comes.
+    pub fn conflict(&self, piece: &Piece) -> Option<&'static str> {
+        if piece.refuse.is_some() {
+            return piece.refuse;
+        }
         let free = matches!(piece.arguments, ArgumentsPiece::Free(_));
         let json =
             matches!(piece.arguments, ArgumentsPiece::Fragment(_) | ArgumentsPiece::Whole(_));
-        if renames {
-            Some("it was given another name")
-        } else if (free && !self.free_text && self.pieces > 0) || (json && self.free_text) {
-            Some("it is a function and a custom tool at once")
-        } else {
-            None
-        }
+        let both = (free && !self.free_text && self.pieces > 0) || (json && self.free_text);
+        both.then_some("it is a function and a custom tool at once")
     }
 
     /// A name may come in pieces, or again in every piece.
@@ -109,36 +112,35 @@ impl Assembly {
 
     fn add_arguments(&mut self, piece: &ArgumentsPiece, limit: usize) -> Added {
         let before = self.document;
-        let start = self.arguments.len();
+        let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
             ArgumentsPiece::Whole(text) => {
-                self.whole_then_more |= !self.arguments.is_empty();
+                self.whole_then_more |= self.arguments_begun();
                 self.had_whole = true;
-                self.arguments.push_str(text);
+                added.push_str(text);
             }
-            ArgumentsPiece::Fragment(raw) => {
-                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
-            }
-            ArgumentsPiece::Free(raw) => {
-                self.free_text = true;
-                self.garbled |= !decode_into(raw, &mut self.half, &mut self.arguments);
+            ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
+                self.garbled |= !decode_into(raw, &mut self.half, &mut added);
+                self.whole_then_more |= self.had_whole && !added.is_empty();
+                self.free_text |= matches!(piece, ArgumentsPiece::Free(_));
             }
         }
-        let added = self.arguments.get(start..).unwrap_or("");
-        self.whole_then_more |=
-            self.had_whole && !matches!(piece, ArgumentsPiece::Whole(_)) && !added.is_empty();
-        let state = if self.free_text { Document::Free } else { before.feed(added) };
-        self.document = state;
-        if self.arguments.len() > limit {
+        self.begun |= !added.is_empty();
+        self.document = if self.free_text { Document::Free } else { before.feed(&added) };
+        if self.arguments.len() + added.len() > limit {
+            // The beginning is kept for the record.
             self.oversize = true;
-            let mut keep = limit.min(1024);
+            let mut keep = self.arguments.len().min(1024);
             while !self.arguments.is_char_boundary(keep) {
                 keep -= 1;
             }
             self.arguments.truncate(keep);
         }
-        match (before, state) {
+        if !self.oversize {
+            self.arguments.push_str(&added);
+        }
+        match (before, self.document) {
             (Document::Complete, _) => Added::Excess,
             (_, Document::Complete) => Added::Completes,
             _ => Added::More,
@@ -157,7 +159,12 @@ impl Assembly {
 
     /// Whether arguments have begun, so that the name is complete.
     pub fn arguments_begun(&self) -> bool {
-        !self.arguments.is_empty() || self.half.is_some()
+        self.begun || self.half.is_some()
+    }
+
+    /// Whether the arguments were too large to keep.
+    pub fn is_oversize(&self) -> bool {
+        self.oversize
     }
 
     /// Whether a name has come.
@@ -336,9 +343,11 @@ mod tests {
     #[test]
     fn a_large_call_is_kept_in_part_and_unreadable() {
         let mut assembly = Assembly::default();
-        let arguments = ArgumentsPiece::Whole(format!("{{\"a\":\"{}\"}}", "é".repeat(4000)));
-        let piece = Piece { name: Some("x".into()), arguments, ..Piece::default() };
-        assembly.add(&piece, 2000);
+        for text in ["{\"a\":\"é", &"é".repeat(700), &"é".repeat(700), "\"}"] {
+            let arguments = ArgumentsPiece::Fragment(text.replace('"', "\\\""));
+            let piece = Piece { name: Some("x".into()), arguments, ..Piece::default() };
+            assembly.add(&piece, 2000);
+        }
         let call = assembly.whole(&Origin::at(Surface::Response)).unwrap();
         assert!(call.arguments.value().is_err());
         assert!(call.arguments.raw().len() <= 1024);

@@ -27,6 +27,13 @@ pub struct Reading {
     pub rename: Option<&'static str>,
     /// Clients read the frame's shape differently: it must be written anew even if all is allowed.
     pub odd: bool,
+    /// Some clients skip a frame of this shape, or a part of it: calls in it leave whole, in a frame
+    /// of our own.
+    pub uneven: bool,
+    /// Where the list of blocks stands that the frame holds whole.
+    pub content: Option<Span>,
+    /// No client is sure to read on behind this frame: every call has ended.
+    pub done: bool,
     /// Its text has left ahead of it, while a verdict was awaited: only its calls are left to say.
     pub said: bool,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.

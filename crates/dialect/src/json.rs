@@ -221,7 +221,7 @@ pub(crate) struct Stray {
 /// with a string `name` and an `input`, `arguments` or `parameters`.
 pub(crate) fn skip_looking_for_calls(
     reader: &mut Reader<'_>,
-    found: &mut Option<Stray>,
+    found: &mut Vec<Stray>,
 ) -> Result<Span, Error> {
     match reader.kind()? {
         Kind::Object => {
@@ -238,7 +238,7 @@ pub(crate) fn skip_looking_for_calls(
                 }
             }
             if let (Some(name), Some(input)) = (name, input) {
-                found.get_or_insert(Stray { name, input });
+                found.push(Stray { name, input });
             }
             Ok(Span { start, end: reader.position() })
         }

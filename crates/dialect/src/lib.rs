@@ -189,7 +189,7 @@ impl Reader {
         self.template.forget();
         let reading = match &mut self.dialect {
             DialectReader::Anthropic(reader) => reader.read(event, data),
-            DialectReader::OpenAiChat(reader) => reader.read(data),
+            DialectReader::OpenAiChat(reader) => reader.read(event, data),
         }?;
         self.template.remember(event, data, &reading);
         Ok(reading)

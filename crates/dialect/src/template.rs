@@ -25,6 +25,7 @@ pub(crate) struct Template {
     order: Order,
     lane: Lane,
     block: Option<Block>,
+    uneven: bool,
 }
 
 impl Template {
@@ -45,6 +46,7 @@ impl Template {
             block: self.block,
             text: (length > 0).then_some(Span { start, end: start + length }),
             text_lane: self.lane,
+            uneven: self.uneven,
             ..Reading::default()
         })
     }
@@ -71,6 +73,7 @@ impl Template {
         set(&mut self.behind, behind.as_bytes());
         self.only_closes = closers(behind.as_bytes()).all(|byte| matches!(byte, b'}' | b']'));
         (self.order, self.lane, self.block) = (reading.order, reading.text_lane, reading.block);
+        self.uneven = reading.uneven;
     }
 
     /// Something else was read.

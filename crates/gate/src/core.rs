@@ -3,8 +3,8 @@
 use callgate_call::Origin;
 use callgate_dialect::request::TextDigest;
 use callgate_dialect::{
-    Added, Assembly, Blame, BlockStep, Carrier, Dialect, Host, Lane, Order, Part, Piece, Reader,
-    Reading, Slot, Unreadable, What, Writer,
+    Added, ArgumentsPiece, Assembly, Blame, BlockStep, Carrier, Dialect, Host, Lane, Order, Part,
+    Piece, Reader, Reading, Slot, Unreadable, What, Writer,
 };
 use callgate_policy::Denial;
 use callgate_wire::Frame;
@@ -30,6 +30,9 @@ pub(crate) struct Core {
     pub(crate) queued: usize,
     /// Bytes of arguments kept, of calls that are held or were taken out.
     kept: usize,
+    /// How much of the queue was looked through for what may overtake, and what it blocks.
+    looked_at: usize,
+    blocked: Blocked,
     /// Something came, or is awaited, that others may overtake or be overtaken by.
     pub(crate) restless: bool,
     /// A call was settled or ended since the queue was last looked through.
@@ -94,6 +97,8 @@ impl Core {
             queue: Vec::new(),
             queued: 0,
             kept: 0,
+            looked_at: 0,
+            blocked: Blocked::default(),
             restless: false,
             moved: false,
             outbox: Outbox::default(),
@@ -198,7 +203,9 @@ impl Core {
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
             && !reading.odd
-            && !reading.failure;
+            && !reading.failure
+            && !reading.done
+            && reading.content.is_none();
         if plain
             && frame.clean()
             && self.queue.is_empty()
@@ -284,18 +291,12 @@ impl Core {
             let mut blocked = Blocked::default();
             for entry in std::mem::take(&mut self.queue) {
                 // A block that has begun to leave goes on, whatever waits behind it.
-                let begun = entry.reading.block.is_some_and(|block| {
-                    block.does != BlockStep::Open && self.writer.is_out(block.slot)
-                });
+                let begun = self.has_begun(&entry.reading);
                 let free = begun || !blocked.holds(entry.reading.order, pace);
                 if free && self.is_ready(&entry, out) {
-                    self.queued -= entry.size();
-                    if let Some(call) = entry.reading.block.and_then(|b| self.call_mut(b.slot)) {
-                        call.waiting -= 1;
-                    }
                     // What leaves may be what another frame waits for.
-                    self.moved |= entry.reading.block.is_some();
-                    self.emit(entry, out);
+                    self.moved |= closes(&entry.reading);
+                    self.leave_queue(entry, out);
                 } else {
                     blocked.add(entry.reading.order);
                     self.queue.push(entry);
@@ -305,25 +306,83 @@ impl Core {
                 self.moved = false;
             }
         }
+        (self.looked_at, self.blocked) = (0, Blocked::default());
+    }
+
+    /// Lets go what may overtake, among what came since the queue was last looked through: all
+    /// before it was found to wait, and nothing has moved since.
+    pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
+        let mut blocked = std::mem::take(&mut self.blocked);
+        for entry in self.queue.split_off(self.looked_at.min(self.queue.len())) {
+            let begun = self.has_begun(&entry.reading);
+            let free = begun || !blocked.holds(entry.reading.order, Pace::Overtake);
+            if free && self.is_ready(&entry, out) {
+                self.moved |= closes(&entry.reading);
+                self.leave_queue(entry, out);
+            } else {
+                blocked.add(entry.reading.order);
+                self.queue.push(entry);
+            }
+        }
+        self.looked_at = self.queue.len();
+        self.blocked = blocked;
+    }
+
+    /// Whether the frame goes on with a block that has begun to leave.
+    fn has_begun(&self, reading: &Reading) -> bool {
+        reading
+            .block
+            .is_some_and(|block| block.does != BlockStep::Open && self.writer.is_out(block.slot))
+    }
+
+    fn leave_queue(&mut self, entry: Entry, out: &mut Vec<u8>) {
+        self.queued -= entry.size();
+        if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
+            call.waiting -= 1;
+        }
+        self.emit(entry, out);
     }
 
     /// Moves the calls a frame has parts of. Answers which parts are refused outright.
     fn parts(&mut self, reading: &Reading) -> Vec<usize> {
         let mut refused = Vec::new();
+        // A frame with a call where no call belongs goes as a whole, and would take a piece of
+        // another call with it that was counted.
+        let is_stray = |part: &Part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray);
+        let has_stray = reading.parts.iter().any(is_stray);
         for (place, part) in reading.parts.iter().enumerate() {
             match &part.what {
                 What::Piece(piece) => {
                     if !self.piece(part, piece) {
                         refused.push(place);
                     }
+                    if piece.carrier == Carrier::Listed && piece.host == Host::Client {
+                        if has_stray {
+                            self.refuse_piece(
+                                piece.slot,
+                                "another call stands beside a piece of it",
+                            );
+                        } else if reading.uneven {
+                            self.leaves_unevenly(piece.slot);
+                        }
+                    }
                     if piece.ends {
                         self.ends(piece.slot);
                     }
                 }
-                What::End(slot) => self.ends(*slot),
+                What::End(slot) => {
+                    if has_stray {
+                        self.refuse_piece(*slot, "another call stands beside its end");
+                    }
+                    self.ends(*slot);
+                }
                 What::Finish(_) => self.turn_ends(part.lane),
                 What::Text | What::Signature => {}
             }
+        }
+        if reading.done {
+            let lanes: Vec<Lane> = self.calls.iter().map(|call| call.lane).collect();
+            lanes.into_iter().for_each(|lane| self.turn_ends(lane));
         }
         if reading.failure {
             self.drop_unfinished();
@@ -349,8 +408,13 @@ impl Core {
         let grows = self.dialect.name_may_grow();
         let by_arguments = self.dialect.arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
-        let settled = !matches!(call.state, State::Naming | State::Denied(_));
-        if let (true, Some(why)) = (settled, call.assembly.conflict(piece)) {
+        let denied = matches!(call.state, State::Denied(_) | State::Provider);
+        let grown_up = !matches!(call.state, State::Naming);
+        let conflict = match call.assembly.conflict(piece) {
+            None if grown_up && call.assembly.renames(piece) => Some("it was given another name"),
+            conflict => conflict,
+        };
+        if let (false, Some(why)) = (denied, conflict) {
             self.refuse_piece(piece.slot, why);
             return false;
         }
@@ -361,6 +425,11 @@ impl Core {
                 self.refuse_piece(piece.slot, "text came behind its complete arguments");
             }
             return !brings;
+        }
+        // Another copy of arguments that came whole, even an empty one, replaces them in some
+        // clients.
+        if call.assembly.came_whole() && !piece.opens && !Assembly::brings_arguments(piece) {
+            return matches!(piece.arguments, ArgumentsPiece::None);
         }
         let kept = call.assembly.kept();
         let added = call.assembly.add(piece, limit);
@@ -375,7 +444,7 @@ impl Core {
             _ => {}
         }
         self.kept += grown;
-        if self.kept > self.limits().held {
+        if self.kept > self.limits().arguments.saturating_mul(16) {
             self.fail(Blame::Refused, "more arguments are kept than the limit");
         }
         true
@@ -405,6 +474,7 @@ impl Core {
         };
         let second_lane = lane != first && piece.carrier == Carrier::Listed;
         self.several_lanes |= second_lane;
+        let beside_a_stream = second_lane && self.a_call_streams();
         self.calls.push(CallSlot {
             slot: piece.slot,
             lane,
@@ -419,18 +489,35 @@ impl Core {
             place,
             second_lane,
             apart: second_lane,
+            uneven: false,
             notice: None,
         });
+        if beside_a_stream {
+            self.refuse(piece.slot, "a call of another choice streams");
+        }
     }
 
-    /// Refuses a piece of a call; if nothing of the call has left yet, all of it.
+    /// A piece came in a frame that some clients skip: the call leaves whole, in a frame that none
+    /// does. If some of it has left already, it cannot.
+    fn leaves_unevenly(&mut self, slot: Slot) {
+        let Some(call) = self.call_mut(slot) else { return };
+        match call.state {
+            State::Live => self.refuse(slot, "a piece of it came in a frame some clients skip"),
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) => call.uneven = true,
+            _ => {}
+        }
+    }
+
+    /// Refuses a piece of a call, and with it all of the call that has not been judged.
     fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
-        let tool = call.assembly.name().to_owned();
-        if matches!(call.state, State::NameAsked | State::Held) {
-            self.deny(slot, Denial::refused(&tool, why));
+        match call.state {
+            State::Naming | State::NameAsked | State::Held | State::Live => self.refuse(slot, why),
+            _ => {
+                let tool = call.assembly.name().to_owned();
+                self.outbox.note(Note::Refused { tool, why: why.to_owned() });
+            }
         }
-        self.outbox.note(Note::Refused { tool, why: why.to_owned() });
     }
 
     /// The call's own end has come.
@@ -492,6 +579,9 @@ impl Core {
         if let Some(why) = call.assembly.refusal() {
             return self.refuse(slot, why);
         }
+        if call.assembly.is_oversize() && call.leaves_whole() {
+            return self.refuse(slot, "it is too large to be put in order");
+        }
         if self.several_lanes && self.blurs_lanes(slot) {
             return self.refuse(slot, "calls in several choices cannot be told apart by their ids");
         }
@@ -522,8 +612,14 @@ impl Core {
     fn refuse(&mut self, slot: Slot, why: &str) {
         let Some(call) = self.call_mut(slot) else { return };
         let tool = call.assembly.name().to_owned();
+        let streams = matches!(call.state, State::Live)
+            || matches!(&call.state, State::Asked(asked) if asked.streaming);
+        self.outbox.withdraw_name(slot);
         self.outbox.note(Note::Refused { tool: tool.clone(), why: why.to_owned() });
         self.deny(slot, Denial::refused(&tool, why));
+        if streams {
+            self.fail(Blame::Refused, &format!("`{tool}` was refused after it had begun: {why}"));
+        }
     }
 
     pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
@@ -669,6 +765,11 @@ impl Core {
             digest.add_raw(raw);
         }
     }
+}
+
+/// Whether a frame ends a block, for which others may have waited.
+fn closes(reading: &Reading) -> bool {
+    reading.block.is_some_and(|block| block.does == BlockStep::Close)
 }
 
 impl LaneState {

@@ -161,7 +161,10 @@ impl Gate {
             }
             Input::Sniffing(sniffer, seen) => {
                 seen.extend_from_slice(bytes);
-                if let Some(framing) = sniffer.push(bytes) {
+                if seen.len() > self.core.limits().body {
+                    self.core.refuse_body("the response is larger than the limit");
+                    self.input = Input::Over;
+                } else if let Some(framing) = sniffer.push(bytes) {
                     let seen = std::mem::take(seen);
                     self.sniffed(framing, seen);
                 }

@@ -1,6 +1,6 @@
 //! Frames kept back, in order, bounded.
 
-use callgate_dialect::{Lane, Order, Reading};
+use callgate_dialect::{Carrier, Lane, Order, Reading, What};
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
@@ -45,7 +45,10 @@ impl Core {
         if self.queue.is_empty() || !std::mem::take(&mut self.restless) {
             return;
         }
-        self.flush(Pace::Overtake, out);
+        self.overtake(out);
+        if self.moved {
+            self.flush(Pace::InOrder, out);
+        }
         if self.is_waiting() {
             self.text_ahead(out);
         }
@@ -58,7 +61,11 @@ impl Core {
             let (Some(text), false) = (entry.reading.text, entry.reading.said) else { continue };
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
             let Some(data) = data else { continue };
-            if entry.reading.parts.is_empty() {
+            // A call in a place that is not for calls would leave with the text.
+            let has_stray = entry.reading.parts.iter().any(
+                |part| matches!(&part.what, What::Piece(piece) if piece.carrier == Carrier::Stray),
+            );
+            if entry.reading.parts.is_empty() || has_stray || entry.reading.failure {
                 continue;
             }
             if let Some(chunk) = self.writer.text_ahead(data) {

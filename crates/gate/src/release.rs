@@ -18,6 +18,9 @@ const WITHHELD: &str = "A part of this response could not be read and was withhe
 impl Core {
     /// Lets a frame go, each of its parts by the fate of its call.
     pub(crate) fn emit(&mut self, mut entry: Entry, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.dangling) {
+            out.extend_from_slice(self.line_end.repeat(2).as_bytes());
+        }
         let data = match &entry.bytes {
             Held::Body(body) => body.as_str(),
             Held::Frame(frame) => {
@@ -47,8 +50,10 @@ impl Core {
                 }
             }
             Held::Body(body) => match self.writer.write_body(body, &entry.reading, &fates) {
-                Some(body) => out.extend_from_slice(body.as_bytes()),
-                None => self.refuse_body("the response holds a denied call in an unknown shape"),
+                Some(body) if self.holds_only(&body, &entry.reading, &fates) => {
+                    out.extend_from_slice(body.as_bytes());
+                }
+                _ => self.refuse_body("it holds a denied call in an unknown shape"),
             },
         }
         for part in &entry.reading.parts {
@@ -57,6 +62,25 @@ impl Core {
                 self.hand_out_removed(part.lane);
             }
         }
+    }
+
+    /// Whether a body that was edited holds as many calls as were allowed: it is read once more,
+    /// so that a call the writer missed does not leave.
+    fn holds_only(&self, body: &str, reading: &Reading, fates: &[Fate]) -> bool {
+        let is_call =
+            |part: &Part| matches!(&part.what, What::Piece(piece) if piece.host == Host::Client);
+        let allowed = reading
+            .parts
+            .iter()
+            .zip(fates)
+            .filter(|(part, fate)| is_call(part) && matches!(fate, Fate::Keep | Fate::Whole(_)))
+            .count();
+        if allowed == reading.parts.iter().filter(|part| is_call(part)).count() {
+            return true;
+        }
+        let limits = callgate_dialect::Limits { max_calls: self.limits().calls };
+        let again = self.dialect.reader(&limits).read_body(body);
+        again.is_ok_and(|again| again.parts.iter().filter(|part| is_call(part)).count() == allowed)
     }
 
     /// Tells of a change that no denial explains: the shape was odd.
@@ -133,10 +157,10 @@ impl Core {
         let explain = self.settings.on_deny == OnDeny::Explain;
         let alone = self.dialect.notice_stands_alone();
         let state = self.lane(lane);
+        state.removed += 1;
         if piece.carrier == Carrier::Stray {
             return Fate::Drop;
         }
-        state.removed += 1;
         state.removed_calls.push(piece.slot);
         if !explain || state.finished || !state.survivors.is_empty() {
             return Fate::Drop;

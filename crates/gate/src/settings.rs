@@ -54,7 +54,8 @@ pub struct Limits {
     pub frame: usize,
     /// A whole body.
     pub body: usize,
-    /// All bytes held back at once.
+    /// All bytes held back at once. Arguments of 1 MiB that come five bytes a frame are 60 MB of
+    /// frames.
     pub held: usize,
     /// The arguments of one call.
     pub arguments: usize,
@@ -68,7 +69,7 @@ impl Default for Limits {
         Self {
             frame: wire.frame,
             body: wire.body,
-            held: 8 << 20,
+            held: 64 << 20,
             arguments: 1 << 20,
             calls: callgate_dialect::Limits::default().max_calls,
         }

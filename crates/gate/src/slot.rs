@@ -32,6 +32,8 @@ pub(crate) struct CallSlot {
     pub(crate) second_lane: bool,
     /// Calls stand in several lanes. Some clients do not tell lanes apart, so it leaves whole.
     pub(crate) apart: bool,
+    /// A piece of it came in a frame that some clients skip: it leaves whole.
+    pub(crate) uneven: bool,
     /// The notice that took its place.
     pub(crate) notice: Option<String>,
 }
@@ -81,6 +83,6 @@ impl CallSlot {
     /// Whether it leaves in the dialect's canonical form instead of piece by piece.
     pub(crate) fn leaves_whole(&self) -> bool {
         let odd = !self.assembly.is_canonical();
-        odd || (self.apart && !self.assembly.is_one_piece())
+        odd || self.uneven || (self.apart && !self.assembly.is_one_piece())
     }
 }

@@ -37,13 +37,13 @@ impl Weekday {
     /// The word rules compare with: three letters, lower case.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Monday => "mon",
-            Self::Tuesday => "tue",
-            Self::Wednesday => "wed",
-            Self::Thursday => "thu",
-            Self::Friday => "fri",
-            Self::Saturday => "sat",
-            Self::Sunday => "sun",
+            Self::Monday => "monday",
+            Self::Tuesday => "tuesday",
+            Self::Wednesday => "wednesday",
+            Self::Thursday => "thursday",
+            Self::Friday => "friday",
+            Self::Saturday => "saturday",
+            Self::Sunday => "sunday",
         }
     }
 }

@@ -20,7 +20,10 @@ const CHAT: Dialect = Dialect::OpenAiChat;
 const MESSAGES: Dialect = Dialect::Anthropic;
 
 fn chunk(choice: Value) -> String {
-    format!("data: {}\n\n", json!({ "id": "c", "choices": [choice] }))
+    format!(
+        "data: {}\n\n",
+        json!({ "id": "c", "object": "chat.completion.chunk", "choices": [choice] })
+    )
 }
 
 fn text(words: &str) -> String {

@@ -1,6 +1,6 @@
 //! Frames of a Messages stream, and whole messages, to what the gate understands.
 
-use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, Value};
 
 use super::EVENTS;
 use crate::event::{
@@ -51,7 +51,7 @@ struct Event<'a> {
     // The two that few frames have are boxed, so that the many need not make room for them.
     block: Option<Box<BlockHead<'a>>>,
     message: Option<Box<Message<'a>>>,
-    stray: Option<Stray>,
+    strays: Vec<Stray>,
 }
 
 #[derive(Default)]
@@ -67,6 +67,7 @@ struct BlockHead<'a> {
 
 #[derive(Default)]
 struct Delta<'a> {
+    kind: Option<Text<'a>>,
     partial_json: Option<Text<'a>>,
     text: Option<Text<'a>>,
     stop_reason: Option<(Span, Option<Text<'a>>)>,
@@ -75,6 +76,7 @@ struct Delta<'a> {
 
 #[derive(Default)]
 struct Message<'a> {
+    content: Option<Span>,
     blocks: Vec<BlockHead<'a>>,
     stop_reason: Option<(Span, Option<Text<'a>>)>,
     model: Option<Text<'a>>,
@@ -97,7 +99,13 @@ impl Reader {
             return Ok(Reading { order: Order::Stream, ..Reading::default() });
         }
         if !data.trim_start().starts_with('{') {
-            return Err(Unreadable::Nothing);
+            return match event {
+                // Clients stop at the name, whatever the data says.
+                Some(b"error") => {
+                    Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
+                }
+                _ => Err(Unreadable::Nothing),
+            };
         }
         let frame = read_event(data)?;
         let decoded = match frame.kind {
@@ -119,9 +127,13 @@ impl Reader {
                 failure: event == Some(b"error"),
                 ..Reading::default()
             },
+            // Some clients take the type from the event's name where the data has none.
+            None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
+                return Err(Unreadable::Ambiguous("an event whose data has no type"));
+            }
             _ => self.unknown(&frame, data)?,
         };
-        if let Some(stray) = &frame.stray {
+        for stray in &frame.strays {
             reading.parts.push(self.stray_part(stray, data)?);
         }
         reading.rename = rename(event, kind);
@@ -134,12 +146,12 @@ impl Reader {
             return Err(Unreadable::Ambiguous("not a message"));
         }
         let mut json = Json::new(data);
-        let (message, error, stray) = read_message(&mut json)?;
+        let (message, error, strays) = read_message(&mut json)?;
         json.end()?;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.model = message.model.map(|text| inside(&text));
-        if let Some(stray) = stray {
-            reading.parts.push(self.stray_part(&stray, data)?);
+        for stray in &strays {
+            reading.parts.push(self.stray_part(stray, data)?);
         }
         self.message_parts(&message, data, &mut reading)?;
         if !error {
@@ -187,6 +199,8 @@ impl Reader {
         data: &str,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
+        reading.content = message.content.filter(|_| !message.blocks.is_empty());
+        let mut calls = 0;
         for block in &message.blocks {
             let slot = self.started;
             self.started += 1;
@@ -198,6 +212,10 @@ impl Reader {
                 reading.parts.push(Part { lane: LANE, at, what: What::Signature });
             }
             if let Some(mut piece) = block.call(slot, data)? {
+                calls += 1;
+                if calls > self.max_open {
+                    return Err(Unreadable::TooManyCalls);
+                }
                 piece.ends = true;
                 reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
             }
@@ -209,6 +227,10 @@ impl Reader {
         let Some(head) = &frame.block else {
             return Err(Unreadable::Ambiguous("a block that starts without a block"));
         };
+        if !self.in_message {
+            // Some clients count it and some do not.
+            return Err(Unreadable::Ambiguous("a block before the message"));
+        }
         if self.open.len() >= self.max_open {
             return Err(Unreadable::TooManyCalls);
         }
@@ -245,11 +267,20 @@ impl Reader {
         let mut reading = block_reading(slot, BlockStep::Add, frame);
         match kind {
             BlockKind::Call => {
-                let arguments = match frame.delta.partial_json {
-                    Some(text) => ArgumentsPiece::Fragment(text.raw().to_owned()),
-                    None => ArgumentsPiece::None,
-                };
-                let piece = Piece { slot, arguments, ..Piece::default() };
+                let mut piece = Piece { slot, ..Piece::default() };
+                let is_input = frame.delta.kind.is_some_and(|kind| kind.is("input_json_delta"));
+                match (is_input, frame.delta.partial_json) {
+                    (true, Some(text)) => {
+                        piece.arguments = ArgumentsPiece::Fragment(text.raw().to_owned());
+                    }
+                    // Some clients add the word "undefined".
+                    (true, None) => piece.refuse = Some("a piece of its arguments is missing"),
+                    // Clients go by the type.
+                    (false, Some(_)) => {
+                        piece.refuse = Some("a piece of its arguments has another type");
+                    }
+                    (false, None) => {}
+                }
                 let at = Span::default();
                 reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
             }
@@ -371,7 +402,11 @@ impl BlockHead<'_> {
 
 /// The original block of a removed call, with its arguments in place.
 pub(crate) fn with_input(block: &str, arguments: &str) -> String {
-    let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
+    // Anything but one strict document could add members of its own.
+    let arguments = match Value::parse(arguments) {
+        Ok(_) => arguments,
+        Err(_) => "{}",
+    };
     let mut edits = Edits::default();
     match crate::json::member(block, document(block), "input") {
         Some(span) => edits.replace(span, arguments),
@@ -436,13 +471,15 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
         match fields.find(&key)? {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
-            Some(2) => event.delta = read_delta(&mut json, &mut event.stray)?,
+            Some(2) => event.delta = read_delta(&mut json, &mut event.strays)?,
             Some(3) => event.block = Some(Box::new(read_block(&mut json)?)),
             Some(4) if json.kind()? == Kind::Object => {
-                event.message = Some(Box::new(read_message(&mut json)?.0));
+                let (message, _, strays) = read_message(&mut json)?;
+                event.message = Some(Box::new(message));
+                event.strays.extend(strays);
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut event.stray)?;
+                skip_looking_for_calls(&mut json, &mut event.strays)?;
             }
         }
     }
@@ -452,7 +489,7 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
 
 const DELTA: [&str; 5] = ["type", "text", "partial_json", "stop_reason", "signature"];
 
-fn read_delta<'a>(json: &mut Json<'a>, stray: &mut Option<Stray>) -> Result<Delta<'a>, Error> {
+fn read_delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<'a>, Error> {
     let mut delta = Delta::default();
     if json.kind()? != Kind::Object {
         json.skip()?;
@@ -462,12 +499,13 @@ fn read_delta<'a>(json: &mut Json<'a>, stray: &mut Option<Stray>) -> Result<Delt
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
+            Some(0) => delta.kind = text_or_null(json)?,
             Some(1) => delta.text = text_or_null(json)?,
             Some(2) => delta.partial_json = text_or_null(json)?,
             Some(3) => delta.stop_reason = Some(reason(json)?),
             Some(4) => delta.signature = text_or_null(json)?,
             _ => {
-                skip_looking_for_calls(json, stray)?;
+                skip_looking_for_calls(json, strays)?;
             }
         }
     }
@@ -519,17 +557,19 @@ fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
 const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
 
 /// A message, whether it is an error instead, and a call in a field that is not for calls.
-fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Option<Stray>), Error> {
-    let (mut message, mut error, mut stray) = (Message::default(), false, None);
+fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Vec<Stray>), Error> {
+    let (mut message, mut error, mut strays) = (Message::default(), false, Vec::new());
     let mut fields = Fields::new(&MESSAGE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
             Some(0) if json.kind()? == Kind::Array => {
+                let start = json.position();
                 let mut blocks = json.array()?;
                 while blocks.next(json)? {
                     message.blocks.push(read_block(json)?);
                 }
+                message.content = Some(Span { start, end: json.position() });
             }
             Some(1) => message.stop_reason = Some(reason(json)?),
             Some(2) => message.model = text_or_null(json)?,
@@ -538,9 +578,9 @@ fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Option<St
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, &mut stray)?;
+                skip_looking_for_calls(json, &mut strays)?;
             }
         }
     }
-    Ok((message, error, stray))
+    Ok((message, error, strays))
 }

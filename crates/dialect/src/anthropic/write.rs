@@ -5,7 +5,7 @@ use callgate_wire::Frame;
 
 use super::read::with_input;
 use crate::event::{BlockStep, Carrier, Fate, Finish, Part, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member};
+use crate::json::{Edits, document, elements};
 use crate::leave::{leave, stray_is_denied};
 
 /// Writes the frames of one response.
@@ -77,7 +77,7 @@ impl Writer {
                 (What::Finish(finish), Fate::Ordinary(text)) => {
                     self.close_call(frame, out);
                     match text {
-                        Some(text) if !has_content(data) => self.say(frame, text, out),
+                        Some(text) if reading.content.is_none() => self.say(frame, text, out),
                         _ => {}
                     }
                     if finish.says_calls {
@@ -161,11 +161,19 @@ impl Writer {
 
     /// Edits the blocks that stand whole in a message.
     fn edit_blocks(&mut self, data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
-        let Some(content) = content(data) else { return };
+        let Some(content) = reading.content else { return };
         let blocks = elements(data, content);
+        // Parts stand in the order of the text.
+        let judged: Vec<(Span, &Fate)> = reading
+            .parts
+            .iter()
+            .zip(fates)
+            .filter(|(part, _)| is_call(part))
+            .map(|(part, fate)| (part.at, fate))
+            .collect();
         let fate_at = |span: Span| {
-            let of = |(part, _): &(&Part, &Fate)| is_call(part) && part.at == span;
-            reading.parts.iter().zip(fates).find(of).map(|(_, fate)| fate)
+            let place = judged.binary_search_by_key(&span.start, |(at, _)| at.start).ok()?;
+            judged.get(place).map(|(_, fate)| *fate)
         };
         let gone = |place: usize| {
             blocks.get(place).is_some_and(|span| matches!(fate_at(*span), Some(Fate::Drop)))
@@ -218,18 +226,6 @@ fn is_call(part: &Part) -> bool {
         What::End(_) => true,
         _ => false,
     }
-}
-
-/// The list of blocks: of a message, or of the message in its start.
-fn content(data: &str) -> Option<Span> {
-    let document = document(data);
-    let message = member(data, document, "message").unwrap_or(document);
-    let content = member(data, message, "content")?;
-    content.of(data).starts_with('[').then_some(content)
-}
-
-fn has_content(data: &str) -> bool {
-    content(data).is_some()
 }
 
 /// Whether the index says `number` to every client: as an integer, or as `1.0`.

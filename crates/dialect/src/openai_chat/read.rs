@@ -35,10 +35,10 @@ impl Reader {
     }
 
     /// Reads one chunk.
-    pub fn read(&mut self, data: &str) -> Result<Reading, Unreadable> {
+    pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         let start = data.trim_start();
         if is_done(start) {
-            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
         }
         if start.is_empty() {
             return Ok(Reading::default());
@@ -46,7 +46,10 @@ impl Reader {
         if !start.starts_with('{') {
             return Err(Unreadable::Nothing);
         }
-        self.read_object(data, Form::Chunk)
+        let mut reading = self.read_object(data, Form::Chunk)?;
+        // Chunks have no names; some clients skip one that has.
+        reading.uneven |= event.is_some();
+        Ok(reading)
     }
 
     /// Reads a whole completion.
@@ -56,6 +59,7 @@ impl Reader {
         }
         let mut reading = self.read_object(data, Form::Completion)?;
         reading.order = Order::Stream;
+        reading.uneven = false;
         Ok(reading)
     }
 
@@ -67,10 +71,12 @@ impl Reader {
             self.choice(&choice, data, form, &mut reading)
         })?;
         reading.model = found.model.map(|text| inside(&text));
-        if let Some(stray) = &found.stray {
+        for stray in &found.strays {
             let lane = 0;
             reading.parts.push(self.stray(stray, lane, document(data), data)?);
         }
+        // Some clients look at the first choice only.
+        reading.uneven |= found.uneven || choices > 1;
         if let Some(failure) = &found.error {
             self.failure(failure, data, &mut reading)?;
         }
@@ -89,6 +95,10 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
         let parts_before = reading.parts.len();
+        reading.uneven |= choice.uneven;
+        if choice.bad_index && choice.said().any(Said::has_calls) {
+            return Err(Unreadable::Ambiguous("calls in a choice that no client can count to"));
+        }
         let mirrored = choice.message_is_a_copy(data);
         let message = choice.message.as_deref().filter(|_| !mirrored);
         let in_place = match form {
@@ -110,7 +120,7 @@ impl Reader {
         for said in choice.delta.iter().chain(message) {
             self.said(said, lane, data, form, reading)?;
         }
-        if let Some(stray) = &choice.stray {
+        for stray in &choice.strays {
             reading.parts.push(self.stray(stray, lane, document(data), data)?);
         }
         if let Some((at, reason)) = choice.finish {
@@ -163,7 +173,7 @@ impl Reader {
         if let Some(span) = said.executed {
             self.executed(span, lane, data, reading)?;
         }
-        if let Some(stray) = &said.stray {
+        for stray in &said.strays {
             reading.parts.push(self.stray(stray, lane, document(data), data)?);
         }
         Ok(())

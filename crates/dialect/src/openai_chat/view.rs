@@ -12,8 +12,10 @@ pub(super) struct View<'a> {
     /// `error`, unless it is `null`: then nothing happened.
     pub(super) error: Option<Failure>,
     pub(super) has_usage: bool,
-    /// A call outside of every choice.
-    pub(super) stray: Option<Stray>,
+    /// Calls outside of every choice.
+    pub(super) strays: Vec<Stray>,
+    /// Some clients skip a chunk of this shape.
+    pub(super) uneven: bool,
 }
 
 #[derive(Default)]
@@ -30,7 +32,10 @@ pub(super) struct Choice<'a> {
     /// Boxed, for few chunks have one.
     pub(super) message: Option<Box<Said<'a>>>,
     pub(super) finish: Option<(Span, Text<'a>)>,
-    pub(super) stray: Option<Stray>,
+    pub(super) strays: Vec<Stray>,
+    /// Its index is one no client could count to.
+    pub(super) bad_index: bool,
+    pub(super) uneven: bool,
 }
 
 /// What a choice says: its `delta`, or its `message`.
@@ -45,8 +50,9 @@ pub(super) struct Said<'a> {
     pub(super) function_call: Option<Box<Entry<'a>>>,
     /// Calls the provider has run: `executed_tools`.
     pub(super) executed: Option<Span>,
-    /// A call in a member that is not for calls.
-    pub(super) stray: Option<Stray>,
+    /// Calls in members that are not for calls.
+    pub(super) strays: Vec<Stray>,
+    pub(super) uneven: bool,
 }
 
 impl<'a> Choice<'a> {
@@ -56,7 +62,6 @@ impl<'a> Choice<'a> {
     }
 
     /// Whether the `message` repeats the calls of the `delta` to the letter, as one server does.
-    /// Then both are edited alike.
     pub(super) fn message_is_a_copy(&self, data: &str) -> bool {
         let (Some(delta), Some(message)) = (&self.delta, &self.message) else { return false };
         let list = |said: &Said<'_>| said.tool_calls.map(|span| span.of(data).to_owned());
@@ -87,6 +92,7 @@ pub(super) struct Entry<'a> {
     pub(super) id: Option<Text<'a>>,
     pub(super) function: Option<Function<'a>>,
     pub(super) custom: Option<Function<'a>>,
+    pub(super) uneven: bool,
 }
 
 /// The inside of a call: `function`, `custom`, or a legacy `function_call`.
@@ -96,7 +102,7 @@ pub(super) struct Function<'a> {
     pub(super) arguments: Option<(Span, Kind)>,
 }
 
-const TOP: [&str; 5] = ["choices", "model", "error", "usage", "object"];
+const TOP: [&str; 7] = ["choices", "model", "error", "usage", "object", "id", "created"];
 
 /// Walks a chunk or completion and hands out its choices one by one: most have one, and a list
 /// of one would be an allocation for every piece of text.
@@ -106,6 +112,7 @@ pub(super) fn view<'a>(
 ) -> Result<View<'a>, Unreadable> {
     let mut json = Json::new(data);
     let mut view = View::default();
+    let mut is_chunk = false;
     let mut fields = Fields::new(&TOP);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
@@ -118,22 +125,44 @@ pub(super) fn view<'a>(
                     }
                 }
                 _ => {
-                    skip_looking_for_calls(&mut json, &mut view.stray)?;
+                    skip_looking_for_calls(&mut json, &mut view.strays)?;
                 }
             },
             Some(1) if json.kind()? == Kind::String => view.model = Some(json.string()?),
-            Some(2) => view.error = failure(&mut json)?,
+            Some(2) => {
+                // One client takes even `null` for an error.
+                view.uneven = true;
+                view.error = failure(&mut json)?;
+            }
             Some(3) => {
-                view.has_usage = json.kind()? != Kind::Null;
+                let kind = json.kind()?;
+                view.has_usage = kind != Kind::Null;
+                view.uneven |= !matches!(kind, Kind::Null | Kind::Object);
+                json.skip()?;
+            }
+            // One client skips what does not call itself a chunk.
+            Some(4) if json.kind()? == Kind::String => {
+                is_chunk = json.string()?.is("chat.completion.chunk");
+            }
+            Some(place @ (1 | 5 | 6)) => {
+                let wanted = if place == 6 { Kind::Number } else { Kind::String };
+                view.uneven |= !is_kind_or_null(&mut json, wanted)?;
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut view.stray)?;
+                skip_looking_for_calls(&mut json, &mut view.strays)?;
             }
         }
     }
     json.end()?;
+    view.uneven |= !is_chunk;
     Ok(view)
+}
+
+/// Clients that check types skip a chunk in which one is wrong, and go on.
+fn is_kind_or_null(json: &mut Json<'_>, wanted: Kind) -> Result<bool, Error> {
+    let kind = json.kind()?;
+    Ok(kind == wanted || kind == Kind::Null)
 }
 
 fn failure(json: &mut Json<'_>) -> Result<Option<Failure>, Error> {
@@ -156,20 +185,27 @@ fn failure(json: &mut Json<'_>) -> Result<Option<Failure>, Error> {
     }
 }
 
-const CHOICE: [&str; 4] = ["index", "delta", "message", "finish_reason"];
+const CHOICE: [&str; 5] = ["index", "delta", "message", "finish_reason", "logprobs"];
 
 fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadable> {
     let mut choice = Choice::default();
     if json.kind()? != Kind::Object {
-        skip_looking_for_calls(json, &mut choice.stray)?;
+        skip_looking_for_calls(json, &mut choice.strays)?;
+        choice.uneven = true;
         return Ok(choice);
     }
     let start = json.position();
+    let mut has_index = false;
     let mut fields = Fields::new(&CHOICE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
-            Some(0) => choice.index = index(json, data)?.1,
+            Some(0) => {
+                let (span, number) = index(json, data)?;
+                choice.index = number;
+                has_index = span.of(data).parse::<u32>().is_ok();
+                choice.bad_index = !has_index && !matches!(span.of(data), "null");
+            }
             Some(1) if json.kind()? == Kind::Object => {
                 choice.delta = Some(said(json, data, key.span())?);
             }
@@ -180,16 +216,32 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
                 let text = json.string()?;
                 choice.finish = (!text.is_empty()).then_some((text.span(), text));
             }
+            Some(place @ (3 | 4)) => {
+                let wanted = if place == 3 { Kind::String } else { Kind::Object };
+                choice.uneven |= !is_kind_or_null(json, wanted)?;
+                skip_looking_for_calls(json, &mut choice.strays)?;
+            }
             _ => {
-                skip_looking_for_calls(json, &mut choice.stray)?;
+                skip_looking_for_calls(json, &mut choice.strays)?;
             }
         }
     }
+    choice.uneven |= !has_index || choice.said().any(|said| said.uneven);
     choice.span = Span { start, end: json.position() };
     Ok(choice)
 }
 
-const SAID: [&str; 4] = ["content", "tool_calls", "function_call", "executed_tools"];
+const SAID: [&str; 9] = [
+    "content",
+    "tool_calls",
+    "function_call",
+    "executed_tools",
+    "role",
+    "refusal",
+    "reasoning",
+    "reasoning_content",
+    "annotations",
+];
 
 fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, Unreadable> {
     let mut said = Said { key, ..Said::default() };
@@ -202,7 +254,10 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                 said.content = Some(match json.kind()? {
                     Kind::String => Content::Text(json.string()?),
                     Kind::Null => Content::Null(json.skip()?),
-                    _ => Content::Other(skip_looking_for_calls(json, &mut said.stray)?),
+                    _ => {
+                        said.uneven = true;
+                        Content::Other(skip_looking_for_calls(json, &mut said.strays)?)
+                    }
                 });
             }
             Some(1) => match json.kind()? {
@@ -232,11 +287,20 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                 }
             },
             Some(3) => said.executed = Some(json.skip()?),
+            Some(4) if json.kind()? == Kind::String => {
+                said.uneven |= !json.string()?.is("assistant");
+            }
+            Some(place @ 4..=8) => {
+                let wanted = if place == 8 { Kind::Array } else { Kind::String };
+                said.uneven |= !is_kind_or_null(json, wanted)?;
+                skip_looking_for_calls(json, &mut said.strays)?;
+            }
             _ => {
-                skip_looking_for_calls(json, &mut said.stray)?;
+                skip_looking_for_calls(json, &mut said.strays)?;
             }
         }
     }
+    said.uneven |= said.entries.iter().any(|entry| entry.uneven);
     said.span = Span { start, end: json.position() };
     Ok(said)
 }
@@ -253,8 +317,21 @@ fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable
         match fields.find(&key)? {
             Some(0) => entry.index = Some(index(json, data)?),
             Some(1) => entry.id = text_or_null(json)?,
+            Some(2) if json.kind()? == Kind::String => {
+                let kind = json.string()?;
+                entry.uneven |= !kind.is("function") && !kind.is("custom");
+            }
+            Some(2) => {
+                entry.uneven |= json.kind()? != Kind::Null;
+                json.skip()?;
+            }
             Some(3) if json.kind()? == Kind::Object => {
-                entry.function = Some(function(json, "arguments")?);
+                let function = function(json, "arguments")?;
+                // Clients expect text and make something else of an object.
+                entry.uneven |= function
+                    .arguments
+                    .is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
+                entry.function = Some(function);
             }
             Some(4) if json.kind()? == Kind::Object => {
                 entry.custom = Some(function(json, "input")?);

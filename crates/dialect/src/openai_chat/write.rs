@@ -18,6 +18,8 @@ pub struct Writer {
 /// What an edit makes of a chunk.
 struct Edited {
     edits: Edits,
+    /// Chunks of our own, for calls in a frame that some clients skip.
+    own: Vec<String>,
     /// Nothing is left in it that any client would miss.
     is_empty: bool,
 }
@@ -35,9 +37,26 @@ impl Writer {
         if reading.parts.is_empty() {
             return leave(frame, data, reading, Edits::default(), out);
         }
-        match self.edit(data, reading, fates, Form::Chunk) {
-            Some(edited) if !edited.is_empty => leave(frame, data, reading, edited.edits, out),
-            _ => {}
+        let Some(edited) = self.edit(data, reading, fates, Form::Chunk) else { return };
+        // A call that leaves in a chunk of its own leaves before the end of the turn, and behind
+        // whatever else its frame said.
+        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let own = |out: &mut Vec<u8>| {
+            for chunk in &edited.own {
+                let end = frame.line_end();
+                for part in [b"data: ", chunk.as_bytes(), end, end] {
+                    out.extend_from_slice(part);
+                }
+            }
+        };
+        if ends {
+            own(out);
+        }
+        if !edited.is_empty {
+            leave(frame, data, reading, edited.edits, out);
+        }
+        if !ends {
+            own(out);
         }
     }
 
@@ -82,19 +101,20 @@ impl Writer {
         {
             return None;
         }
-        let (mut removed, mut left) = (false, false);
+        let (mut removed, mut left, mut own) = (false, false, Vec::new());
         let found = view(data, |choice| {
             let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
-            let kept = self.edit_choice(data, &choice, lane, &fates, form, &mut edits);
+            let kept = self.edit_choice(data, &choice, lane, &fates, form, &mut edits, &mut own);
             removed |= kept == Kept::Nothing;
             left |= kept == Kept::Something;
             Ok(())
         });
         let outside = |view: View<'_>| view.has_usage || view.error.is_some();
         let is_empty = removed && !left && !found.is_ok_and(outside);
-        Some(Edited { edits, is_empty })
+        Some(Edited { edits, own, is_empty })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what is edited, by what, and into what")]
     fn edit_choice(
         &mut self,
         data: &str,
@@ -103,6 +123,7 @@ impl Writer {
         fates: &Fates<'_>,
         form: Form,
         edits: &mut Edits,
+        own: &mut Vec<String>,
     ) -> Kept {
         if let Some((at, _)) = choice.finish
             && let Some((part, Fate::Ordinary(_))) = fates.at(at)
@@ -112,12 +133,22 @@ impl Writer {
         }
         let neutral = fates.neutral(lane);
         let mut kept = if choice.finish.is_some() { Kept::Something } else { Kept::Untouched };
-        let mirrored = choice.message_is_a_copy(data);
+        // One client adds the copy's pieces to those of what it copies.
+        let copy = choice.message.as_deref().filter(|_| choice.message_is_a_copy(data));
+        if let (Some(copy), Form::Chunk) = (copy, form) {
+            say_and_remove(data, copy, "", Gone { list: true, call: true, rest: false }, edits);
+        }
         for said in choice.said() {
-            // The fates of a copy are those of what it copies.
-            let judged = choice.delta.as_ref().filter(|_| mirrored).unwrap_or(said);
+            if copy.is_some_and(|copy| copy.key == said.key) && form == Form::Chunk {
+                continue;
+            }
             let context = Context { data, lane, fates, form, neutral };
-            kept = kept.max(self.edit_said(&context, said, judged, edits));
+            kept = kept.max(self.edit_said(&context, said, edits, own));
+        }
+        if let (Some(text), None) = (neutral, choice.said().next()) {
+            let key = if form == Form::Chunk { "delta" } else { "message" };
+            let said = format!("\"{key}\":{{\"content\":{}}},", quote(text));
+            edits.insert(choice.span.start + 1, said);
         }
         if fates.reading.odd {
             put_in_place(data, choice, form, edits);
@@ -129,19 +160,24 @@ impl Writer {
         &mut self,
         context: &Context<'_>,
         said: &Said<'_>,
-        judged: &Said<'_>,
         edits: &mut Edits,
+        own: &mut Vec<String>,
     ) -> Kept {
         let Context { data, lane, fates, form, neutral } = *context;
         let mut notice = String::new();
         let mut gone = vec![false; said.entries.len()];
-        let entries = said.entries.iter().zip(&judged.entries);
-        for ((entry, judged), gone) in entries.zip(&mut gone) {
-            match fates.piece(judged.span) {
+        for (entry, gone) in said.entries.iter().zip(&mut gone) {
+            match fates.piece(entry.span) {
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
                     let number = self.number(lane, piece);
-                    edits.replace(entry.span, canonical(call, form.index(number)));
+                    let whole = canonical(call, form.index(number));
+                    if fates.reading.uneven {
+                        *gone = true;
+                        own.push(chunk(data, lane, &format!("\"tool_calls\":[{whole}]")));
+                    } else {
+                        edits.replace(entry.span, whole);
+                    }
                 }
                 Some((_, Fate::Notice(text))) => {
                     *gone = true;
@@ -150,11 +186,16 @@ impl Writer {
                 _ => *gone = true,
             }
         }
-        let call_gone = match (&said.function_call, &judged.function_call) {
-            (Some(entry), Some(judged)) => match fates.piece(judged.span) {
+        let call_gone = match &said.function_call {
+            Some(entry) => match fates.piece(entry.span) {
                 Some((piece, Fate::Keep)) => {
                     strip_name(data, entry.span, piece, edits);
                     false
+                }
+                Some((_, Fate::Whole(call))) if fates.reading.uneven => {
+                    let whole = format!("\"function_call\":{}", function(call));
+                    own.push(chunk(data, lane, &whole));
+                    true
                 }
                 Some((_, Fate::Whole(call))) => {
                     edits.replace(entry.span, function(call));
@@ -166,7 +207,7 @@ impl Writer {
                 }
                 _ => true,
             },
-            _ => false,
+            None => false,
         };
         notice.push_str(neutral.unwrap_or(""));
         let list_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
@@ -405,6 +446,22 @@ fn cut_failed_generation(data: &str, fates: &Fates<'_>, edits: &mut Edits) -> bo
         }
         _ => false,
     }
+}
+
+/// A chunk of our own, of the response `data` is a chunk of.
+fn chunk(data: &str, lane: Lane, delta: &str) -> String {
+    let mut head = String::new();
+    for (key, is_text) in [("id", true), ("created", false), ("model", true)] {
+        let value = member(data, document(data), key).map(|span| span.of(data)).unwrap_or("");
+        let fits = if is_text { value.starts_with('"') } else { value.parse::<f64>().is_ok() };
+        if fits {
+            head.push_str(&format!("\"{key}\":{value},"));
+        }
+    }
+    format!(
+        "{{{head}\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":{lane},\
+         \"delta\":{{{delta}}},\"finish_reason\":null}}]}}"
+    )
 }
 
 fn remove_member(data: &str, object: Span, key: &str, edits: &mut Edits) {

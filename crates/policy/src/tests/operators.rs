@@ -201,8 +201,8 @@ fn context() {
         ("arg: context.model, glob: 'claude-*'", true),
         ("arg: context.provider, equals: anthropic", true),
         ("arg: context.hour, gte: 22", true),
-        ("arg: context.weekday, in: [sat, sun]", true),
-        ("arg: context.weekday, equals: mon", false),
+        ("arg: context.weekday, in: [saturday, sunday]", true),
+        ("arg: context.weekday, equals: monday", false),
         ("arg: context.session, equals: s1", true),
         ("arg: context.session, exists: false", false),
     ];
