@@ -1,6 +1,6 @@
 //! Frames kept back, in order, bounded.
 
-use callgate_dialect::{Carrier, Lane, Order, Reading, What};
+use callgate_dialect::{BlockStep, Carrier, Lane, Order, Piece, Reading, What};
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
@@ -79,6 +79,110 @@ impl Core {
             self.say(lane, Some(&text));
         }
     }
+}
+
+impl Core {
+    pub(super) fn hold(&mut self, entry: Entry) {
+        let order = entry.reading.order;
+        let first = self.queue.first().map_or(order, |first| first.reading.order);
+        let begun = entry.reading.block.is_some_and(|block| self.writer.is_out(block.slot));
+        self.restless |= order == Order::Free || order != first || begun;
+        if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
+            call.waiting += 1;
+        }
+        self.queued += entry.size();
+        self.queue.push(entry);
+    }
+
+    /// Whether every call in the frame is settled, and the block before it has ended.
+    pub(super) fn is_ready(&mut self, entry: &Entry, out: &mut Vec<u8>) -> bool {
+        let settled = entry.reading.parts.iter().all(|part| match &part.what {
+            What::Piece(Piece { slot, .. }) | What::End(slot) => {
+                self.call(*slot).is_none_or(|call| {
+                    call.is_settled() && !(call.second_lane && self.a_call_streams())
+                })
+            }
+            _ => true,
+        });
+        if !settled {
+            return false;
+        }
+        let opens = entry.reading.block.is_some_and(|block| block.does == BlockStep::Open);
+        match self.writer.open_call() {
+            Some(before) if opens => {
+                let ended = self.call(before).is_none_or(|call| call.ended && call.waiting == 0);
+                if let (true, Held::Frame(frame)) = (ended, &entry.bytes) {
+                    self.writer.close_call(&frame.as_frame(), out);
+                }
+                ended
+            }
+            _ => true,
+        }
+    }
+
+    /// Lets go what may leave.
+    pub(crate) fn flush(&mut self, pace: Pace, out: &mut Vec<u8>) {
+        self.moved = true;
+        while std::mem::take(&mut self.moved) {
+            let mut blocked = Blocked::default();
+            for entry in std::mem::take(&mut self.queue) {
+                // A block that has begun to leave goes on, whatever waits behind it.
+                let begun = self.has_begun(&entry.reading);
+                let free = begun || !blocked.holds(entry.reading.order, pace);
+                if free && self.is_ready(&entry, out) {
+                    // What leaves may be what another frame waits for.
+                    self.moved |= closes(&entry.reading);
+                    self.leave_queue(entry, out);
+                } else {
+                    blocked.add(entry.reading.order);
+                    self.queue.push(entry);
+                }
+            }
+            if self.queue.is_empty() {
+                self.moved = false;
+            }
+        }
+        (self.looked_at, self.blocked) = (0, Blocked::default());
+    }
+
+    /// Lets go what may overtake, among what came since the queue was last looked through: all
+    /// before it was found to wait, and nothing has moved since.
+    pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
+        let mut blocked = std::mem::take(&mut self.blocked);
+        for entry in self.queue.split_off(self.looked_at.min(self.queue.len())) {
+            let begun = self.has_begun(&entry.reading);
+            let free = begun || !blocked.holds(entry.reading.order, Pace::Overtake);
+            if free && self.is_ready(&entry, out) {
+                self.moved |= closes(&entry.reading);
+                self.leave_queue(entry, out);
+            } else {
+                blocked.add(entry.reading.order);
+                self.queue.push(entry);
+            }
+        }
+        self.looked_at = self.queue.len();
+        self.blocked = blocked;
+    }
+
+    /// Whether the frame goes on with a block that has begun to leave.
+    pub(super) fn has_begun(&self, reading: &Reading) -> bool {
+        reading
+            .block
+            .is_some_and(|block| block.does != BlockStep::Open && self.writer.is_out(block.slot))
+    }
+
+    pub(super) fn leave_queue(&mut self, entry: Entry, out: &mut Vec<u8>) {
+        self.queued -= entry.size();
+        if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
+            call.waiting -= 1;
+        }
+        self.emit(entry, out);
+    }
+}
+
+/// Whether a frame ends a block, for which others may have waited.
+fn closes(reading: &Reading) -> bool {
+    reading.block.is_some_and(|block| block.does == BlockStep::Close)
 }
 
 /// The lanes in which something is held: what comes behind must wait.

@@ -35,6 +35,7 @@
 //! Waiting for a person, a clock or a disk happens outside, between [`Step::Judge`] and
 //! [`Gate::answer`].
 
+mod calls;
 mod core;
 mod ending;
 mod gate;
