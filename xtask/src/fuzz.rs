@@ -25,7 +25,17 @@ const FLAGS: &str = "-Cpasses=sancov-module \
 /// Longest input. Longer ones are slower and find nothing new here.
 const MAX_LEN: usize = 8 * 1024;
 
-pub(crate) fn fuzz(workspace: &Workspace, seconds: u64, only: Option<&str>) -> Result<()> {
+/// How long a target runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Effort {
+    /// As long as asked, on from what earlier runs found: to find something new.
+    Seconds(u64),
+    /// A number of runs from the seeds alone, always the same ones: to fail for what a change
+    /// broke and not by luck.
+    Repeatable(u64),
+}
+
+pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) -> Result<()> {
     let mut targets = targets(&workspace.root)?;
     if let Some(only) = only {
         let known = targets.join(", ");
@@ -37,7 +47,7 @@ pub(crate) fn fuzz(workspace: &Workspace, seconds: u64, only: Option<&str>) -> R
     setup::compiler()?;
     let binaries = build(workspace)?;
     for target in &targets {
-        fuzz_one(workspace, &binaries, target, seconds)?;
+        fuzz_one(workspace, &binaries, target, effort)?;
     }
     Ok(())
 }
@@ -72,16 +82,26 @@ fn host() -> Result<String> {
     Ok(host.context("rustc names no host")?.to_owned())
 }
 
-fn fuzz_one(workspace: &Workspace, binaries: &Path, target: &str, seconds: u64) -> Result<()> {
-    let corpus = workspace.target.join("fuzz-corpus").join(target);
+fn fuzz_one(workspace: &Workspace, binaries: &Path, target: &str, effort: Effort) -> Result<()> {
+    let folder = match effort {
+        Effort::Seconds(_) => "fuzz-corpus",
+        Effort::Repeatable(_) => "fuzz-corpus-repeatable",
+    };
+    let corpus = workspace.target.join(folder).join(target);
+    if matches!(effort, Effort::Repeatable(_)) && corpus.exists() {
+        fs::remove_dir_all(&corpus)?;
+    }
     let artifacts = workspace.target.join("fuzz-artifacts").join(target);
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
     let seeded = seeds::plant(&workspace.root, target, &corpus)?;
 
     let mut command = Command::new(binaries.join(target));
+    match effort {
+        Effort::Seconds(seconds) => command.arg(format!("-max_total_time={seconds}")),
+        Effort::Repeatable(runs) => command.args(["-seed=1".to_owned(), format!("-runs={runs}")]),
+    };
     command
-        .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={MAX_LEN}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"])

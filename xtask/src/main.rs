@@ -16,6 +16,7 @@ mod workspace;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use fuzz::Effort;
 use workspace::Workspace;
 
 const USAGE: &str = "\
@@ -48,9 +49,11 @@ fn run(args: &[&str]) -> Result<()> {
         ["check"] => check::check(&workspace),
         ["test"] => test::test(&workspace),
         ["bench"] => bench::bench(&workspace),
-        ["fuzz"] => fuzz::fuzz(&workspace, 60, None),
-        ["fuzz", seconds] => fuzz::fuzz(&workspace, number(seconds)?, None),
-        ["fuzz", seconds, target] => fuzz::fuzz(&workspace, number(seconds)?, Some(target)),
+        ["fuzz"] => fuzz::fuzz(&workspace, Effort::Seconds(60), None),
+        ["fuzz", seconds] => fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), None),
+        ["fuzz", seconds, target] => {
+            fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), Some(target))
+        }
         ["guard"] => instructions::guard(&workspace),
         ["tidy"] => tidy::tidy(&workspace),
         ["setup"] => setup::everything(&workspace),
