@@ -52,6 +52,10 @@ impl Core {
                         self.ends(piece.slot);
                     }
                 }
+                // Its turn has ended before: its end was written, or will be, where that was.
+                What::End(slot) if self.call(*slot).is_some_and(|call| call.ended) => {
+                    refused.push(place);
+                }
                 What::End(slot) => {
                     if has_stray {
                         self.refuse_piece(*slot, "another call stands beside its end");
@@ -84,14 +88,23 @@ impl Core {
         let grows = self.dialect.name_may_grow();
         let by_arguments = self.dialect.arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
-        let denied = matches!(call.state, State::Denied(_) | State::Provider);
+        let denied = matches!(call.state, State::Denied(_));
         let grown_up = !matches!(call.state, State::Naming);
         let conflict = match call.assembly.conflict(piece) {
             None if grown_up && call.assembly.renames(piece) => Some("it was given another name"),
             conflict => conflict,
         };
-        if let (false, Some(why)) = (denied, conflict) {
+        let provider = matches!(call.state, State::Provider);
+        if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
+            return false;
+        }
+        // Where a call has an end of its own nothing of it leaves behind that.
+        let over = call.ended && !piece.opens && !denied;
+        if over && (!by_arguments || matches!(call.state, State::Provider | State::Live)) {
+            if Assembly::brings_arguments(piece) {
+                self.refuse_piece(piece.slot, "text came behind its end");
+            }
             return false;
         }
         // What was judged does not change any more.

@@ -74,9 +74,7 @@ impl Core {
                 true => self.dialect.error_body(blame, &message),
                 false => self.dialect.error_event(blame, &message, self.line_end),
             };
-            if self.dangling {
-                out.extend_from_slice(self.line_end.repeat(2).as_bytes());
-            }
+            self.end_dangling(out);
             self.queue.clear();
             self.queued = 0;
             self.drop_unfinished();

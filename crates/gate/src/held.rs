@@ -112,6 +112,7 @@ impl Core {
             Some(before) if opens => {
                 let ended = self.call(before).is_none_or(|call| call.ended && call.waiting == 0);
                 if let (true, Held::Frame(frame)) = (ended, &entry.bytes) {
+                    self.end_dangling(out);
                     self.writer.close_call(&frame.as_frame(), out);
                 }
                 ended

@@ -16,11 +16,16 @@ const NEUTRAL: &str = "There is nothing further to do in this turn.";
 const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
 
 impl Core {
-    /// Lets a frame go, each of its parts by the fate of its call.
-    pub(crate) fn emit(&mut self, mut entry: Entry, out: &mut Vec<u8>) {
+    /// Ends the event that left without its blank line, before anything follows it.
+    pub(crate) fn end_dangling(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.dangling) {
             out.extend_from_slice(self.line_end.repeat(2).as_bytes());
         }
+    }
+
+    /// Lets a frame go, each of its parts by the fate of its call.
+    pub(crate) fn emit(&mut self, mut entry: Entry, out: &mut Vec<u8>) {
+        self.end_dangling(out);
         let data = match &entry.bytes {
             Held::Body(body) => body.as_str(),
             Held::Frame(frame) => {
