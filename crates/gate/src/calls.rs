@@ -190,10 +190,14 @@ impl Core {
     /// does. If some of it has left already, it cannot.
     pub(super) fn leaves_unevenly(&mut self, slot: Slot) {
         let Some(call) = self.call_mut(slot) else { return };
-        match call.state {
-            State::Live => self.refuse(slot, "a piece of it came in a frame some clients skip"),
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) => call.uneven = true,
-            _ => {}
+        let streams = match &call.state {
+            State::Asked(asked) => asked.streaming,
+            state => matches!(state, State::Live),
+        };
+        if streams {
+            self.refuse(slot, "a piece of it came in a frame some clients skip");
+        } else if !matches!(call.state, State::Allowed) {
+            call.uneven = true;
         }
     }
 

@@ -423,6 +423,31 @@ fn a_body_that_cannot_be_read_is_answered_with_an_error() {
 }
 
 #[test]
+fn a_frame_some_clients_skip_completes_no_call_that_streams() {
+    let piece = |name: Option<&str>, arguments: &str, object: &str| {
+        let mut call = json!({ "index": 0, "function": { "arguments": arguments } });
+        if let Some(name) = name {
+            call["id"] = json!("call_1");
+            call["function"]["name"] = json!(name);
+        }
+        let choice = json!({ "index": 0, "delta": { "tool_calls": [call] } });
+        format!("data: {}\n\n", json!({ "object": object, "choices": [choice] }))
+    };
+    let open = piece(Some("Bash"), "{\"a\":", "chat.completion.chunk");
+    let stream = open.clone() + &piece(None, "1}", "something.else") + &finish("tool_calls");
+    let live = run(CHAT, &drive::allow_all(), &stream).text();
+    assert!(live.starts_with(&open) && live.contains("firewall_blocked"), "{live}");
+    assert!(!live.contains("\"finish_reason\":\"tool_calls\""), "{live}");
+
+    let held = run(CHAT, &drive::allow_all_held(), &stream).text();
+    let want = vec![("Bash".to_owned(), "{\"a\":1}".to_owned())];
+    for (client, calls) in clients::readings(CHAT, held.as_bytes()) {
+        assert_eq!(calls, want, "{client}: {held}");
+    }
+    assert_eq!(held.matches("tool_calls\":[").count(), 1, "in one chunk: {held}");
+}
+
+#[test]
 fn the_model_is_learned_from_the_answer() {
     let policies = drive::policies(
         "policy: p\nrules:\n  - { id: a, when: { arg: context.model, contains: big }, verdict: deny, reason: no }\n",
