@@ -1,0 +1,1 @@
+//! What happened, provably: the records, their chain and their store.

@@ -1,0 +1,1 @@
+//! The only source of permits for doors: judge, record, answer.

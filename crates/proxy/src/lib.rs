@@ -1,0 +1,1 @@
+//! The door of model APIs: requests up, judged responses down.

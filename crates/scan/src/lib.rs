@@ -1,0 +1,1 @@
+//! Text in, findings out: secrets, so that none is written or shown.
