@@ -15,7 +15,7 @@ test:
 ci:
     .ci/run
 
-# speed of the hot paths
+# speed of the hot paths and of the gateway
 bench:
     cargo xtask bench
 

@@ -2,40 +2,25 @@
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { createInterface } from 'node:readline';
 
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
 import { generateText, jsonSchema, streamText, tool } from 'ai';
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 
-const TIMEOUT = 10_000; // the server is in this process, so a client that waits longer hangs
-const AT_ONCE = 16;
-const MAX_DEPTH = 100; // of arguments in results; common JSON readers stop at 128
+import {
+  TIMEOUT,
+  anthropicAt,
+  clean,
+  inTime,
+  openaiAt,
+  vercelAnthropic,
+  vercelCompatible,
+  vercelOpenai,
+  version,
+  workOff,
+} from './shared.mjs';
+
 const TOOLS = ['evil', 'safe', 'ok']; // known to Vercel when the job names none
-const ASK = { model: 'any', messages: [{ role: 'user', content: 'hi' }] };
-const ASK_ANTHROPIC = { ...ASK, max_tokens: 64 };
-
-// stdout is for results only.
-console.log = console.info = console.debug = console.error;
-globalThis.AI_SDK_LOG_WARNINGS = false;
-// Clients leave promises nobody waits for; their errors reach us on the stream as well.
-process.on('unhandledRejection', () => {});
-
-/** A copy that any strict JSON reader takes: no lone surrogate, infinity or deep nesting. */
-function clean(value, depth = 0) {
-  if (typeof value === 'string') {
-    // Under the flag u a surrogate matches only when it is alone.
-    return value.replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
-  }
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  if (typeof value !== 'object' || value === null) return value ?? null;
-  if (depth === MAX_DEPTH) return '<too deep>';
-  if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [clean(key), clean(item, depth + 1)]));
-}
+const ask = (job) => ({ model: job.model, messages: [{ role: 'user', content: 'hi' }] });
+const askAnthropic = (job) => ({ ...ask(job), max_tokens: 64 });
 
 /**
  * What one client saw. A program may run a call as soon as the client says it is complete, so calls seen
@@ -87,8 +72,8 @@ function takeFinalMessage(seen, message) {
   message.content.forEach((block, position) => takeBlock(seen, seen.final, position, block));
 }
 
-async function anthropicStream(messages, seen) {
-  const stream = messages.stream(ASK_ANTHROPIC);
+async function anthropicStream(messages, seen, job) {
+  const stream = messages.stream(askAnthropic(job));
   stream.on('streamEvent', (event, { content }) => {
     // The SDK hands the last block to listeners of `contentBlock` whichever block has stopped, and the
     // start of a block also says that the one before is complete.
@@ -109,8 +94,8 @@ async function anthropicStream(messages, seen) {
   }
 }
 
-async function anthropicWhole(messages, seen) {
-  const message = await messages.create(ASK_ANTHROPIC);
+async function anthropicWhole(messages, seen, job) {
+  const message = await messages.create(askAnthropic(job));
   takeFinalMessage(seen, message);
   takeMessage(seen, message);
 }
@@ -135,8 +120,8 @@ function takeFinalCompletion(seen, completion) {
   }
 }
 
-async function openaiStream(client, seen) {
-  const stream = client.chat.completions.stream(ASK);
+async function openaiStream(client, seen, job) {
+  const stream = client.chat.completions.stream(ask(job));
   stream.on('tool_calls.function.arguments.done', (done) => {
     seen.call(seen.early, done.index, done.name, done.arguments);
   });
@@ -149,8 +134,8 @@ async function openaiStream(client, seen) {
   }
 }
 
-async function openaiWhole(client, seen) {
-  const completion = await client.chat.completions.create(ASK);
+async function openaiWhole(client, seen, job) {
+  const completion = await client.chat.completions.create(ask(job));
   takeFinalCompletion(seen, completion);
   takeCompletion(seen, completion);
 }
@@ -192,43 +177,30 @@ async function vercelWhole(model, seen, job) {
 
 // Which clients read which jobs
 
-// The version that is loaded, whatever package.json asks for: a name must not lie.
-async function version(name) {
-  const file = new URL(`node_modules/${name}/package.json`, import.meta.url);
-  return JSON.parse(await readFile(file, 'utf8')).version;
-}
-
 const A = `anthropic-typescript % ${await version('@anthropic-ai/sdk')}`;
 const O = `openai-node chat % ${await version('openai')}`;
 const V = `vercel ai ${await version('ai')}`;
 const named = (name, method) => name.replace('%', method);
 
-const options = (baseURL) => ({ baseURL, apiKey: 'none', maxRetries: 0, timeout: TIMEOUT, logLevel: 'off' });
-const anthropicAt = (url) => new Anthropic(options(url));
-const openaiAt = (url) => new OpenAI(options(url));
-const vercelAnthropic = (url) => createAnthropic({ baseURL: url, apiKey: 'none' })('any');
-const vercelOpenai = (url) => createOpenAI({ baseURL: url, apiKey: 'none' }).chat('any');
-const vercelCompatible = (url) => createOpenAICompatible({ name: 'any', baseURL: url, apiKey: 'none' })('any');
-
 const CLIENTS = {
   'anthropic stream': {
-    [named(A, 'stream()')]: (url, seen) => anthropicStream(anthropicAt(url).messages, seen),
-    [named(A, 'beta.stream()')]: (url, seen) => anthropicStream(anthropicAt(url).beta.messages, seen),
-    [V]: (url, seen, job) => vercelStream(vercelAnthropic(url), seen, job),
+    [named(A, 'stream()')]: (url, seen, job) => anthropicStream(anthropicAt(url).messages, seen, job),
+    [named(A, 'beta.stream()')]: (url, seen, job) => anthropicStream(anthropicAt(url).beta.messages, seen, job),
+    [V]: (url, seen, job) => vercelStream(vercelAnthropic(url, job.model), seen, job),
   },
   'anthropic whole': {
-    [named(A, 'create()')]: (url, seen) => anthropicWhole(anthropicAt(url).messages, seen),
-    [`${V} generateText`]: (url, seen, job) => vercelWhole(vercelAnthropic(url), seen, job),
+    [named(A, 'create()')]: (url, seen, job) => anthropicWhole(anthropicAt(url).messages, seen, job),
+    [`${V} generateText`]: (url, seen, job) => vercelWhole(vercelAnthropic(url, job.model), seen, job),
   },
   'openai-chat stream': {
-    [named(O, 'stream()')]: (url, seen) => openaiStream(openaiAt(url), seen),
-    [`${V} openai.chat`]: (url, seen, job) => vercelStream(vercelOpenai(url), seen, job),
-    [`${V} openai-compatible`]: (url, seen, job) => vercelStream(vercelCompatible(url), seen, job),
+    [named(O, 'stream()')]: (url, seen, job) => openaiStream(openaiAt(url), seen, job),
+    [`${V} openai.chat`]: (url, seen, job) => vercelStream(vercelOpenai(url, job.model), seen, job),
+    [`${V} openai-compatible`]: (url, seen, job) => vercelStream(vercelCompatible(url, job.model), seen, job),
   },
   'openai-chat whole': {
-    [named(O, 'create()')]: (url, seen) => openaiWhole(openaiAt(url), seen),
-    [`${V} openai.chat generateText`]: (url, seen, job) => vercelWhole(vercelOpenai(url), seen, job),
-    [`${V} openai-compatible generateText`]: (url, seen, job) => vercelWhole(vercelCompatible(url), seen, job),
+    [named(O, 'create()')]: (url, seen, job) => openaiWhole(openaiAt(url), seen, job),
+    [`${V} openai.chat generateText`]: (url, seen, job) => vercelWhole(vercelOpenai(url, job.model), seen, job),
+    [`${V} openai-compatible generateText`]: (url, seen, job) => vercelWhole(vercelCompatible(url, job.model), seen, job),
   },
 };
 
@@ -248,47 +220,29 @@ const base = `http://127.0.0.1:${server.address().port}`;
 
 async function read(run, url, job) {
   const seen = new Seen();
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the client hangs')), TIMEOUT + 1000);
-  });
   try {
-    await Promise.race([run(url, seen, job), late]);
+    await inTime(run(url, seen, job));
   } catch (error) {
     seen.fail(error);
   }
-  clearTimeout(timer);
   return seen.report();
 }
 
-async function work(number, line) {
+await workOff(async (number, line) => {
   const result = { id: null, clients: {} };
   try {
-    const job = JSON.parse(line);
+    const job = { model: 'any', ...JSON.parse(line) };
     result.id = job.id;
     const runs = CLIENTS[`${job.dialect} ${job.mode}`];
     if (!runs) throw new Error(`no clients for ${job.dialect} ${job.mode}`);
-    bodies.set(number, { contentType: job.content_type, body: await readFile(job.body_file) });
+    if (!job.base_url) bodies.set(number, { contentType: job.content_type, body: await readFile(job.body_file) });
     for (const [name, run] of Object.entries(runs)) {
-      result.clients[name] = await read(run, `${base}/${number}`, job);
+      result.clients[name] = await read(run, job.base_url ?? `${base}/${number}`, job);
     }
   } catch (error) {
     // A bad job, not a client's error.
     result.error = `${error.constructor.name}: ${error.message}`;
   }
   bodies.delete(number);
-  await new Promise((written) => process.stdout.write(`${JSON.stringify(result)}\n`, written));
-}
-
-// Lines are read as they come, so that a caller may keep the driver open and ask again.
-const running = new Set();
-let number = 0;
-for await (const line of createInterface({ input: process.stdin })) {
-  if (!line.trim()) continue;
-  number += 1;
-  const task = work(number, line).finally(() => running.delete(task));
-  running.add(task);
-  if (running.size >= AT_ONCE) await Promise.race(running);
-}
-await Promise.all(running);
-process.exit(0); // open keep-alive connections would hold the process for seconds
+  return result;
+});

@@ -8,11 +8,17 @@ import sys
 import anthropic
 import openai
 
-TIMEOUT = 10  # seconds; the server is in this process, so a client that waits longer hangs
+TIMEOUT = 10  # seconds; the server is on this machine, so a client that waits longer hangs
 AT_ONCE = 16
 MAX_DEPTH = 100  # of arguments in results; common JSON readers stop at 128
-ASK = {"model": "any", "messages": [{"role": "user", "content": "hi"}]}
-ASK_ANTHROPIC = {**ASK, "max_tokens": 64}
+
+
+def ask(job):
+    return {"model": job.get("model", "any"), "messages": [{"role": "user", "content": "hi"}]}
+
+
+def ask_anthropic(job):
+    return {**ask(job), "max_tokens": 64}
 
 
 def clean(value, depth=0):
@@ -92,8 +98,8 @@ def take_final_message(seen, message):
         take_block(seen, seen.final, position, block)
 
 
-async def anthropic_stream(messages, seen):
-    async with messages.stream(**ASK_ANTHROPIC) as stream:
+async def anthropic_stream(messages, seen, job):
+    async with messages.stream(**ask_anthropic(job)) as stream:
         try:
             async for event in stream:
                 if event.type == "content_block_stop" and hasattr(event, "content_block"):
@@ -110,8 +116,8 @@ async def anthropic_stream(messages, seen):
                 take_message(seen, message)
 
 
-async def anthropic_whole(messages, seen):
-    message = await messages.create(**ASK_ANTHROPIC)
+async def anthropic_whole(messages, seen, job):
+    message = await messages.create(**ask_anthropic(job))
     take_final_message(seen, message)
     take_message(seen, message)
 
@@ -145,8 +151,8 @@ def take_final_completion(seen, completion):
             seen.call(seen.final, None, legacy.name, legacy.arguments)
 
 
-async def openai_stream(client, seen):
-    async with client.chat.completions.stream(**ASK) as stream:
+async def openai_stream(client, seen, job):
+    async with client.chat.completions.stream(**ask(job)) as stream:
         try:
             async for event in stream:
                 if event.type == "tool_calls.function.arguments.done":
@@ -157,12 +163,12 @@ async def openai_stream(client, seen):
                 take_completion(seen, completion)
 
 
-async def openai_chunks(client, seen):
+async def openai_chunks(client, seen, job):
     """Chunks read by hand, leniently, as many programs do.
 
     Programs differ in how they join fragments, so each fragment with a name is its own call here.
     """
-    async for chunk in await client.chat.completions.create(**ASK, stream=True):
+    async for chunk in await client.chat.completions.create(**ask(job), stream=True):
         for choice in getattr(chunk, "choices", None) or []:
             seen.stop = choice.finish_reason or seen.stop
             if not (delta := choice.delta):
@@ -175,8 +181,8 @@ async def openai_chunks(client, seen):
                     seen.call(seen.final, None, name, arguments)
 
 
-async def openai_whole(client, seen):
-    completion = await client.chat.completions.create(**ASK)
+async def openai_whole(client, seen, job):
+    completion = await client.chat.completions.create(**ask(job))
     take_final_completion(seen, completion)
     take_completion(seen, completion)
 
@@ -193,11 +199,11 @@ A = f"anthropic-python {{}} {anthropic.__version__}"
 O = f"openai-python chat {{}} {openai.__version__}"
 CLIENTS = {
     ("anthropic", "stream"): {
-        A.format("stream()"): lambda client, seen: anthropic_stream(client.messages, seen),
-        A.format("beta.stream()"): lambda client, seen: anthropic_stream(client.beta.messages, seen),
+        A.format("stream()"): lambda client, *rest: anthropic_stream(client.messages, *rest),
+        A.format("beta.stream()"): lambda client, *rest: anthropic_stream(client.beta.messages, *rest),
     },
     ("anthropic", "whole"): {
-        A.format("create()"): lambda client, seen: anthropic_whole(client.messages, seen),
+        A.format("create()"): lambda client, *rest: anthropic_whole(client.messages, *rest),
     },
     ("openai-chat", "stream"): {
         O.format("stream()"): openai_stream,
@@ -207,19 +213,47 @@ CLIENTS = {
 }
 
 
+def make_clients():
+    options = {"api_key": "none", "max_retries": 0, "timeout": TIMEOUT}
+    # trust_env off: a proxy named in the environment must not come between us and the server.
+    return {
+        "anthropic": anthropic.AsyncAnthropic(
+            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=False), **options
+        ),
+        "openai-chat": openai.AsyncOpenAI(
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False), **options
+        ),
+    }
+
+
+def at(client, dialect, root):
+    """The client for a server, as its documentation says: OpenAI's base URL has the version in it."""
+    return client.with_options(base_url=root if dialect == "anthropic" else f"{root}/v1")
+
+
+async def work_off(work):
+    """Hands each line of stdin to `work`, with its number.
+
+    Lines are read as they come, so that a caller may keep the driver open and ask again.
+    """
+    free = asyncio.Semaphore(AT_ONCE)
+    loop = asyncio.get_running_loop()
+    running, number = set(), 0
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        if not line.strip():
+            continue
+        await free.acquire()
+        number += 1
+        task = asyncio.create_task(work(number, line))
+        running.add(task)
+        task.add_done_callback(lambda task: (running.discard(task), free.release()))
+    await asyncio.gather(*running)
+
+
 class Driver:
     def __init__(self):
         self.bodies = {}  # number of the job -> (content type, body)
-        options = {"api_key": "none", "max_retries": 0, "timeout": TIMEOUT}
-        # trust_env off: a proxy named in the environment must not come between us and ourselves.
-        self.clients = {
-            "anthropic": anthropic.AsyncAnthropic(
-                http_client=anthropic.DefaultAsyncHttpxClient(trust_env=False), **options
-            ),
-            "openai-chat": openai.AsyncOpenAI(
-                http_client=openai.DefaultAsyncHttpxClient(trust_env=False), **options
-            ),
-        }
+        self.clients = make_clients()
 
     async def serve(self, reader, writer):
         """Just enough HTTP/1.1 for the clients: POST /<number of the job>/... gets its body."""
@@ -240,11 +274,11 @@ class Driver:
         finally:
             writer.close()
 
-    async def read(self, run, client):
+    async def read(self, run, client, job):
         seen = Seen()
         try:
             async with asyncio.timeout(TIMEOUT):
-                await run(client, seen)
+                await run(client, seen, job)
         except Exception as error:
             seen.error = f"{type(error).__name__}: {error}"[:500]
         return seen.report()
@@ -255,13 +289,14 @@ class Driver:
             job = json.loads(line)
             result["id"] = job["id"]
             runs = CLIENTS[job["dialect"], job["mode"]]
-            with open(job["body_file"], "rb") as file:
-                self.bodies[number] = (job.get("content_type"), file.read())
-            client = self.clients[job["dialect"]].with_options(
-                base_url=f"http://127.0.0.1:{self.port}/{number}"
-            )
+            root = job.get("base_url")
+            if root is None:
+                with open(job["body_file"], "rb") as file:
+                    self.bodies[number] = (job.get("content_type"), file.read())
+                root = f"http://127.0.0.1:{self.port}/{number}"
+            client = at(self.clients[job["dialect"]], job["dialect"], root)
             for name, run in runs.items():
-                result["clients"][name] = await self.read(run, client)
+                result["clients"][name] = await self.read(run, client, job)
         except Exception as error:  # a bad job, not a client's error
             result["error"] = f"{type(error).__name__}: {error}"
         self.bodies.pop(number, None)
@@ -270,20 +305,9 @@ class Driver:
     async def main(self):
         server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
-        free = asyncio.Semaphore(AT_ONCE)
-        loop = asyncio.get_running_loop()
-        running, number = set(), 0
-        # Lines are read as they come, so that a caller may keep the driver open and ask again.
-        while line := await loop.run_in_executor(None, sys.stdin.readline):
-            if not line.strip():
-                continue
-            await free.acquire()
-            number += 1
-            task = asyncio.create_task(self.job(number, line))
-            running.add(task)
-            task.add_done_callback(lambda task: (running.discard(task), free.release()))
-        await asyncio.gather(*running)
+        await work_off(self.job)
         server.close()
 
 
-asyncio.run(Driver().main())
+if __name__ == "__main__":
+    asyncio.run(Driver().main())

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::setup;
 use crate::steps::run;
 use crate::workspace::Workspace;
 
@@ -27,6 +28,26 @@ pub(crate) const PROGRAMS: [Program; 2] = [
     Program { name: "judge_bench", package: "callgate-policy", folder: "crates/policy" },
 ];
 
+/// The gateway as a whole, against other proxies. It has a table and options of its own.
+const GATEWAY: Program =
+    Program { name: "gateway", package: "callgate-testkit", folder: "crates/testkit" };
+
+/// The gateway's benchmark, with its options.
+pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
+    let nginx = setup::nginx(workspace)?;
+    setup::valgrind()?;
+    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "callgate"]))?;
+    let binary = GATEWAY.build(workspace)?;
+    println!("\n{}", GATEWAY.name);
+    run(Command::new(binary)
+        .arg("--nginx")
+        .arg(nginx)
+        .arg("--callgate")
+        .arg(workspace.target.join("release/callgate"))
+        .args(options))
+}
+
+/// Everything.
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
     for program in &PROGRAMS {
         if !program.exists(workspace) {
@@ -37,7 +58,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
         println!("\n{}", program.name);
         run(&mut Command::new(binary))?;
     }
-    Ok(())
+    gateway(workspace, &[])
 }
 
 impl Program {

@@ -24,7 +24,8 @@ usage: cargo xtask <command>
 
   check                      formatting, lints, unit tests: seconds when warm
   test                       everything; installs what it needs
-  bench                      speed of the hot paths, as a table
+  bench                      speed of the hot paths and of the gateway, as tables
+  bench gateway [options]    only the gateway; `--help` lists the options
   fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise
   guard                      instruction counts against xtask/instructions.toml
   tidy                       crate directions, left-over markers, links, file sizes
@@ -49,6 +50,7 @@ fn run(args: &[&str]) -> Result<()> {
         ["check"] => check::check(&workspace),
         ["test"] => test::test(&workspace),
         ["bench"] => bench::bench(&workspace),
+        ["bench", "gateway", options @ ..] => bench::gateway(&workspace, options),
         ["fuzz"] => fuzz::fuzz(&workspace, Effort::Seconds(60), None),
         ["fuzz", seconds] => fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), None),
         ["fuzz", seconds, target] => {

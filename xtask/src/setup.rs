@@ -7,6 +7,7 @@
 //! | Node, if there is none or an old one | [`NODE`] | PyPI | `.tools/python` |
 //! | cargo-deny | [`CARGO_DENY`] | the crate registry | `.tools/cargo-deny` |
 //! | valgrind, g++, python3-venv, if missing | see [`Debian`] | Debian | the system |
+//! | nginx, for `bench`, if missing | [`NGINX`] | Debian | `.tools/nginx` |
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ pub(crate) struct Debian {
 
 pub(crate) const VALGRIND: Debian = Debian { name: "valgrind", version: "1:3.19.0-1" };
 pub(crate) const GXX: Debian = Debian { name: "g++", version: "4:12.2.0-3" };
+pub(crate) const NGINX: Debian = Debian { name: "nginx", version: "1.22.1-9+deb12u10" };
 const PYTHON_VENV: Debian = Debian { name: "python3-venv", version: "3.11.2-1+b1" };
 
 /// The interpreters that have the official clients.
@@ -176,30 +178,59 @@ pub(crate) fn compiler() -> Result<()> {
     install(&GXX)
 }
 
+/// The nginx to measure against: the system's, else the package's program. The package is unpacked
+/// and not installed, for installing it would start a server on port 80.
+pub(crate) fn nginx(workspace: &Workspace) -> Result<PathBuf> {
+    let home = workspace.tools().join("nginx");
+    for candidate in [home.join("usr/sbin/nginx"), PathBuf::from("nginx")] {
+        if works(Command::new(&candidate).arg("-v")) {
+            return Ok(candidate);
+        }
+    }
+    let Debian { name, version } = NGINX;
+    say(&format!("{name} {version} of Debian into .tools/nginx"));
+    update(&NGINX)?;
+    fs::create_dir_all(&home)?;
+    let download =
+        |what: &str| run(Command::new("apt-get").args(["download", what]).current_dir(&home));
+    download(&format!("{name}={version}")).or_else(|_| {
+        eprintln!("{name} {version} is not to be had; taking the version of this system");
+        download(name)
+    })?;
+    run(Command::new("sh").args(["-c", "dpkg-deb --extract nginx_*.deb ."]).current_dir(&home))?;
+    Ok(home.join("usr/sbin/nginx"))
+}
+
 /// Installs a system package: the pinned version, or what the system has if it is another system.
 fn install(package: &Debian) -> Result<()> {
     let Debian { name, version } = package;
     say(&format!("the system package {name} {version}"));
-    let apt = |args: &[&str]| {
-        let mut command = match works(Command::new("sh").args(["-c", "test $(id -u) = 0"])) {
-            true => Command::new("apt-get"),
-            false => {
-                let mut sudo = Command::new("sudo");
-                sudo.arg("apt-get");
-                sudo
-            }
-        };
-        run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
-    };
-    if !works(Command::new("apt-get").arg("--version")) {
-        bail!("{name} is missing, and this is no Debian: please install it");
-    }
-    apt(&["update", "--quiet"])?;
+    update(package)?;
     let install = |what: &str| apt(&["install", "--yes", "--no-install-recommends", what]);
     install(&format!("{name}={version}")).or_else(|_| {
         eprintln!("{name} {version} is not to be had; taking the version of this system");
         install(name)
     })
+}
+
+/// Learns which packages there are.
+fn update(wanted: &Debian) -> Result<()> {
+    if !works(Command::new("apt-get").arg("--version")) {
+        bail!("{} is missing, and this is no Debian: please install it", wanted.name);
+    }
+    apt(&["update", "--quiet"])
+}
+
+fn apt(args: &[&str]) -> Result<()> {
+    let mut command = match works(Command::new("sh").args(["-c", "test $(id -u) = 0"])) {
+        true => Command::new("apt-get"),
+        false => {
+            let mut sudo = Command::new("sudo");
+            sudo.arg("apt-get");
+            sudo
+        }
+    };
+    run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive"))
 }
 
 fn say(what: &str) {

@@ -1,5 +1,9 @@
 //! What the user typed. Every flag is defined here once, with its help.
 
+mod admin;
+mod records;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use callgate_call::Surface;
@@ -8,6 +12,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit;
+pub(crate) use admin::{Config, Doctor, Keys};
+pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
 
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]
@@ -19,12 +25,31 @@ use crate::exit;
     after_long_help = exit::help()
 )]
 pub(crate) struct Args {
+    /// The config file; else the one of $CALLGATE_CONFIG, the user's or the system's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// See calls allowed and blocked, with nothing installed and no key.
+    ///
+    /// Runs a scripted model, the gateway and a client inside this process, on loopback, and shows
+    /// what the model sent beside what the client got, and the records.
+    Demo(Demo),
+
+    /// Run the gateway: agents and SDKs point at it, it points at the providers.
+    ///
+    /// Every tool call in an answer is held until the policies have judged it and its record is
+    /// written. Policy files are watched: a good change is in force at once, a broken one is
+    /// rejected and the last good policies stay. SIGHUP loads them anew. SIGINT and SIGTERM stop
+    /// the gateway once streams have finished.
+    #[command(after_long_help = exit::help())]
+    Serve(Serve),
+
     /// Judge the tool calls in a model's response: stdin to stdout.
     ///
     /// Reads a response (server-sent events or one JSON body, told apart by its bytes) and writes
@@ -48,6 +73,37 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Policy(Policy),
 
+    /// List the tool calls that were recorded, the newest first.
+    Calls(Calls),
+
+    /// List what else was recorded: policies that changed, and the like.
+    Events(Events),
+
+    /// Count calls by verdict, tool, rule, model and day.
+    Stats(Stats),
+
+    /// Show records as they come.
+    ///
+    /// Begins with the newest ones (10, or as many as `--limit` says) and goes on until Ctrl-C.
+    Tail(Tail),
+
+    /// Prove the records, or write them out.
+    #[command(subcommand)]
+    Audit(Audit),
+
+    /// Check the config file, or print its schema.
+    #[command(subcommand)]
+    Config(Config),
+
+    /// Make, list and revoke gateway keys.
+    #[command(subcommand)]
+    Keys(Keys),
+
+    /// Say what runs here, what is enforced, and what is not.
+    ///
+    /// Ends with 1 if something does not work. A gateway that does not run is no fault.
+    Doctor(Doctor),
+
     /// Write a commented policy file to begin with.
     ///
     /// It goes to the user's config folder, where every command finds it by itself.
@@ -65,6 +121,33 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Demo {
+    /// Do not pause between the parts.
+    #[arg(long)]
+    pub(crate) fast: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Serve {
+    /// Listen here instead of where the config says. On any address but loopback, clients need
+    /// gateway keys.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// The form of the log on stderr.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 #[derive(Debug, clap::Args)]
@@ -184,8 +267,9 @@ pub(crate) struct Context {
 pub(crate) struct PolicyFiles {
     /// A policy file, or `builtin:starter`; may be given several times, the strictest verdict wins
     ///
-    /// Without it: the file that $CALLGATE_CONFIG names, else callgate.yaml in the user's config
-    /// folder ($XDG_CONFIG_HOME or ~/.config)/callgate or in /etc/callgate, else builtin:starter.
+    /// Without it: the policies of the config. That is the file of `--config`, else the one that
+    /// $CALLGATE_CONFIG names, else callgate.yaml in the user's config folder ($XDG_CONFIG_HOME or
+    /// ~/.config)/callgate or in /etc/callgate; without any, builtin:starter.
     #[arg(long = "policy", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -196,8 +280,8 @@ pub(crate) enum Policy {
     ///
     /// Shows each problem and warning with its place in the text. Warnings do not fail.
     Check {
-        /// Policy files, read together.
-        #[arg(required = true, value_name = "FILE")]
+        /// Policy files, read together; without any, those of the config.
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
         /// Print the findings as one JSON object.

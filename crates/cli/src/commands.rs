@@ -1,11 +1,21 @@
 //! One file per verb.
 
+mod audit;
+mod calls;
 mod check;
 mod completions;
+mod config;
+mod demo;
+mod doctor;
+mod events;
 mod filter;
 mod init;
+mod keys;
 mod man;
 mod policy;
+mod serve;
+mod stats;
+mod tail;
 
 use anyhow::Result;
 
@@ -14,10 +24,21 @@ use crate::exit::Exit;
 
 /// Runs what the user asked for.
 pub(crate) fn run(args: Args) -> Result<Exit> {
+    let config = args.config.as_deref();
     match args.command {
-        Command::Filter(args) => filter::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Policy(args) => policy::run(&args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Serve(args) => serve::run(&args, config),
+        Command::Filter(args) => filter::run(&args, config),
+        Command::Check(args) => check::run(&args, config),
+        Command::Policy(args) => policy::run(&args, config),
+        Command::Calls(args) => calls::run(&args, config),
+        Command::Events(args) => events::run(&args, config),
+        Command::Stats(args) => stats::run(&args, config),
+        Command::Tail(args) => tail::run(&args, config),
+        Command::Audit(args) => audit::run(&args, config),
+        Command::Config(args) => config::run(&args, config),
+        Command::Keys(args) => keys::run(&args, config),
+        Command::Doctor(args) => doctor::run(&args, config),
         Command::Init(args) => init::run(&args),
         Command::Completions { shell } => completions::run(shell),
         Command::Man { out } => man::run(out.as_deref()),

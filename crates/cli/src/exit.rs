@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Success,
     /// A call is denied.
     Denied,
+    /// What was to be checked is not sound.
+    Broken,
     /// Usage, file or policy problem. Clap uses the same number for its own errors.
     Error,
     /// A call waits for somebody.
@@ -20,12 +22,13 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// One of each code.
     const ALL: [Self; 5] = [Self::Success, Self::Denied, Self::Error, Self::Waits, Self::Cut];
 
     fn code(self) -> u8 {
         match self {
             Self::Success => 0,
-            Self::Denied => 1,
+            Self::Denied | Self::Broken => 1,
             Self::Error => 2,
             Self::Waits => 3,
             Self::Cut => 4,
@@ -37,8 +40,13 @@ impl Exit {
             Self::Success => {
                 "success; check: allow or audit; filter: carried through, whatever was denied"
             }
-            Self::Denied => "check: the call is denied",
-            Self::Error => "wrong usage, an unreadable file or call, or a rejected policy",
+            Self::Denied | Self::Broken => {
+                "check: the call is denied; audit verify: the chain is broken; doctor: something \
+                 does not work"
+            }
+            Self::Error => {
+                "wrong usage, an unreadable file, call or store, or a rejected config or policy"
+            }
             Self::Waits => "check: the call waits for an approval or a review (not used yet)",
             Self::Cut => "filter: the response was cut or unreadable, and was ended with an error",
         }
@@ -60,7 +68,7 @@ impl Exit {
         let rank = |exit| match exit {
             Self::Success => 0,
             Self::Waits => 1,
-            Self::Denied => 2,
+            Self::Denied | Self::Broken => 2,
             Self::Error => 3,
             Self::Cut => 4,
         };

@@ -1,18 +1,21 @@
 //! `callgate`: a firewall for the tool calls AI agents make.
 //!
 //! The binary is glue. `args` is what the user typed, `commands` has one file per verb, `exit` every
-//! exit code; `sources` finds and compiles policies, `given` reads a call from flags or JSON,
+//! exit code; `sources` compiles the policies that apply, `given` reads a call from flags or JSON,
 //! `judge` asks the policies, and `report` and `render` say what they answered, to programs and to
-//! people.
+//! people. `records` opens the store, `table` and `when` show what is in it.
 
 mod args;
 mod commands;
 mod exit;
 mod given;
 mod judge;
+mod records;
 mod render;
 mod report;
 mod sources;
+mod table;
+mod when;
 
 use std::process::ExitCode;
 

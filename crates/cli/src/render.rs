@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write as _};
 use anyhow::{Context as _, Result};
 use callgate_policy::{Judgement, RuleHit};
 
-use crate::sources::Rejected;
+use callgate_config::Error as ConfigError;
 
 /// Whether a stream shows colours: a terminal, and the user did not object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,11 @@ impl Color {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         if stream.is_terminal() && !set("NO_COLOR") && !dumb { Self::On } else { Self::Off }
+    }
+
+    /// Something that was denied.
+    pub(crate) fn denied(self, text: &str) -> String {
+        self.paint(RED, text)
     }
 
     fn paint(self, style: &str, text: &str) -> String {
@@ -59,16 +64,24 @@ pub(crate) fn hinted(message: String, hint: impl Into<String>) -> anyhow::Error 
 pub(crate) fn error(error: &anyhow::Error) {
     let color = Color::of(&io::stderr());
     let mut text = String::new();
-    if let Some(rejected) = error.downcast_ref::<Rejected>() {
+    let of_config = error.downcast_ref::<ConfigError>();
+    if let Some(ConfigError::Rejected(rejected)) = of_config {
         for drawn in rejected.rendered(color == Color::On) {
             text.push_str(&drawn);
             text.push_str("\n\n");
         }
     }
-    let message = printable(&format!("{error:#}"));
-    text.push_str(&format!("{}: {message}\n", color.paint(RED, "error")));
-    if let Some(hinted) = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>()) {
-        text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(&hinted.hint)));
+    let whole = format!("{error:#}");
+    // Some errors carry their hint with them.
+    let (message, carried) = match whole.split_once("\nhint: ") {
+        Some((message, hint)) => (message, Some(hint)),
+        None => (whole.as_str(), None),
+    };
+    text.push_str(&format!("{}: {}\n", color.paint(RED, "error"), printable(message)));
+    let hinted = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>());
+    let hint = hinted.map(|hinted| hinted.hint.as_str()).or(carried);
+    if let Some(hint) = hint.or_else(|| of_config.and_then(ConfigError::hint)) {
+        text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(hint)));
     }
     talk(&text);
 }
@@ -104,6 +117,17 @@ pub(crate) fn note_line(what: &str, tool: &str, why: &str, color: Color) -> Stri
     line(what, tool, "", &printable(why), color)
 }
 
+/// The same for a verdict that comes as words.
+pub(crate) fn verdict_words(
+    verdict: &str,
+    tool: &str,
+    rule: &str,
+    reason: &str,
+    color: Color,
+) -> String {
+    line(verdict, tool, rule, &printable(reason), color)
+}
+
 fn line(what: &str, tool: &str, rule: &str, why: &str, color: Color) -> String {
     let mut line = paint_word(&format!("{what:<5}"), what, color);
     for part in [printable(tool).as_str(), rule, why] {
@@ -116,11 +140,11 @@ fn line(what: &str, tool: &str, rule: &str, why: &str, color: Color) -> String {
     line
 }
 
-fn paint_word(shown: &str, what: &str, color: Color) -> String {
+pub(crate) fn paint_word(shown: &str, what: &str, color: Color) -> String {
     match what {
         "allow" => color.paint(GREEN, shown),
         "deny" | "refused" => color.paint(RED, shown),
-        "audit" | "withheld" | "dropped" | "normalised" => color.paint(YELLOW, shown),
+        "audit" | "unjudged" | "withheld" | "dropped" | "normalised" => color.paint(YELLOW, shown),
         _ => shown.to_owned(),
     }
 }

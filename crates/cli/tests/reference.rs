@@ -38,6 +38,11 @@ fn exit_codes() {
     compare("exit-codes.md", &page);
 }
 
+#[test]
+fn config() {
+    compare("config.md", &callgate_config::reference());
+}
+
 /// One section a command, its subcommands behind it.
 fn describe(path: &[&str], page: &mut String) {
     let help = help(path);

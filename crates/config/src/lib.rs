@@ -1,1 +1,48 @@
 //! Text in, each crate's own settings out: one file, every problem at once.
+//!
+//! [`load`] finds `callgate.yaml`, reads it into what was written ([`Written`]), and resolves that
+//! into the [`Resolved`] settings of each crate and the compiled policies. Whatever is wrong, in
+//! the settings or in any policy, is told at once and with its place. [`Watch`] calls back when one
+//! of those files really changed.
+//!
+//! ```
+//! use callgate_call::Surface;
+//!
+//! let dir = tempfile::tempdir().unwrap();
+//! let path = dir.path().join("callgate.yaml");
+//! std::fs::write(&path, "listen: 127.0.0.1:9000\non_deny: silent\n").unwrap();
+//! let resolved = callgate_config::load(Some(&path), &[Surface::Response]).unwrap();
+//! assert_eq!(resolved.proxy.listen.port(), 9000);
+//! assert_eq!(resolved.policies.origins, ["builtin:starter"]);
+//!
+//! std::fs::write(&path, "lisen: 127.0.0.1:9000\nlimits: { frame: big }\n").unwrap();
+//! let error = callgate_config::load(Some(&path), &[Surface::Response]).unwrap_err();
+//! assert_eq!(error.to_string(), "the config is rejected: 2 problems");
+//! ```
+//!
+//! Nobody looks at this crate but the binary: it looks down, and fills in what others define.
+
+pub mod env;
+mod error;
+mod fields;
+mod file;
+mod find;
+mod glob;
+mod policies;
+mod providers;
+mod quantity;
+mod reference;
+mod resolve;
+mod schema;
+mod watch;
+mod words;
+
+pub use error::{Error, Rejected};
+pub use file::Written;
+pub use find::{FILE, find, user_folder};
+pub use policies::{PolicySet, load_policies};
+pub use reference::reference;
+pub use resolve::{MissingVariable, Resolved, audit_settings, load};
+pub use schema::schema;
+pub use watch::{Watch, Watched};
+pub use words::{Word, word_for};

@@ -1,1 +1,60 @@
 //! The only source of permits for doors: judge, record, answer.
+//!
+//! A door asks a [`Decider`] for a [`Hearing`] per response. The hearing keeps the policies it
+//! began with, judges each call by name and then whole, counts limits, and writes the record. The
+//! answer to a whole call is a [`Pending`]: it becomes a permit only once the record is durable, or
+//! a denial if that failed and the operator did not say otherwise.
+//!
+//! ```
+//! use callgate_audit::{Audit, Durability, Location, Retention};
+//! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+//! use callgate_decide::{Context, Decider, Decision, Settings};
+//! use callgate_facts::Catalogue;
+//! use callgate_policy::{Policies, Source};
+//!
+//! let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, verdict: deny, reason: Not here. }\n";
+//! let source = Source { name: "p.yaml".into(), text: text.into() };
+//! let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
+//! let audit = Audit::open(&callgate_audit::Settings {
+//!     store: Location::Memory,
+//!     durability: Durability::Process,
+//!     retention: Retention::default(),
+//! })
+//! .unwrap();
+//! let decider = Decider::new(Some(policies), audit, Settings::default());
+//!
+//! let origin = Origin::at(Surface::Response);
+//! let mut hearing = decider.hearing(Context::new(origin.clone())).unwrap();
+//! let call = ToolCall {
+//!     id: CallId::from("call_1"),
+//!     name: ToolName::parse("rm").unwrap(),
+//!     arguments: Arguments::json("{}"),
+//!     origin,
+//! };
+//! let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+//! match runtime.block_on(hearing.whole(0, &call)) {
+//!     Decision::Deny(denial) => assert!(denial.record.is_some()),
+//!     Decision::Allow(_) => unreachable!(),
+//! }
+//! ```
+//!
+//! It knows no stream, no provider's format and no HTTP: those are the doors'.
+
+mod clock;
+mod decider;
+mod hearing;
+mod limits;
+mod pending;
+mod record;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+pub use callgate_audit::{Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry};
+pub use callgate_policy::{Denial, NamePermit, Permit};
+pub use clock::now;
+pub use decider::{Context, Decider, PolicyState};
+pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
+pub use limits::Buckets;
+pub use pending::{Decision, Pending};
+pub use settings::{OddArguments, OnFailure, Oversize, Settings};

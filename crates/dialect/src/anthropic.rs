@@ -9,7 +9,7 @@ mod request;
 mod write;
 
 pub use read::Reader;
-pub(crate) use request::restore;
+pub(crate) use request::{restore, seen};
 pub use write::{Writer, error_body, error_event, original};
 
 /// The names of events that carry data in every client. `ping` and `error` are not among them:

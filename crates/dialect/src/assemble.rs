@@ -217,8 +217,13 @@ impl Assembly {
 
     /// The whole call.
     pub fn whole(&self, origin: &Origin) -> Result<ToolCall, NameError> {
+        self.call(origin, self.arguments())
+    }
+
+    /// The arguments, as far as they came.
+    pub fn arguments(&self) -> Arguments {
         let text = self.arguments.as_str();
-        let arguments = if self.oversize {
+        if self.oversize {
             Arguments::oversize(text)
         } else if self.garbled || self.half.is_some() {
             // The text is kept for the record; a trailing cut makes it unreadable for certain.
@@ -227,8 +232,7 @@ impl Assembly {
             Arguments::text(text)
         } else {
             Arguments::json(text)
-        };
-        self.call(origin, arguments)
+        }
     }
 
     fn call(&self, origin: &Origin, arguments: Arguments) -> Result<ToolCall, NameError> {

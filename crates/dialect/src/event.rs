@@ -2,6 +2,8 @@
 
 use callgate_call::json::Span;
 
+use crate::tally::Tally;
+
 /// One call of the stream, in the order the calls (for Anthropic: the blocks) began.
 pub type Slot = u32;
 
@@ -38,6 +40,8 @@ pub struct Reading {
     pub said: bool,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
+    /// What the frame tells of the response as a whole. Boxed, for text frames tell nothing.
+    pub tally: Option<Box<Tally>>,
 }
 
 /// What a frame may overtake while a call is held.
@@ -209,6 +213,9 @@ pub enum Unreadable {
     /// It belongs to a block that has not begun, has ended, or was withheld: it is left out too.
     #[error("it belongs to a block that has not begun, has ended or was withheld")]
     Orphan,
+    /// It is nothing of this dialect: another API's shape, or none that is known.
+    #[error("it is not in the shape of this API")]
+    Foreign,
     /// Some client might read something in it.
     #[error("{0}")]
     Json(#[from] callgate_call::json::Error),

@@ -170,6 +170,10 @@ impl Edits {
         self.replace(Span { start: at, end: at }, text);
     }
 
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.list.append(&mut others.list);
+    }
+
     /// Removes those of the `items` (members or elements, in order) that `gone` names, with the
     /// commas that go with them.
     pub(crate) fn remove(&mut self, items: &[Span], gone: impl Fn(usize) -> bool) {
@@ -217,6 +221,22 @@ pub(crate) struct Stray {
     pub(crate) input: Span,
 }
 
+/// Whether a text may be that of a call: every syntax of calls has brackets, a plain sentence has
+/// none.
+pub(crate) fn may_hold_a_call(text: &str) -> bool {
+    text.contains(['{', '[', '<', '('])
+}
+
+/// Whether the name of a call may stand under this key.
+pub(crate) fn is_name_key(key: &Text<'_>) -> bool {
+    key.is("name") || key.is("tool_name")
+}
+
+/// Whether the arguments of a call may stand under this key.
+pub(crate) fn is_input_key(key: &Text<'_>) -> bool {
+    ["input", "arguments", "parameters", "args"].iter().any(|name| key.is(name))
+}
+
 /// Reads any value, as `skip` does, and reports an object inside it that looks like a call: one
 /// with a string `name` and an `input`, `arguments` or `parameters`.
 pub(crate) fn skip_looking_for_calls(
@@ -231,9 +251,9 @@ pub(crate) fn skip_looking_for_calls(
             while let Some(key) = object.next(reader)? {
                 let is_string = reader.kind()? == Kind::String;
                 let value = skip_looking_for_calls(reader, found)?;
-                if is_string && (key.is("name") || key.is("tool_name")) {
+                if is_string && is_name_key(&key) {
                     name = Some(value);
-                } else if ["input", "arguments", "parameters", "args"].iter().any(|k| key.is(k)) {
+                } else if is_input_key(&key) {
                     input = Some(value);
                 }
             }

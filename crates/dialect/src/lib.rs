@@ -3,8 +3,8 @@
 //! A dialect is a [`Reader`] that turns a frame's data into a [`Reading`] (the parts of calls, the
 //! end of a turn, the order a frame must keep) and a [`Writer`] that lets a frame leave as it came,
 //! or with the splices its [`Fate`]s demand. The gate sits between the two and knows no provider.
-//! [`Assembly`] makes a whole call of its pieces. `request` of each dialect puts removed calls back
-//! into a later request.
+//! [`Assembly`] makes a whole call of its pieces. [`request`] puts removed calls back into a later
+//! request. [`clean_error`] takes calls out of an error body, which has no reader.
 //!
 //! ```
 //! use callgate_dialect::{Dialect, Limits, What};
@@ -20,20 +20,24 @@
 
 pub mod anthropic;
 mod assemble;
+mod clean;
 mod event;
 mod json;
 mod leave;
 pub mod openai_chat;
 pub mod request;
+mod tally;
 mod template;
 
 use callgate_wire::Frame;
 
 pub use assemble::{Added, Assembly};
+pub use clean::clean_error;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
 };
+pub use tally::Tally;
 use template::Template;
 
 /// The dialects callgate speaks. To add one: a file beside these two, and a line in each `match`
@@ -200,6 +204,14 @@ impl Reader {
         match &mut self.dialect {
             DialectReader::Anthropic(reader) => reader.read_body(data),
             DialectReader::OpenAiChat(reader) => reader.read_body(data),
+        }
+    }
+
+    /// Whether anything was read that is of this dialect.
+    pub fn has_spoken(&self) -> bool {
+        match &self.dialect {
+            DialectReader::Anthropic(reader) => reader.has_spoken(),
+            DialectReader::OpenAiChat(reader) => reader.has_spoken(),
         }
     }
 

@@ -11,5 +11,5 @@ mod view;
 mod write;
 
 pub use read::Reader;
-pub(crate) use request::restore;
+pub(crate) use request::{restore, seen};
 pub use write::{Writer, error_body, error_event, original};

@@ -5,7 +5,8 @@
 //! the call in again, with an error result that says why it was not run. A turn is recognised
 //! only in an assistant message: by the exact notice, by a thinking signature, by the id of a
 //! call the client got, or by the digest of the text that was left. Where that fails or could mean
-//! two things, the request stays as the client sent it.
+//! two things, the request stays as the client sent it. Whoever keeps removed turns finds those a
+//! request may hold by their [`Signs`].
 //!
 //! ```
 //! use callgate_dialect::{Dialect, request::{RemovedCall, RemovedTurn, restore}};
@@ -28,17 +29,20 @@
 //! ```
 
 mod recognise;
+mod signs;
 mod text;
 
 use std::collections::HashSet;
 
 use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
+pub use signs::{Signs, signs};
 pub use text::TextDigest;
 
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 
+use crate::json::Fields;
 use crate::{Dialect, anthropic, openai_chat};
 
 /// What was taken out of one turn, and how to know that turn again.
@@ -162,6 +166,29 @@ pub(crate) fn plan<'t>(
         }
     }
     plans
+}
+
+/// The messages of a request, each as `read` reads it. The reader stands before a message.
+pub(crate) fn messages<'a, M>(
+    request: &'a str,
+    mut read: impl FnMut(&mut Reader<'a>) -> Result<M, Error>,
+) -> Result<Vec<M>, Error> {
+    let mut reader = Reader::new(request);
+    let mut fields = Fields::new(&["messages"]);
+    let mut messages = Vec::new();
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(&mut reader)? {
+        if fields.find(&key)?.is_none() {
+            reader.skip()?;
+            continue;
+        }
+        let mut array = reader.array()?;
+        while array.next(&mut reader)? {
+            messages.push(read(&mut reader)?);
+        }
+    }
+    reader.end()?;
+    Ok(messages)
 }
 
 /// The kept call, if it is one JSON object.

@@ -126,9 +126,9 @@ mod tests {
         full.template.forget();
         let mut quick = quick.read(Some(event), second);
         let mut full = full.read(Some(event), second);
-        // The model is told once; a template does not tell it again.
+        // The model and the tokens are told once; a template does not tell them again.
         for reading in [&mut quick, &mut full].into_iter().flatten() {
-            reading.model = None;
+            (reading.model, reading.tally) = (None, None);
         }
         (format!("{quick:?}"), format!("{full:?}"))
     }
@@ -142,6 +142,32 @@ mod tests {
         assert!(reader.template.read(event, &padded).is_some());
         assert!(reader.template.read(event, &padded.replace('}', "} ,")).is_none());
         assert!(reader.template.read(Some(b"ping"), &padded).is_none());
+    }
+
+    /// Tokens that stand in every chunk: a chunk with others is not alike.
+    #[test]
+    fn other_tokens_are_read() {
+        let reader = &mut reader(Dialect::OpenAiChat);
+        let chunk = |count: u32, text: &str| {
+            CHAT.replace("null}", &format!("{{\"completion_tokens\":{count}}}}}"))
+                .replace("some text", text)
+        };
+        let tokens = |reader: &mut Reader, chunk: &str| {
+            let reading = reader.read(None, chunk).unwrap();
+            assert!(reading.text.is_some() && reading.parts.is_empty());
+            reading.tally.and_then(|tally| tally.output)
+        };
+        assert_eq!(tokens(reader, &chunk(1, "a")), Some(1));
+        assert_eq!(tokens(reader, &chunk(1, "b")), None, "nothing new, and not read again");
+        assert_eq!(tokens(reader, &chunk(2, "c")), Some(2));
+        assert_eq!(tokens(reader, &chunk(12, "d")), Some(12));
+        // In front of the text.
+        let ahead = |count: u32| {
+            let usage = format!("{{\"usage\":{{\"completion_tokens\":{count}}},\"id\"");
+            CHAT.replace(",\"usage\":null", "").replace("{\"id\"", &usage)
+        };
+        assert_eq!(tokens(reader, &ahead(3)), Some(3));
+        assert_eq!(tokens(reader, &ahead(4)), Some(4));
     }
 
     proptest! {

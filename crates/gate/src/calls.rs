@@ -73,7 +73,7 @@ impl Core {
         if reading.failure {
             self.drop_unfinished();
             // Those that stream end with the error that came.
-            self.calls.iter_mut().for_each(|call| call.ended = true);
+            self.end_all();
         }
         refused
     }
@@ -180,6 +180,7 @@ impl Core {
             apart: second_lane,
             uneven: false,
             notice: None,
+            incomplete: None,
         });
         if beside_a_stream {
             self.refuse(piece.slot, "a call of another choice streams");
@@ -222,9 +223,27 @@ impl Core {
         match &call.state {
             State::Naming | State::NameAsked | State::Held | State::Live => self.ask(slot),
             State::Provider => self.observe(slot),
-            State::Asked(_) | State::Allowed | State::Denied(_) | State::Dropped => {}
+            State::Denied(_) => self.complete(slot),
+            State::Asked(_) | State::Allowed | State::Dropped => {}
         }
         self.moved |= !self.queue.is_empty();
+    }
+
+    /// No piece of any call is expected any more.
+    pub(crate) fn end_all(&mut self) {
+        self.calls.iter_mut().for_each(|call| call.ended = true);
+        let slots: Vec<Slot> = self.calls.iter().map(|call| call.slot).collect();
+        slots.into_iter().for_each(|slot| self.complete(slot));
+    }
+
+    /// Tells the arguments of a call that was denied by its name.
+    fn complete(&mut self, slot: Slot) {
+        let Some(call) = self.call_mut(slot) else { return };
+        let Some(mut whole) = call.incomplete.take() else { return };
+        // An id may come behind the name.
+        whole.id = call.assembly.id().into();
+        whole.arguments = call.assembly.arguments();
+        self.outbox.note(Note::Completed { slot, call: *whole });
     }
 
     /// The turn's end ends every call of it.
@@ -317,12 +336,16 @@ impl Core {
 
     pub(crate) fn answer_name(&mut self, slot: Slot, answer: NameAnswer) {
         let several_lanes = self.several_lanes;
+        let origin = self.settings.origin.clone();
         let Some(call) = self.call_mut(slot) else { return };
         if !matches!(call.state, State::NameAsked) {
             return;
         }
         match answer {
-            NameAnswer::Deny(denial) => self.deny(slot, denial),
+            NameAnswer::Deny(denial) => {
+                call.incomplete = call.assembly.named(&origin).ok().map(Box::new);
+                self.deny(slot, denial);
+            }
             NameAnswer::NeedArguments => call.state = State::Held,
             NameAnswer::Stream(permit) => {
                 // Whatever may still change its shape, or come in another copy, waits.

@@ -2,13 +2,15 @@
 
 use callgate_call::Origin;
 use callgate_dialect::request::TextDigest;
-use callgate_dialect::{Blame, Dialect, Lane, Order, Reader, Reading, Slot, Unreadable, Writer};
+use callgate_dialect::{
+    Blame, Dialect, Lane, Order, Reader, Reading, Slot, Tally, Unreadable, Writer,
+};
 use callgate_wire::Frame;
 
-use crate::gate::{Note, Outbox, Step};
+use crate::gate::{Note, Outbox, Step, Usage};
 use crate::held::{Blocked, Entry, Held, Pace};
 use crate::settings::Limits;
-use crate::slot::CallSlot;
+use crate::slot::{CallSlot, State};
 use crate::{Malformed, OnDeny, Settings};
 
 /// The gate without its input.
@@ -42,6 +44,12 @@ pub(crate) struct Core {
     pub(crate) cut: bool,
     /// The last event left without the blank line that ends it.
     pub(crate) dangling: bool,
+    /// Anything but white space has come.
+    pub(crate) heard: bool,
+    /// Anything has left.
+    pub(crate) begun: bool,
+    /// What the frames told of the response.
+    tally: Tally,
     /// Kinds of oddity that were told of.
     told: Vec<(String, &'static str)>,
     /// The line end the upstream uses, for frames of our own.
@@ -102,6 +110,9 @@ impl Core {
             several_lanes: false,
             cut: false,
             dangling: false,
+            heard: false,
+            begun: false,
+            tally: Tally::default(),
             told: Vec::new(),
             line_end: "\n",
             stream: Stream::Passing,
@@ -139,16 +150,19 @@ impl Core {
             _ => "\n",
         };
         let Some(data) = frame.data() else {
+            self.heard |= !frame.bytes().trim_ascii().is_empty();
             // A comment or a blank line keeps the connection alive. Lines that only some clients
             // read are not passed on.
             if frame.clean() {
                 self.dangling = !frame.terminated();
+                self.begun = true;
                 out.extend_from_slice(frame.bytes());
             } else {
                 self.normalised("", "lines that only some clients read were left out");
             }
             return;
         };
+        self.heard = true;
         let reading = match std::str::from_utf8(data) {
             Ok(data) => self.reader.read(frame.event(), data).map(|reading| (reading, data)),
             Err(_) => Err(Unreadable::NotUtf8),
@@ -167,18 +181,15 @@ impl Core {
         // Some clients strip a byte order mark and others fail on it.
         let body = body.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(body);
         match self.reader.read_body(&body) {
-            Ok(reading) => {
-                if let Some(model) = reading.model
-                    && self.settings.origin.model.is_none()
-                {
-                    self.learn_model(model.of(&body));
-                }
+            Ok(mut reading) => {
+                self.learn(&mut reading, &body);
                 let refused = self.parts(&reading);
                 self.hold(Entry { bytes: Held::Body(body), reading, refused });
                 self.moved = true;
             }
             Err(why) if self.settings.malformed == Malformed::Pass => {
                 self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
+                self.begun = true;
                 out.extend_from_slice(body.as_bytes());
             }
             Err(why) => {
@@ -196,11 +207,7 @@ impl Core {
         mut reading: Reading,
         out: &mut Vec<u8>,
     ) {
-        if let Some(model) = reading.model
-            && self.settings.origin.model.is_none()
-        {
-            self.learn_model(model.of(data));
-        }
+        self.learn(&mut reading, data);
         // The way of nearly every frame: text, with nothing held and nothing to change.
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
@@ -234,7 +241,33 @@ impl Core {
         }
     }
 
-    pub(super) fn learn_model(&mut self, model: &str) {
+    /// Keeps what the frame tells of the response as a whole.
+    #[inline]
+    fn learn(&mut self, reading: &mut Reading, data: &str) {
+        if let Some(model) = reading.model
+            && self.settings.origin.model.is_none()
+        {
+            self.learn_model(model.of(data));
+        }
+        if let Some(tally) = reading.tally.take() {
+            self.tally.add(*tally);
+        }
+    }
+
+    /// What the response told so far.
+    pub(crate) fn usage(&self) -> Usage {
+        let of_client = |call: &&CallSlot| !matches!(call.state, State::Provider);
+        let calls = self.calls.iter().filter(of_client).count();
+        Usage {
+            input: self.tally.whole_input(),
+            output: self.tally.output,
+            stop_reason: self.tally.stop_reason.clone(),
+            calls: u32::try_from(calls).unwrap_or(u32::MAX),
+        }
+    }
+
+    #[cold]
+    fn learn_model(&mut self, model: &str) {
         let mut facts = (*self.settings.origin).clone();
         facts.model = Some(model.to_owned());
         self.settings.origin = Origin::new(facts);
@@ -244,11 +277,18 @@ impl Core {
     pub(super) fn unreadable(&mut self, frame: &Frame<'_>, why: &Unreadable, out: &mut Vec<u8>) {
         if self.settings.malformed == Malformed::Pass {
             self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
+            self.begun = true;
             return out.extend_from_slice(frame.bytes());
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });
         match why {
             Unreadable::Nothing | Unreadable::Orphan => return,
+            Unreadable::Foreign if self.reader.has_spoken() => return,
+            Unreadable::Foreign => {
+                let api = self.dialect.as_str();
+                let message = format!("the response is not in the shape of the API `{api}`");
+                return self.fail(Blame::Refused, &message);
+            }
             Unreadable::TooManyCalls => return self.fail(Blame::Refused, &why.to_string()),
             _ => {}
         }

@@ -6,6 +6,7 @@ use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
 use crate::held::Pace;
 use crate::slot::{CallSlot, State};
+use crate::{Asked, Malformed};
 
 /// Said where the stream ended inside a call.
 const CUT: &str = "the response ended inside a tool call";
@@ -15,6 +16,9 @@ impl Core {
     pub(crate) fn end(&mut self, how: Close, out: &mut Vec<u8>) {
         if self.stream != Stream::Passing {
             return;
+        }
+        if how == Close::End && !self.reader.has_spoken() && !self.passes_unread() {
+            return self.refuse_silence();
         }
         let open = |call: &&CallSlot| !call.ended;
         if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
@@ -28,7 +32,7 @@ impl Core {
             .any(|call| matches!(call.state, State::Naming | State::NameAsked | State::Held));
         self.drop_unfinished();
         // What waited for another block's end waits no longer.
-        self.calls.iter_mut().for_each(|call| call.ended = true);
+        self.end_all();
         self.flush(Pace::InOrder, out);
         if self.is_waiting() {
             self.cut |= cut;
@@ -58,6 +62,26 @@ impl Core {
         }
     }
 
+    /// What came was passed on unread, as the operator wants it.
+    fn passes_unread(&self) -> bool {
+        self.settings.malformed == Malformed::Pass && self.begun
+    }
+
+    /// Answers with an error where nothing came that is of this API: nothing at all, a page of
+    /// HTML, a plain text. It takes the form the client asked for, where that is known; once
+    /// anything has left it can only be that of a stream.
+    fn refuse_silence(&mut self) {
+        let why = match self.heard {
+            true => "it is neither an event stream of this API nor JSON",
+            false => "it is empty",
+        };
+        self.stream = Stream::Failing {
+            blame: Blame::Upstream,
+            message: format!("callgate withheld this response: {why}"),
+            as_body: !self.begun && self.settings.asked != Asked::Stream,
+        };
+    }
+
     /// Answers a body that may not leave with an error instead.
     pub(crate) fn refuse_body(&mut self, why: &str) {
         if self.stream == Stream::Passing {
@@ -78,6 +102,7 @@ impl Core {
             self.queue.clear();
             self.queued = 0;
             self.drop_unfinished();
+            self.end_all();
             self.moved = false;
             out.extend_from_slice(said.as_bytes());
             let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();

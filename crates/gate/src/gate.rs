@@ -104,11 +104,32 @@ pub enum Note {
         /// Why.
         why: String,
     },
+    /// A call that was denied by its name has come to its end, or the response has: here it is
+    /// with its arguments, as far as they came and are kept. Told once for each such call.
+    Completed {
+        /// The call the question by name was about.
+        slot: Slot,
+        /// The call under the name that was denied.
+        call: ToolCall,
+    },
     /// The stream ended inside a call, which was dropped.
     Dropped {
         /// The tool, as far as its name had come.
         tool: String,
     },
+}
+
+/// What the response told of itself so far. At the end of it that is all there is to know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request, with those that were read from or written to a cache.
+    pub input: Option<u64>,
+    /// Tokens of the response.
+    pub output: Option<u64>,
+    /// Why it stopped, in the upstream's own word: whatever was taken out since does not show.
+    pub stop_reason: Option<String>,
+    /// How many calls for the client to run came, allowed or not.
+    pub calls: u32,
 }
 
 /// How the upstream ended.
@@ -224,6 +245,17 @@ impl Gate {
     /// Answers a question about a whole call.
     pub fn answer(&mut self, slot: Slot, answer: Answer) {
         self.core.answer(slot, answer);
+    }
+
+    /// What the response told of itself so far. Frames are read for it when their turn comes, so
+    /// it is complete at [`Step::Ended`].
+    pub fn usage(&self) -> Usage {
+        self.core.usage()
+    }
+
+    /// The model: the one the origin names, else the one the response named.
+    pub fn model(&self) -> Option<&str> {
+        self.core.settings.origin.model.as_deref()
     }
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {

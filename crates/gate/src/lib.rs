@@ -45,5 +45,7 @@ mod settings;
 mod slot;
 
 pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
-pub use gate::{Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, Step};
-pub use settings::{Limits, Malformed, OnDeny, Settings};
+pub use gate::{
+    Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, Step, Usage,
+};
+pub use settings::{Asked, Limits, Malformed, OnDeny, Settings};

@@ -9,6 +9,9 @@ pub struct Settings {
     pub on_deny: OnDeny,
     /// What becomes of frames that cannot be read.
     pub malformed: Malformed,
+    /// What the client asked for. The form of the response comes from its bytes; this decides only
+    /// how to say that there was none.
+    pub asked: Asked,
     /// Every bound.
     pub limits: Limits,
     /// Where the response comes from; the gate adds the model if it is not known.
@@ -21,6 +24,7 @@ impl Settings {
         Self {
             on_deny: OnDeny::Explain,
             malformed: Malformed::Withhold,
+            asked: Asked::Unknown,
             limits: Limits::default(),
             origin,
         }
@@ -35,6 +39,17 @@ pub enum OnDeny {
     /// Nothing; a neutral text only where the turn would otherwise be empty, for agents ask again
     /// after an empty turn.
     Silent,
+}
+
+/// The form of response a client asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Nobody told.
+    Unknown,
+    /// A stream of events.
+    Stream,
+    /// One body.
+    Body,
 }
 
 /// What becomes of a frame that cannot be read.

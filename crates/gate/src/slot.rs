@@ -36,6 +36,9 @@ pub(crate) struct CallSlot {
     pub(crate) uneven: bool,
     /// The notice that took its place.
     pub(crate) notice: Option<String>,
+    /// It was denied by its name, and its arguments are still to be told: the call as it was
+    /// denied. Boxed, for few calls are.
+    pub(crate) incomplete: Option<Box<ToolCall>>,
 }
 
 /// What a call waits for.

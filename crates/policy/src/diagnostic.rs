@@ -78,18 +78,19 @@ fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
 
 /// The problems of one file, collected until all of it was read.
 #[derive(Debug)]
-pub(crate) struct Problems<'s> {
+pub struct Problems<'s> {
     source: &'s Source,
     list: Vec<Diagnostic>,
 }
 
 impl<'s> Problems<'s> {
-    pub(crate) fn new(source: &'s Source) -> Self {
+    /// None yet.
+    pub fn new(source: &'s Source) -> Self {
         Self { source, list: Vec::new() }
     }
 
     /// Adds a problem; label and hint may follow.
-    pub(crate) fn add(&mut self, span: Span, message: impl Into<String>) -> Added<'_> {
+    pub fn add(&mut self, span: Span, message: impl Into<String>) -> Added<'_> {
         let diagnostic = Diagnostic {
             source: self.source.name.clone(),
             span,
@@ -106,7 +107,7 @@ impl<'s> Problems<'s> {
     }
 
     /// Every problem, in the order of the text.
-    pub(crate) fn into_list(mut self) -> Vec<Diagnostic> {
+    pub fn into_list(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|diagnostic| diagnostic.span.start);
         self.list
     }
@@ -114,21 +115,24 @@ impl<'s> Problems<'s> {
 
 /// A problem that was just added.
 #[derive(Debug)]
-pub(crate) struct Added<'p>(Option<&'p mut Diagnostic>);
+pub struct Added<'p>(Option<&'p mut Diagnostic>);
 
 impl Added<'_> {
-    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+    /// Says what is wrong with the marked text.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(diagnostic) = &mut self.0 {
             diagnostic.label = label.into();
         }
         self
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) {
+    /// Says what to do about it.
+    pub fn hint(self, hint: impl Into<String>) {
         self.maybe_hint(Some(hint.into()));
     }
 
-    pub(crate) fn maybe_hint(self, hint: Option<String>) {
+    /// Says what to do about it, if there is something.
+    pub fn maybe_hint(self, hint: Option<String>) {
         if let Some(diagnostic) = self.0 {
             diagnostic.hint = hint;
         }
@@ -136,10 +140,7 @@ impl Added<'_> {
 }
 
 /// The known word that was probably meant.
-pub(crate) fn did_you_mean<'w>(
-    word: &str,
-    known: impl IntoIterator<Item = &'w str>,
-) -> Option<String> {
+pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (steps, candidate) = near.min_by_key(|(steps, _)| *steps)?;
     // Of a short word hardly a letter may be wrong, or everything is near.

@@ -56,6 +56,18 @@ impl Policies {
         outer
     }
 
+    /// The judgement of a call whose arguments are too large to be read, where the operator lets
+    /// such calls pass: only what denies its name stands against it.
+    pub fn judge_waived(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+        match self.judge_name(call, moment, limits) {
+            NameJudgement::Allow(_, judgement) | NameJudgement::Deny(judgement) => judgement,
+            NameJudgement::NeedArguments => {
+                let reason = "its arguments were not judged".to_owned();
+                Judgement { reason, ..Judgement::empty(call) }
+            }
+        }
+    }
+
     /// The judgement of a call by itself, whatever it wraps.
     pub(crate) fn judge_one(
         &self,

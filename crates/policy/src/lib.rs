@@ -46,6 +46,7 @@
 mod compile;
 mod condition;
 pub mod diagnostic;
+mod document;
 mod example;
 mod explain;
 mod index;
@@ -69,8 +70,10 @@ mod tests;
 mod tri;
 mod verdict;
 mod wrapper;
+pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Span, Warning, render};
+pub use document::Document;
 pub use explain::{
     ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
     Shape, TestExplanation,
@@ -78,7 +81,7 @@ pub use explain::{
 pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
 pub use moment::{Moment, Weekday};
 pub use policies::{Policies, RuleInfo};
-pub use source::Source;
+pub use source::{POLICY_KEYS, Source};
 pub use starter::starter;
 pub use verdict::{
     Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,

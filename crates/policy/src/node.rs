@@ -15,36 +15,47 @@ use crate::number::Decimal;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) span: Span,
-    pub(crate) value: Yaml,
+pub struct Node {
+    /// Where it stands.
+    pub span: Span,
+    /// What it is.
+    pub value: Yaml,
 }
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Yaml {
+pub enum Yaml {
+    /// `null`, `~`, or nothing at all.
     Null,
+    /// `true` or `false`, and no other word.
     Bool(bool),
-    /// A number by its JSON text, and as it was written (`0x10` is 16).
+    /// A number.
     Number {
+        /// Its JSON text.
         json: String,
+        /// As it was written (`0x10` is 16).
         written: String,
     },
+    /// Text.
     String(String),
+    /// A list.
     List(Vec<Node>),
+    /// A mapping, in the order of the text. No key stands twice.
     Map(Vec<(Key, Node)>),
 }
 
 /// A key with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) span: Span,
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
 }
 
 impl Node {
     /// What kind of value this is, for messages.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         match &self.value {
             Yaml::Null => "nothing",
             Yaml::Bool(_) => "true or false",
@@ -95,7 +106,7 @@ impl Node {
 }
 
 /// Reads a file. A syntax error is necessarily one: nothing behind it can be trusted.
-pub(crate) fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
+pub fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         with_snippet: false,

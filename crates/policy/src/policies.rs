@@ -5,6 +5,7 @@ use callgate_facts::Catalogue;
 
 use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
+use crate::document::Document;
 use crate::policy::Policy;
 use crate::rule::{Role, Rule};
 use crate::source::{self, Source};
@@ -58,11 +59,22 @@ impl Policies {
         catalogue: &Catalogue,
         served: &[Surface],
     ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
+        let documents: Vec<_> = sources.iter().map(Document::file).collect();
+        Self::compile_documents(&documents, catalogue, served)
+    }
+
+    /// The same for policies that may stand in files of another kind.
+    pub fn compile_documents(
+        documents: &[Document<'_>],
+        catalogue: &Catalogue,
+        served: &[Surface],
+    ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
         let mut policies: Vec<Policy> = Vec::new();
         let (mut diagnostics, mut warnings) = (Vec::new(), Vec::new());
-        for source in sources {
+        for document in documents {
+            let source = document.source();
             let mut problems = Problems::new(source);
-            for written in source::policies(source, &mut problems) {
+            for written in source::policies(document, &mut problems) {
                 let known = policies.iter().any(|known| {
                     written.name.as_ref().is_some_and(|name| name.value == known.name)
                 });

@@ -7,6 +7,7 @@ use callgate_call::Surface;
 
 use crate::Verdict;
 use crate::diagnostic::{Problems, Span};
+use crate::document::Document;
 use crate::limit::LimitBy;
 use crate::node::{self, Node};
 use crate::operator::OperatorName;
@@ -104,27 +105,40 @@ pub(crate) enum WhoField {
     Key,
 }
 
-/// Reads every policy of a file.
-pub(crate) fn policies(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicySource> {
+/// The keys of a policy.
+pub const POLICY_KEYS: &[&str] = &["policy", "mode", "default", "defaults", "rules"];
+
+/// Reads every policy of a document.
+pub(crate) fn policies(document: &Document<'_>, problems: &mut Problems<'_>) -> Vec<PolicySource> {
+    match document.policies() {
+        None => policies_of_file(document.source(), problems),
+        Some(nodes) => policies_of(nodes, problems),
+    }
+}
+
+fn policies_of_file(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicySource> {
     let Some(root) = node::parse(source, problems) else { return Vec::new() };
     let Some(fields) = Fields::of(&root, "a policy file", problems) else { return Vec::new() };
     match fields.get("policies") {
         None => vec![policy(&fields, problems)],
         Some(node) => {
             fields.check(&["policies"], &[], problems);
-            let policies = list(node, "`policies`", problems);
-            let mut read = Vec::new();
-            for node in policies {
-                let fields = Fields::of(node, "a policy", problems);
-                read.extend(fields.map(|fields| policy(&fields, problems)));
-            }
-            read
+            policies_of(list(node, "`policies`", problems), problems)
         }
     }
 }
 
+fn policies_of(nodes: &[Node], problems: &mut Problems<'_>) -> Vec<PolicySource> {
+    let mut read = Vec::new();
+    for node in nodes {
+        let fields = Fields::of(node, "a policy", problems);
+        read.extend(fields.map(|fields| policy(&fields, problems)));
+    }
+    read
+}
+
 fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
-    fields.check(&["policy", "mode", "default", "defaults", "rules"], &[], problems);
+    fields.check(POLICY_KEYS, &[], problems);
     let name = fields.get("policy").and_then(|node| text(node, "`policy`", problems));
     if fields.get("policy").is_none() {
         problems

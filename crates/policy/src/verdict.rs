@@ -112,7 +112,7 @@ pub struct RuleError {
 pub struct Matched {
     /// Where it stands, as the rule says it.
     pub path: String,
-    /// Its value as text, cut to [`Matched::MAX_CHARS`] characters.
+    /// Its value as text, secrets redacted, cut to [`Matched::MAX_CHARS`] characters.
     pub value: String,
 }
 
@@ -121,8 +121,15 @@ impl Matched {
     pub const MAX_CHARS: usize = 120;
 
     pub(crate) fn new(path: &str, value: &str) -> Self {
-        Self { path: path.to_owned(), value: cut(value, Self::MAX_CHARS) }
+        // Redacted before it is cut: half a secret is not recognised. What stands behind the
+        // window is not shown, so a secret need not be found there.
+        let window = value.get(..value.floor_char_boundary(Self::WINDOW)).unwrap_or(value);
+        let shown = callgate_scan::redact(window);
+        Self { path: path.to_owned(), value: cut(&shown, Self::MAX_CHARS) }
     }
+
+    /// Longer than any secret that begins among the first characters.
+    const WINDOW: usize = 8 * 1024;
 }
 
 /// The answer to a question that was asked by name alone.

@@ -76,7 +76,11 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
             }
         }
         Dialect::OpenAiChat => {
-            for choice in document["choices"].as_array().into_iter().flatten() {
+            // A list of stored completions has them under `data`.
+            let stored = document["data"].as_array().into_iter().flatten();
+            let documents = std::iter::once(document).chain(stored);
+            let choices = documents.filter_map(|document| document["choices"].as_array());
+            for choice in choices.flatten() {
                 for said in [&choice["message"], &choice["delta"]] {
                     for call in said["tool_calls"].as_array().into_iter().flatten() {
                         calls.push(entry(call));

@@ -2,7 +2,11 @@
 //!
 //! [`drive`] runs a response through the gate in any chunking; [`clients`] reads what came out the
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
-//! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses.
+//! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses; [`sdk`]
+//! runs the official clients.
+//!
+//! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
+//! it, `provider` a scripted model that checks what a real one checks, `http` a plain client.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,3 +19,12 @@
 pub mod clients;
 pub mod corpus;
 pub mod drive;
+#[cfg(feature = "servers")]
+pub mod gateway;
+#[cfg(feature = "servers")]
+pub mod http;
+#[cfg(feature = "servers")]
+pub mod provider;
+pub mod sdk;
+#[cfg(feature = "servers")]
+pub mod upstream;

@@ -16,8 +16,8 @@ use crate::render::{self, Color, hinted};
 use crate::report::{self, Checked, Unjudged};
 use crate::sources;
 
-pub(crate) fn run(args: &args::Check) -> Result<Exit> {
-    let judge = Judge::new(sources::load(&args.policies.files)?);
+pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
+    let judge = Judge::new(sources::load(&args.policies.files, config)?);
     if let Some(file) = &args.jsonl {
         return many(&judge, file, &args.call);
     }

@@ -4,6 +4,7 @@
 //! Nothing waits for the end of the stream but what the gate holds.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::path::Path;
 
 use anyhow::Result;
 use callgate_call::ToolCall;
@@ -22,10 +23,10 @@ use crate::render::{self, Color, hinted};
 use crate::report::{self, CallFields, Event, Judged, Removed};
 use crate::sources;
 
-pub(crate) fn run(args: &args::Filter) -> Result<Exit> {
+pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
     let decoder = Decoder::for_header(args.content_encoding.as_deref(), &Limits::default())
         .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
-    let judge = Judge::new(sources::load(&args.policies.files)?);
+    let judge = Judge::new(sources::load(&args.policies.files, config)?);
     let mut settings = Settings::new(given::response_origin(&args.context));
     settings.on_deny = match args.on_deny {
         OnDeny::Explain => callgate_gate::OnDeny::Explain,
@@ -193,6 +194,8 @@ impl Teller {
         match note {
             Note::Observed(call) => self.observed(call),
             Note::Removed(turn) => self.removed(turn),
+            // `removed` tells the call with its arguments.
+            Note::Completed { .. } => {}
             Note::Withheld { why } => self.noted("withheld", None, why),
             Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
             Note::Refused { tool, why } => self.noted("refused", Some(tool), why),

@@ -14,7 +14,7 @@ use crate::sources;
 
 pub(crate) fn run(args: &args::Init) -> Result<Exit> {
     let folder = if args.project { PathBuf::from(".") } else { sources::user_folder()? };
-    let path = folder.join(sources::FILE);
+    let path = folder.join(callgate_config::FILE);
     fs::create_dir_all(&folder)
         .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     write(&path, &contents(args.project), args.force)?;
@@ -89,7 +89,8 @@ const HEAD: &str = r#"#
 #       no_match: [{ tool: Bash, input: { command: "git push" } }]
 #
 # Add `mode: shadow` to a rule, or to the policy, to see what it would do before it does it.
-# After a change: `callgate policy check` on this file.
+# After a change: `callgate policy check` on this file. Settings may stand beside the policy; then
+# `callgate config check` is the one to ask.
 "#;
 
 fn next(path: &Path, project: bool) -> String {

@@ -7,8 +7,12 @@
 )]
 
 mod check;
+mod config;
+mod doctor;
 mod filter;
 mod init;
+mod keys;
 mod policy;
+mod records;
 mod support;
 mod surroundings;

@@ -55,9 +55,11 @@ impl Test {
         let dir = TempDir::new().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.args(args).current_dir(dir.path()).env("HOME", dir.path());
-        for name in ["XDG_CONFIG_HOME", "CALLGATE_CONFIG", "NO_COLOR", "COLUMNS"] {
+        let unset = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "CALLGATE_CONFIG", "CALLGATE_LISTEN"];
+        for name in unset.iter().chain(&["NO_COLOR", "COLUMNS"]) {
             command.env_remove(name);
         }
+        command.env("TZ", "UTC");
         let test = Self { dir, command, stdin: Vec::new() };
         test.file("policy.yaml", POLICY)
     }
@@ -83,6 +85,14 @@ impl Test {
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
         self
+    }
+
+    /// A second run in the folder of another one.
+    pub(crate) fn again(ran: Ran, args: &[&str]) -> Self {
+        let mut test = Self::new(args);
+        test.command.current_dir(ran.dir.path()).env("HOME", ran.dir.path());
+        test.dir = ran.dir;
+        test
     }
 
     /// The folder as a path.

@@ -11,6 +11,7 @@ use crate::json::{
     Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls,
     text_or_null,
 };
+use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
 const LANE: u32 = 0;
@@ -23,6 +24,8 @@ pub struct Reader {
     /// How many blocks have started: the place, and the slot, of the next.
     started: u32,
     in_message: bool,
+    /// An event of the API was read.
+    has_spoken: bool,
     max_open: usize,
 }
 
@@ -51,6 +54,7 @@ struct Event<'a> {
     // The two that few frames have are boxed, so that the many need not make room for them.
     block: Option<Box<BlockHead<'a>>>,
     message: Option<Box<Message<'a>>>,
+    usage: Option<Span>,
     strays: Vec<Stray>,
 }
 
@@ -80,17 +84,26 @@ struct Message<'a> {
     blocks: Vec<BlockHead<'a>>,
     stop_reason: Option<(Span, Option<Text<'a>>)>,
     model: Option<Text<'a>>,
+    usage: Option<Span>,
+    kind: Option<Text<'a>>,
+    /// It has an `error` that is not `null`.
+    has_error: bool,
 }
 
 impl Reader {
     /// A reader at the start of a response. More than `max_open` blocks at once are refused.
     pub fn new(max_open: usize) -> Self {
-        Self { open: Vec::new(), started: 0, in_message: false, max_open }
+        Self { open: Vec::new(), started: 0, in_message: false, has_spoken: false, max_open }
     }
 
     /// Whether a message has begun, so that blocks can be told apart.
     pub fn in_message(&self) -> bool {
         self.in_message
+    }
+
+    /// Whether anything was read that is of this API.
+    pub fn has_spoken(&self) -> bool {
+        self.has_spoken
     }
 
     /// Reads one event's data.
@@ -118,7 +131,7 @@ impl Reader {
             Some("content_block_start") => self.block_start(&frame, data)?,
             Some("content_block_stop") => self.block_stop(&frame),
             Some("message_start") => self.message_start(&frame, data)?,
-            Some("message_delta") => message_delta(frame.delta.stop_reason),
+            Some("message_delta") => message_delta(&frame, data),
             Some("message_stop") => message_end(None),
             Some("ping") => Reading::default(),
             Some("error") => Reading {
@@ -131,8 +144,9 @@ impl Reader {
             None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
             }
-            _ => self.unknown(&frame, data)?,
+            _ => self.unknown(kind, &frame, data)?,
         };
+        self.has_spoken = true;
         for stray in &frame.strays {
             reading.parts.push(self.stray_part(stray, data)?);
         }
@@ -146,15 +160,21 @@ impl Reader {
             return Err(Unreadable::Ambiguous("not a message"));
         }
         let mut json = Json::new(data);
-        let (message, error, strays) = read_message(&mut json)?;
+        let (message, strays) = read_message(&mut json)?;
         json.end()?;
+        let is_error = message.is_error();
+        if !is_error && !message.is_message() {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.model = message.model.map(|text| inside(&text));
+        reading.tally = tally(message.usage, message.stop_reason, data);
         for stray in &strays {
             reading.parts.push(self.stray_part(stray, data)?);
         }
         self.message_parts(&message, data, &mut reading)?;
-        if !error {
+        if !is_error {
             let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
             let says_calls = says_calls(message.stop_reason);
             let what = What::Finish(Finish { says_calls });
@@ -185,6 +205,7 @@ impl Reader {
             return Err(Unreadable::Ambiguous("a second message with blocks in its start"));
         }
         reading.model = message.model.map(|text| inside(&text));
+        reading.tally = tally(message.usage, message.stop_reason, data);
         self.message_parts(message, data, &mut reading)?;
         if let Some((at, Some(reason))) = message.stop_reason {
             let what = What::Finish(Finish { says_calls: reason.is("tool_use") });
@@ -338,7 +359,20 @@ impl Reader {
 
     /// An event the dialect does not know passes, unless it holds something that looks like a
     /// call: then that is judged.
-    fn unknown(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+    ///
+    /// The first event tells whether the stream is of this API. A later one of another shape passes
+    /// too, but what looks like a call in it may be the beginning of one whose rest cannot be told.
+    fn unknown(
+        &mut self,
+        kind: Option<&str>,
+        frame: &Event<'_>,
+        data: &str,
+    ) -> Result<Reading, Unreadable> {
+        let is_ours = kind.is_some_and(may_be_event);
+        let may_pass = is_ours || (self.has_spoken && frame.holds_no_call(data)?);
+        if !may_pass {
+            return Err(Unreadable::Foreign);
+        }
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
         let heads = frame.block.iter().map(|block| &**block);
         for head in heads.chain(frame.message.iter().flat_map(|message| &message.blocks)) {
@@ -367,6 +401,34 @@ impl Reader {
             ..Piece::default()
         };
         Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+}
+
+impl Message<'_> {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.is_some_and(|text| text.is(kind))
+    }
+
+    /// Whether it is an error instead of a message. Some gateways leave its type out.
+    fn is_error(&self) -> bool {
+        self.is("error") || (self.kind.is_none() && self.has_error)
+    }
+
+    fn is_message(&self) -> bool {
+        self.is("message") && self.content.is_some()
+    }
+}
+
+impl Event<'_> {
+    /// Whether nothing in it looks like a call.
+    fn holds_no_call(&self, data: &str) -> Result<bool, Unreadable> {
+        let heads = self.block.iter().map(|block| &**block);
+        for head in heads.chain(self.message.iter().flat_map(|message| &message.blocks)) {
+            if head.call(0, data)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(self.strays.is_empty())
     }
 }
 
@@ -431,12 +493,33 @@ fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
 }
 
 /// Usage may come before the reason does; only the reason ends the turn.
-fn message_delta(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
-    match stop_reason {
+fn message_delta(frame: &Event<'_>, data: &str) -> Reading {
+    let stop_reason = frame.delta.stop_reason;
+    let reading = match stop_reason {
         Some((_, Some(_))) => message_end(stop_reason),
         _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
-    }
+    };
+    Reading { tally: tally(frame.usage, stop_reason, data), ..reading }
 }
+
+/// What a message or its end tells of tokens, and why it stopped. Here the tokens from and to the
+/// cache are not among the input's.
+fn tally(
+    usage: Option<Span>,
+    stop_reason: Option<(Span, Option<Text<'_>>)>,
+    data: &str,
+) -> Option<Box<Tally>> {
+    let mut tally = Tally::default();
+    tally.stopped(stop_reason.and_then(|(_, reason)| reason));
+    if let Some(usage) = usage {
+        [tally.input, tally.cache_written, tally.cache_read, tally.output] =
+            counts(data, usage, USAGE);
+    }
+    tally.boxed()
+}
+
+const USAGE: [&str; 4] =
+    ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
 
 fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
     let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
@@ -448,6 +531,13 @@ fn message_end(stop_reason: Option<(Span, Option<Text<'_>>)>) -> Reading {
 
 fn says_calls(stop_reason: Option<(Span, Option<Text<'_>>)>) -> bool {
     matches!(stop_reason, Some((_, Some(reason))) if reason.is("tool_use"))
+}
+
+/// Whether a type may be one of this API, known or to come. Other APIs that name the types of their
+/// events do it with dots or hyphens.
+fn may_be_event(kind: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    !kind.is_empty() && kind.bytes().all(plain)
 }
 
 /// The name a frame must come under, where the one it has hides it from some clients.
@@ -474,12 +564,15 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(2) => event.delta = read_delta(&mut json, &mut event.strays)?,
             Some(3) => event.block = Some(Box::new(read_block(&mut json)?)),
             Some(4) if json.kind()? == Kind::Object => {
-                let (message, _, strays) = read_message(&mut json)?;
+                let (message, strays) = read_message(&mut json)?;
                 event.message = Some(Box::new(message));
                 event.strays.extend(strays);
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut event.strays)?;
+                let value = skip_looking_for_calls(&mut json, &mut event.strays)?;
+                if key.is("usage") {
+                    event.usage = Some(value);
+                }
             }
         }
     }
@@ -556,9 +649,9 @@ fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
 
 const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
 
-/// A message, whether it is an error instead, and a call in a field that is not for calls.
-fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Vec<Stray>), Error> {
-    let (mut message, mut error, mut strays) = (Message::default(), false, Vec::new());
+/// A message or an error, and the calls in fields that are not for calls.
+fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, Vec<Stray>), Error> {
+    let (mut message, mut strays) = (Message::default(), Vec::new());
     let mut fields = Fields::new(&MESSAGE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
@@ -573,14 +666,18 @@ fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, bool, Vec<Stray
             }
             Some(1) => message.stop_reason = Some(reason(json)?),
             Some(2) => message.model = text_or_null(json)?,
-            Some(3) => error |= text_or_null(json)?.is_some_and(|kind| kind.is("error")),
+            Some(3) => message.kind = text_or_null(json)?,
             Some(4) => {
+                message.has_error = json.kind()? != Kind::Null;
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, &mut strays)?;
+                let value = skip_looking_for_calls(json, &mut strays)?;
+                if key.is("usage") {
+                    message.usage = Some(value);
+                }
             }
         }
     }
-    Ok((message, error, strays))
+    Ok((message, strays))
 }

@@ -9,13 +9,13 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use crate::json::{Edits, Fields, member};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, Shown, meaning, plan, rest, shown,
-    text_or_skip, whole_object,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, Shown, meaning, messages, plan, rest,
+    shown, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
-    let messages = read(request)?;
+    let messages = messages(request, read_message)?;
     let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
     let answer_to = |place: usize| answer(&messages, seen.get(place)?.message);
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
@@ -47,6 +47,12 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     }
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    let messages = messages(request, read_message)?;
+    Ok(messages.iter().enumerate().filter_map(look).collect())
 }
 
 #[derive(Default)]
@@ -85,25 +91,6 @@ impl Block<'_> {
     fn is(&self, kind: &str) -> bool {
         self.kind.is_some_and(|text| text.is(kind))
     }
-}
-
-fn read(request: &str) -> Result<Vec<Message<'_>>, Error> {
-    let mut reader = Json::new(request);
-    let mut fields = Fields::new(&["messages"]);
-    let mut messages = Vec::new();
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(&mut reader)? {
-        if fields.find(&key)?.is_none() {
-            reader.skip()?;
-            continue;
-        }
-        let mut array = reader.array()?;
-        while array.next(&mut reader)? {
-            messages.push(read_message(&mut reader)?);
-        }
-    }
-    reader.end()?;
-    Ok(messages)
 }
 
 fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {

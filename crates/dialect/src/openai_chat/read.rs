@@ -2,12 +2,15 @@
 
 use callgate_call::json::{Kind, Reader as Json, Span, Value};
 
-use super::view::{Choice, Content, Entry, Failure, Function, Said, view};
+use super::view::{
+    Choice, Choices, Content, Entry, Failure, Function, Page, Said, View, page, view, view_of_page,
+};
 use crate::event::{
     ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
     What,
 };
-use crate::json::{Stray, decode, document, inside, is_done};
+use crate::json::{Stray, decode, document, inside, is_done, may_hold_a_call};
+use crate::tally::{Tally, counts};
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
@@ -15,6 +18,8 @@ pub struct Reader {
     calls: Vec<Call>,
     next: Slot,
     max_calls: usize,
+    /// A chunk of the API was read.
+    has_spoken: bool,
 }
 
 /// A call that has begun.
@@ -31,13 +36,19 @@ struct Call {
 impl Reader {
     /// A reader at the start of a response. More than `max_calls` calls are refused.
     pub fn new(max_calls: usize) -> Self {
-        Self { calls: Vec::new(), next: 0, max_calls }
+        Self { calls: Vec::new(), next: 0, max_calls, has_spoken: false }
+    }
+
+    /// Whether anything was read that is of this API.
+    pub fn has_spoken(&self) -> bool {
+        self.has_spoken
     }
 
     /// Reads one chunk.
     pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         let start = data.trim_start();
         if is_done(start) {
+            self.has_spoken = true;
             return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
         }
         if start.is_empty() {
@@ -46,44 +57,93 @@ impl Reader {
         if !start.starts_with('{') {
             return Err(Unreadable::Nothing);
         }
-        let mut reading = self.read_object(data, Form::Chunk)?;
+        let mut reading = Reading::default();
+        let found = view(data, |choice| self.choice(&choice, data, Form::Chunk, &mut reading))?;
+        let is_chunk = found.choices != Choices::Missing || found.error.is_some() || found.is_error;
+        // The first event tells whether the stream is of this API. Later ones that it does not
+        // know pass, but a call in them may be the beginning of one whose rest cannot be told.
+        let may_pass = is_chunk || (self.has_spoken && found.strays.is_empty());
+        if !may_pass {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken |= is_chunk;
+        self.outside(&found, data, &mut reading)?;
         // Chunks have no names; some clients skip one that has.
         reading.uneven |= event.is_some();
         Ok(reading)
     }
 
-    /// Reads a whole completion.
+    /// Reads a whole completion, an error, or a page of stored completions.
     pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not a completion"));
         }
-        let mut reading = self.read_object(data, Form::Completion)?;
+        let mut reading = Reading::default();
+        match page(data)? {
+            Some(page) => self.page(&page, data, &mut reading)?,
+            None => {
+                let found = view(data, |choice| {
+                    self.choice(&choice, data, Form::Completion, &mut reading)
+                })?;
+                let is_ours = found.choices == Choices::Listed;
+                if !is_ours && found.error.is_none() && !found.is_error {
+                    return Err(Unreadable::Foreign);
+                }
+                self.outside(&found, data, &mut reading)?;
+            }
+        }
+        self.has_spoken = true;
         reading.order = Order::Stream;
         reading.uneven = false;
         Ok(reading)
     }
 
-    fn read_object(&mut self, data: &str, form: Form) -> Result<Reading, Unreadable> {
-        let mut reading = Reading::default();
-        let mut choices = 0_u32;
-        let found = view(data, |choice| {
-            choices += 1;
-            self.choice(&choice, data, form, &mut reading)
-        })?;
-        reading.model = found.model.map(|text| inside(&text));
+    /// Reads a page of stored completions. Its tokens are of other responses.
+    fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
+        for completion in page.completions.iter().copied().enumerate() {
+            let found = view_of_page(data, completion, |choice| {
+                self.choice(&choice, data, Form::Completion, reading)
+            })?;
+            if found.choices != Choices::Listed {
+                return Err(Unreadable::Foreign);
+            }
+            self.outside(&found, data, reading)?;
+        }
+        reading.tally = None;
+        for stray in &page.strays {
+            reading.parts.push(self.stray(stray, 0, document(data), data)?);
+        }
+        Ok(())
+    }
+
+    /// Reads what stands outside of the choices.
+    fn outside(
+        &mut self,
+        found: &View<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        reading.model = reading.model.or(found.model.map(|text| inside(&text)));
         for stray in &found.strays {
-            let lane = 0;
-            reading.parts.push(self.stray(stray, lane, document(data), data)?);
+            reading.parts.push(self.stray(stray, 0, document(data), data)?);
         }
         // Some clients look at the first choice only.
-        reading.uneven |= found.uneven || choices > 1;
+        reading.uneven |= found.uneven || found.count > 1;
         if let Some(failure) = &found.error {
-            self.failure(failure, data, &mut reading)?;
+            self.failure(failure, data, reading)?;
         }
-        if choices == 0 || found.error.is_some() || (choices > 1 && !reading.parts.is_empty()) {
+        let several = found.count > 1 && !reading.parts.is_empty();
+        if found.count == 0 || found.error.is_some() || several {
             reading.order = Order::Stream;
         }
-        Ok(reading)
+        let mut tally = Tally::default();
+        tally.stopped(found.finish);
+        if let Some(usage) = found.usage {
+            let keys = ["prompt_tokens", "completion_tokens"];
+            [tally.input, tally.output] = counts(data, usage, keys);
+        }
+        reading.tally = tally.boxed();
+        Ok(())
     }
 
     fn choice(
@@ -93,7 +153,7 @@ impl Reader {
         form: Form,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
+        let lane = choice.lane;
         let parts_before = reading.parts.len();
         reading.uneven |= choice.uneven;
         if choice.bad_index && choice.said().any(Said::has_calls) {
@@ -339,8 +399,7 @@ impl Reader {
             Ok(text) => text.decode()?.into_owned(),
             Err(_) => at.of(data).to_owned(),
         };
-        // Every syntax of a call has brackets; a plain sentence is none.
-        if !text.contains(['{', '[', '<', '(']) {
+        if !may_hold_a_call(&text) {
             return Ok(());
         }
         // What cannot be read as a call has no name, and is refused.

@@ -9,13 +9,13 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quot
 
 use crate::json::{Edits, Fields, member, members};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, plan, rest, shown,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, messages, plan, rest, shown,
     text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
-    let messages = read(request)?;
+    let messages = messages(request, read_message)?;
     let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
     let message = |seen: &Seen<'_>| messages.get(seen.message);
     let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
@@ -57,6 +57,12 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     }
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    let messages = messages(request, read_message)?;
+    Ok(messages.iter().enumerate().filter_map(look).collect())
 }
 
 #[derive(Default)]
@@ -107,25 +113,6 @@ fn kind(call: &RemovedCall) -> Option<Form> {
         ("", false) => has("name").then_some(Form::Legacy),
         (_, listed) => listed.then_some(Form::Listed),
     }
-}
-
-fn read(request: &str) -> Result<Vec<Message<'_>>, Error> {
-    let mut reader = Json::new(request);
-    let mut fields = Fields::new(&["messages"]);
-    let mut messages = Vec::new();
-    let mut object = reader.object()?;
-    while let Some(key) = object.next(&mut reader)? {
-        if fields.find(&key)?.is_none() {
-            reader.skip()?;
-            continue;
-        }
-        let mut array = reader.array()?;
-        while array.next(&mut reader)? {
-            messages.push(read_message(&mut reader)?);
-        }
-    }
-    reader.end()?;
-    Ok(messages)
 }
 
 fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {

@@ -2,20 +2,38 @@
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::Unreadable;
+use crate::event::{Lane, Unreadable};
 use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
 
 /// A chunk or completion, without its choices.
 #[derive(Default)]
 pub(super) struct View<'a> {
     pub(super) model: Option<Text<'a>>,
+    pub(super) choices: Choices,
+    /// How many choices there are.
+    pub(super) count: u32,
+    /// The first reason that one of them gives for its end.
+    pub(super) finish: Option<Text<'a>>,
+    /// It calls itself an error, as one server does that has no member `error`.
+    pub(super) is_error: bool,
     /// `error`, unless it is `null`: then nothing happened.
     pub(super) error: Option<Failure>,
-    pub(super) has_usage: bool,
+    /// `usage`, unless it is `null`.
+    pub(super) usage: Option<Span>,
     /// Calls outside of every choice.
     pub(super) strays: Vec<Stray>,
     /// Some clients skip a chunk of this shape.
     pub(super) uneven: bool,
+}
+
+/// What stands under `choices`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Choices {
+    #[default]
+    Missing,
+    Listed,
+    /// Something that is no list: `null`, mostly.
+    Other,
 }
 
 #[derive(Default)]
@@ -27,7 +45,7 @@ pub(super) struct Failure {
 #[derive(Default)]
 pub(super) struct Choice<'a> {
     pub(super) span: Span,
-    pub(super) index: Option<i64>,
+    pub(super) lane: Lane,
     pub(super) delta: Option<Said<'a>>,
     /// Boxed, for few chunks have one.
     pub(super) message: Option<Box<Said<'a>>>,
@@ -108,53 +126,121 @@ const TOP: [&str; 7] = ["choices", "model", "error", "usage", "object", "id", "c
 /// of one would be an allocation for every piece of text.
 pub(super) fn view<'a>(
     data: &'a str,
-    mut each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
+    each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
 ) -> Result<View<'a>, Unreadable> {
     let mut json = Json::new(data);
+    let view = walk(&mut json, data, each)?;
+    json.end()?;
+    Ok(view)
+}
+
+/// The same for one completion of a page. The choices of each have lanes of their own.
+pub(super) fn view_of_page<'a>(
+    data: &'a str,
+    (place, completion): (usize, Span),
+    mut each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
+) -> Result<View<'a>, Unreadable> {
+    let base = Lane::try_from(place).unwrap_or(Lane::MAX).saturating_mul(LANES);
+    walk(&mut Json::at(data, completion), data, |mut choice| {
+        if choice.lane >= LANES {
+            return Err(Unreadable::Ambiguous("more choices than there can be"));
+        }
+        choice.lane = choice.lane.saturating_add(base);
+        each(choice)
+    })
+}
+
+/// Lanes for the choices of one completion. The API gives at most 128.
+const LANES: Lane = 1 << 10;
+
+/// A list of stored completions.
+#[derive(Default)]
+pub(super) struct Page {
+    pub(super) completions: Vec<Span>,
+    /// Calls outside of every completion.
+    pub(super) strays: Vec<Stray>,
+}
+
+/// The page that `data` is; `None` if it is something else.
+pub(super) fn page(data: &str) -> Result<Option<Page>, Error> {
+    let mut json = Json::new(data);
+    let (mut page, mut is_list, mut has_data) = (Page::default(), false, false);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        let kind = json.kind()?;
+        if key.is("choices") || key.is("error") || (has_data && key.is("data")) {
+            return Ok(None);
+        } else if key.is("data") && kind == Kind::Array {
+            has_data = true;
+            let mut list = json.array()?;
+            while list.next(&mut json)? {
+                page.completions.push(json.skip()?);
+            }
+        } else if key.is("object") && kind == Kind::String {
+            is_list = json.string()?.is("list");
+        } else {
+            skip_looking_for_calls(&mut json, &mut page.strays)?;
+        }
+    }
+    json.end()?;
+    Ok((is_list && has_data).then_some(page))
+}
+
+fn walk<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    mut each: impl FnMut(Choice<'a>) -> Result<(), Unreadable>,
+) -> Result<View<'a>, Unreadable> {
     let mut view = View::default();
     let mut is_chunk = false;
     let mut fields = Fields::new(&TOP);
     let mut object = json.object()?;
-    while let Some(key) = object.next(&mut json)? {
+    while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
             Some(0) => match json.kind()? {
                 Kind::Array => {
+                    view.choices = Choices::Listed;
                     let mut choices = json.array()?;
-                    while choices.next(&mut json)? {
-                        each(choice(&mut json, data)?)?;
+                    while choices.next(json)? {
+                        let choice = choice(json, data)?;
+                        view.count += 1;
+                        view.finish = view.finish.or(choice.finish.map(|(_, reason)| reason));
+                        each(choice)?;
                     }
                 }
                 _ => {
-                    skip_looking_for_calls(&mut json, &mut view.strays)?;
+                    view.choices = Choices::Other;
+                    skip_looking_for_calls(json, &mut view.strays)?;
                 }
             },
             Some(1) if json.kind()? == Kind::String => view.model = Some(json.string()?),
             Some(2) => {
                 // One client takes even `null` for an error.
                 view.uneven = true;
-                view.error = failure(&mut json)?;
+                view.error = failure(json)?;
             }
             Some(3) => {
                 let kind = json.kind()?;
-                view.has_usage = kind != Kind::Null;
                 view.uneven |= !matches!(kind, Kind::Null | Kind::Object);
-                json.skip()?;
+                let span = json.skip()?;
+                view.usage = (kind != Kind::Null).then_some(span);
             }
             // One client skips what does not call itself a chunk.
             Some(4) if json.kind()? == Kind::String => {
-                is_chunk = json.string()?.is("chat.completion.chunk");
+                let object = json.string()?;
+                is_chunk = object.is("chat.completion.chunk");
+                view.is_error = object.is("error");
             }
             Some(place @ (1 | 5 | 6)) => {
                 let wanted = if place == 6 { Kind::Number } else { Kind::String };
-                view.uneven |= !is_kind_or_null(&mut json, wanted)?;
+                view.uneven |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut view.strays)?;
+                skip_looking_for_calls(json, &mut view.strays)?;
             }
         }
     }
-    json.end()?;
     view.uneven |= !is_chunk;
     Ok(view)
 }
@@ -202,7 +288,7 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
         match fields.find(&key)? {
             Some(0) => {
                 let (span, number) = index(json, data)?;
-                choice.index = number;
+                choice.lane = number.and_then(|number| Lane::try_from(number).ok()).unwrap_or(0);
                 has_index = span.of(data).parse::<u32>().is_ok();
                 choice.bad_index = !has_index && !matches!(span.of(data), "null");
             }

@@ -3,7 +3,7 @@
 use callgate_call::json::{Span, Text, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::view::{Choice, Content, Entry, Said, View, view};
+use super::view::{Choice, Content, Entry, Said, View, page, view, view_of_page};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member, members};
 use crate::leave::{leave, stray_is_denied};
@@ -102,29 +102,38 @@ impl Writer {
             return None;
         }
         let (mut removed, mut left, mut own) = (false, false, Vec::new());
-        let found = view(data, |choice| {
-            let lane = choice.index.and_then(|index| Lane::try_from(index).ok()).unwrap_or(0);
-            let kept = self.edit_choice(data, &choice, lane, &fates, form, &mut edits, &mut own);
+        let mut edit = |choice: Choice<'_>| {
+            let kept = self.edit_choice(data, &choice, &fates, form, &mut edits, &mut own);
             removed |= kept == Kept::Nothing;
             left |= kept == Kept::Something;
             Ok(())
-        });
-        let outside = |view: View<'_>| view.has_usage || view.error.is_some();
-        let is_empty = removed && !left && !found.is_ok_and(outside);
-        Some(Edited { edits, own, is_empty })
+        };
+        let page = if form == Form::Completion { page(data).ok().flatten() } else { None };
+        let outside = match page {
+            Some(page) => {
+                for completion in page.completions.into_iter().enumerate() {
+                    view_of_page(data, completion, &mut edit).ok()?;
+                }
+                true
+            }
+            None => {
+                let outside = |view: View<'_>| view.usage.is_some() || view.error.is_some();
+                view(data, edit).is_ok_and(outside)
+            }
+        };
+        Some(Edited { edits, own, is_empty: removed && !left && !outside })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what is edited, by what, and into what")]
     fn edit_choice(
         &mut self,
         data: &str,
         choice: &Choice<'_>,
-        lane: Lane,
         fates: &Fates<'_>,
         form: Form,
         edits: &mut Edits,
         own: &mut Vec<String>,
     ) -> Kept {
+        let lane = choice.lane;
         if let Some((at, _)) = choice.finish
             && let Some((part, Fate::Ordinary(_))) = fates.at(at)
             && matches!(part.what, What::Finish(finish) if finish.says_calls)

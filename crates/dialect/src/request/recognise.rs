@@ -149,7 +149,7 @@ fn agrees(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
 }
 
 /// The digest of all text of a message. No text is no sign.
-fn digest(seen: &Seen<'_>) -> Option<[u8; 32]> {
+pub(super) fn digest(seen: &Seen<'_>) -> Option<[u8; 32]> {
     let mut digest = TextDigest::new();
     for (_, text) in &seen.texts {
         digest.add(&text.text);

@@ -86,14 +86,19 @@ impl<'a> Decoded<'a> {
         self.paragraph(notice, &[]).is_some()
     }
 
-    /// The first place where `notice` stands as a paragraph of its own and is not `taken` yet.
+    /// The first place where `notice` stands as a paragraph of its own, or begins one and cannot be
+    /// the beginning of another notice, and is not `taken` yet.
     fn paragraph(&self, notice: &str, taken: &[(usize, Range<usize>)]) -> Option<Range<usize>> {
         if notice.is_empty() {
             return None;
         }
         self.starts.iter().map(|start| *start..start + notice.len()).find(|at| {
             let behind = self.text.get(at.start..).and_then(|text| text.strip_prefix(notice));
-            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(GAP))
+            let ends = |behind: &str| {
+                // Text that follows it at once joins its last line, in APIs where all text is one.
+                behind.is_empty() || behind.starts_with(GAP) || ends_with_record(notice)
+            };
+            behind.is_some_and(ends)
                 && taken.iter().all(|(_, other)| at.end <= other.start || other.end <= at.start)
         })
     }
@@ -111,6 +116,32 @@ impl<'a> Decoded<'a> {
             None => self.start + at,
         }
     }
+}
+
+/// The ids of the records that notices in `text` name. Text that follows an id at once is not of it,
+/// where the id shows its own end.
+pub(super) fn records(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let id = line.strip_prefix(RECORD)?;
+        Some(leading_uuid(id).unwrap_or(id.trim_end()))
+    })
+}
+
+/// Whether the last line of a notice names its record by an id that ends where it ends. No two such
+/// notices begin alike.
+fn ends_with_record(notice: &str) -> bool {
+    let id = notice.lines().next_back().and_then(|line| line.strip_prefix(RECORD));
+    id.is_some_and(|id| leading_uuid(id) == Some(id))
+}
+
+/// The UUID that `text` begins with.
+fn leading_uuid(text: &str) -> Option<&str> {
+    let id = text.get(..36)?;
+    let fits = |(place, byte): (usize, u8)| match place {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    id.bytes().enumerate().all(fits).then_some(id)
 }
 
 /// A notice to be cut out of a text.
@@ -240,6 +271,9 @@ fn unit(unit: u16, at: usize, half: &mut Half, mut each: impl FnMut(usize, &str)
 
 /// What sets a notice off from the text around it.
 const GAP: &str = "\n\n";
+
+/// How the line of a notice begins that names its record.
+const RECORD: &str = "Record: ";
 
 /// What half of a surrogate pair counts as.
 const LOST: &str = "\u{FFFD}";

@@ -6,21 +6,25 @@ use crate::number::Decimal;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct At<T> {
-    pub(crate) value: T,
-    pub(crate) span: Span,
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// The entries of a mapping, of which some keys are known now and some are for later.
 #[derive(Debug)]
-pub(crate) struct Fields<'n> {
-    pub(crate) entries: &'n [(Key, Node)],
-    pub(crate) span: Span,
+pub struct Fields<'n> {
+    /// The entries, in the order of the text.
+    pub entries: &'n [(Key, Node)],
+    /// Where the mapping stands.
+    pub span: Span,
 }
 
 impl<'n> Fields<'n> {
     /// The mapping, if it is one. `what` names it in messages.
-    pub(crate) fn of(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> Option<Self> {
+    pub fn of(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> Option<Self> {
         match &node.value {
             Yaml::Map(entries) => Some(Self { entries, span: node.span }),
             _ => {
@@ -31,17 +35,17 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key.
-    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
+    pub fn get(&self, key: &str) -> Option<&'n Node> {
         self.entries.iter().find(|(k, _)| k.name == key).map(|(_, node)| node)
     }
 
     /// The first key's place: a mapping itself begins wherever its first key does.
-    pub(crate) fn start(&self) -> Span {
+    pub fn start(&self) -> Span {
         self.entries.first().map_or(self.span, |(key, _)| key.span)
     }
 
     /// Reports every key that is not known, and every known one that is for a later version.
-    pub(crate) fn check(&self, known: &[&str], later: &[&str], problems: &mut Problems<'_>) {
+    pub fn check(&self, known: &[&str], later: &[&str], problems: &mut Problems<'_>) {
         for (key, _) in self.entries {
             let name = key.name.as_str();
             if later.contains(&name) {
@@ -56,7 +60,7 @@ impl<'n> Fields<'n> {
 }
 
 /// Text. A number or a boolean where text is expected is text.
-pub(crate) fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
+pub fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
     let value = match &node.value {
         Yaml::String(value) => value.clone(),
         Yaml::Number { written, .. } => written.clone(),
@@ -85,7 +89,7 @@ pub(crate) fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec
 }
 
 /// A list of nodes.
-pub(crate) fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> &'n [Node] {
+pub fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> &'n [Node] {
     match &node.value {
         Yaml::List(items) => items,
         _ => {
@@ -96,7 +100,7 @@ pub(crate) fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) 
 }
 
 /// One of a few words.
-pub(crate) fn word<T: Copy>(
+pub fn word<T: Copy>(
     text: &At<String>,
     what: &str,
     known: &[(&str, T)],
@@ -119,7 +123,7 @@ pub(crate) fn word<T: Copy>(
 }
 
 /// A whole number within a range.
-pub(crate) fn integer(
+pub fn integer(
     node: &Node,
     what: &str,
     range: std::ops::RangeInclusive<i64>,
@@ -160,7 +164,8 @@ pub(crate) fn decimal(node: &Node, what: &str, problems: &mut Problems<'_>) -> O
     number
 }
 
-pub(crate) fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_>) {
+/// Reports a value of another kind than is needed here.
+pub fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_>) {
     problems.add(node.span, format!("{what} must be {expected}, not {}", node.kind()));
 }
 

@@ -1,61 +1,63 @@
 //! `callgate policy check`: every problem of policy files, with its place.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use callgate_policy::{Diagnostic, Policies, Source, Warning};
+use callgate_config::{Error, PolicySet};
 
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable};
 use crate::report::{self, Finding, Findings};
-use crate::sources::{self, Rejected};
+use crate::sources;
 
-pub(crate) fn run(files: &[PathBuf], json: bool) -> Result<Exit> {
-    let compiled = sources::compile(files)?;
+pub(crate) fn run(files: &[PathBuf], json: bool, config: Option<&Path>) -> Result<Exit> {
+    let compiled = sources::compile(files, config);
     if json {
-        return print_json(&compiled.outcome);
+        return print_json(compiled);
     }
-    match compiled.outcome {
-        Ok((policies, warnings)) => {
-            show_warnings(&compiled.sources, &warnings);
-            render::print(&summary(&compiled.sources, &policies, &warnings))?;
-            Ok(Exit::Success)
-        }
-        Err(problems) => Err(Rejected { sources: compiled.sources, problems }.into()),
-    }
+    let policies = compiled?;
+    show_warnings(&policies);
+    render::print(&summary(&policies))?;
+    Ok(Exit::Success)
 }
 
-fn show_warnings(sources: &[Source], warnings: &[Warning]) {
+fn show_warnings(policies: &PolicySet) {
     let color = Color::of(&io::stderr()) == Color::On;
-    for warning in warnings {
-        if let Some(source) = sources.iter().find(|source| source.name == warning.0.source) {
+    for warning in &policies.warnings {
+        let source = policies.sources.iter().find(|source| source.name == warning.0.source);
+        if let Some(source) = source {
             render::talk(&format!("{}\n\n", warning.render(source, color)));
         }
     }
 }
 
-fn summary(sources: &[Source], policies: &Policies, warnings: &[Warning]) -> String {
-    let names: Vec<_> = sources.iter().map(|source| printable(&source.name)).collect();
-    let rules = count(policies.rules().count(), "rule");
-    let found = match warnings.len() {
+fn summary(policies: &PolicySet) -> String {
+    let names: Vec<_> = policies.origins.iter().map(|name| printable(name)).collect();
+    let names = if names.is_empty() { "(no policies)".to_owned() } else { names.join(", ") };
+    let rules = policies.compiled.as_ref().map_or(0, |compiled| compiled.rules().count());
+    let found = match policies.warnings.len() {
         0 => "no problems".to_owned(),
         n => format!("no problems, {}", count(n, "warning")),
     };
-    format!("{}: {rules}, {found}\n", names.join(", "))
+    format!("{names}: {}, {found}\n", count(rules, "rule"))
 }
 
-fn print_json(outcome: &Result<(Policies, Vec<Warning>), Vec<Diagnostic>>) -> Result<Exit> {
-    let (exit, findings) = match outcome {
-        Ok((_, warnings)) => {
-            let warnings = warnings.iter().map(|warning| Finding::of(&warning.0)).collect();
-            (Exit::Success, Findings { ok: true, problems: Vec::new(), warnings })
+fn print_json(compiled: Result<PolicySet, Error>) -> Result<Exit> {
+    let (exit, line) = match &compiled {
+        Ok(policies) => {
+            let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));
+            let warnings = warnings.collect();
+            let findings = Findings { ok: true, problems: Vec::new(), warnings };
+            (Exit::Success, report::line(&findings)?)
         }
-        Err(problems) => {
-            let problems = problems.iter().map(Finding::of).collect();
-            (Exit::Error, Findings { ok: false, problems, warnings: Vec::new() })
+        Err(Error::Rejected(rejected)) => {
+            let problems = rejected.problems.iter().map(Finding::of).collect();
+            let findings = Findings { ok: false, problems, warnings: Vec::new() };
+            (Exit::Error, report::line(&findings)?)
         }
+        Err(_) => return compiled.map(|_| Exit::Error).map_err(Into::into),
     };
-    render::print(&report::line(&findings)?)?;
+    render::print(&line)?;
     Ok(exit)
 }

@@ -3,9 +3,8 @@
 mod json;
 mod text;
 
-use std::path::PathBuf;
-
 use anyhow::Result;
+use callgate_policy::Policies;
 
 use crate::args;
 use crate::commands::check::{self, Form};
@@ -13,10 +12,9 @@ use crate::exit::Exit;
 use crate::judge::Judge;
 use crate::render;
 use crate::report;
-use crate::sources;
 
-pub(crate) fn run(files: &[PathBuf], flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
-    let judge = Judge::new(sources::load(files)?);
+pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
+    let judge = Judge::new(policies);
     let call = check::one_call(flags, None)?;
     let (judgement, rules) = judge.explained(&call);
     if json {

@@ -1,18 +1,14 @@
 //! `callgate policy list`: the rules in force.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
-use callgate_policy::RuleInfo;
+use callgate_policy::{Policies, RuleInfo};
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::render;
 use crate::report;
-use crate::sources;
 
-pub(crate) fn run(files: &[PathBuf], json: bool) -> Result<Exit> {
-    let policies = sources::load(files)?;
+pub(crate) fn run(policies: &Policies, json: bool) -> Result<Exit> {
     let text = if json {
         policies.rules().map(|rule| report::line(&Listed::of(&rule))).collect::<Result<_, _>>()?
     } else {

@@ -491,3 +491,29 @@ proptest! {
         prop_assert_eq!(again.body, None);
     }
 }
+
+/// All text of a choice is one, so what the model says next joins the last line of a notice.
+#[test]
+fn text_may_follow_a_notice_at_once() {
+    let notice = |last: char| format!("blocked\nRecord: 0199a8f3-7c1e-7d2a-9b4e-5f607182930{last}");
+    let removed = |id: &str, last: char| {
+        turn(vec![RemovedCall { notice: Some(notice(last)), ..call(id, 0, None) }])
+    };
+    let request = |text: String| {
+        let said = json!({"role": "assistant", "content": text});
+        json!({"messages": [said, {"role": "user", "content": "Go"}]}).to_string()
+    };
+    for (before, behind) in [("", "and so on"), ("So:\n\n", "face"), ("So:\n\n", "\n\nx")] {
+        let sent = request(format!("{before}{}{behind}", notice('a')));
+        let restored = restore(&sent, &[removed("c1", 'b'), removed("c2", 'a')]).unwrap();
+        assert_eq!(restored.restored, ["c2"], "{sent}");
+        let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+        let left = format!("{}{behind}", before.trim_end());
+        let left = if before.is_empty() { left.trim_start() } else { &left };
+        assert_eq!(body["messages"][0]["content"], left);
+    }
+    // Without an id that shows its end it may be another notice.
+    let sent = request("blocked\nRecord: r12".into());
+    let short = RemovedCall { notice: Some("blocked\nRecord: r1".into()), ..call("c1", 0, None) };
+    skips(&sent, &[turn(vec![short])], Restored::NOT_FOUND);
+}

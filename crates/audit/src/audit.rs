@@ -1,0 +1,172 @@
+//! The handle that doors and commands hold.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use callgate_call::Who;
+
+use crate::error::{OpenError, StoreError};
+use crate::health::Health;
+use crate::keeper::{Keeper, Stop};
+use crate::keys::{self, KeyInfo, Secret};
+use crate::queue::Work;
+use crate::reader::Reader;
+use crate::receipt::{AppendError, Receipt};
+use crate::record::Record;
+use crate::removed::{self, RemovedEntry, SealedRemoved};
+use crate::seal::Sealed;
+use crate::settings::Settings;
+use crate::shared::{Shared, now};
+use crate::store::{Fault, Item};
+use crate::turns::TurnCount;
+use crate::writer;
+
+/// An open store. A handle: clones share it, and the last one dropped writes what is queued and
+/// closes it.
+#[derive(Debug, Clone)]
+pub struct Audit(Arc<Running>);
+
+/// A store and its two threads.
+#[derive(Debug)]
+struct Running {
+    shared: Arc<Shared>,
+    stop: Arc<Stop>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Audit {
+    /// Opens a store, and makes it if there is none.
+    pub fn open(settings: &Settings) -> Result<Self, OpenError> {
+        let shared = Arc::new(Shared::open(settings)?);
+        let keeper = Keeper::new(Arc::clone(&shared))?;
+        let stop = Arc::new(Stop::default());
+        let mut running = Running { shared, stop, threads: Vec::new() };
+        let shared = Arc::clone(&running.shared);
+        running.start("callgate-audit", move || writer::run(&shared))?;
+        let stop = Arc::clone(&running.stop);
+        running.start("callgate-keeper", move || keeper.run(&stop))?;
+        Ok(Self(Arc::new(running)))
+    }
+
+    /// Appends a record. The receipt says when it is durable. With `process` durability it is most
+    /// often ready at once, after some ten microseconds in which this call writes it; with `disk`
+    /// this never waits for the disk.
+    pub fn append(&self, record: Record) -> Receipt {
+        self.0.shared.put(Item::Record(Sealed::new(record)))
+    }
+
+    /// Appends a record for which nobody waits: always through the queue.
+    pub fn append_later(&self, record: Record) -> Receipt {
+        self.0.shared.queue.push(Work::Write(Item::Record(Sealed::new(record))))
+    }
+
+    /// Counts a response without calls. Written about each second, and at the end.
+    pub fn count_turn(&self, count: TurnCount) {
+        self.0.shared.turns.count(count, now());
+    }
+
+    /// Whether records can be written.
+    pub fn health(&self) -> Health {
+        self.0.shared.pulse.health()
+    }
+
+    /// Ready when everything that was appended and counted before is written, or has failed. It
+    /// fails if the counts could not be written; each record has a receipt of its own.
+    pub fn flush(&self) -> Receipt {
+        self.0.shared.queue.push(Work::Flush)
+    }
+
+    /// Reads this very store: the only way to read one in memory.
+    pub fn reader(&self) -> Result<Reader, OpenError> {
+        Reader::at(&self.0.shared.place)
+    }
+
+    /// Makes a gateway key for somebody. The key is in the answer and nowhere else.
+    pub fn add_key(&self, name: &str, who: &Who) -> Result<Secret, StoreError> {
+        self.change_keys(|store| keys::add(store, name, who, now()))
+    }
+
+    /// Every gateway key, also revoked ones, in the order they were made.
+    pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
+        self.0.shared.with_looking(keys::list)
+    }
+
+    /// Revokes a key. `false` where there is none of that name that was not revoked before.
+    pub fn revoke_key(&self, name: &str) -> Result<bool, StoreError> {
+        self.change_keys(|store| keys::revoke(store, name, now()))
+    }
+
+    /// The key that was presented, if it is one and is not revoked. Answered from memory; a key
+    /// that another process revokes is refused about a second later.
+    pub fn find_key(&self, presented: &str) -> Option<KeyInfo> {
+        self.0.shared.keys.find(presented)
+    }
+
+    /// Keeps a removed call, encrypted.
+    pub fn keep_removed(&self, removed: RemovedEntry) -> Receipt {
+        match self.seal_removed(removed) {
+            Ok(sealed) => self.0.shared.put(Item::Removed(sealed)),
+            Err(error) => Receipt::ready(Err(error)),
+        }
+    }
+
+    /// Whether anything is kept for this binding. From memory, so cheap enough for every request.
+    pub fn has_removed(&self, binding: &[u8; 32]) -> bool {
+        self.0.shared.bindings.has(binding)
+    }
+
+    /// What is kept for this binding under any of these signs: decrypted, oldest first, each once.
+    pub fn find_removed(
+        &self,
+        binding: &[u8; 32],
+        signs: &[[u8; 32]],
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        let shared = &self.0.shared;
+        shared.with_looking(|store| removed::find(store, &shared.cipher, binding, signs))
+    }
+
+    fn seal_removed(&self, removed: RemovedEntry) -> Result<SealedRemoved, AppendError> {
+        let too_large = |what, bytes, limit| match bytes > limit {
+            true => Err(AppendError::TooLarge { what, bytes, limit }),
+            false => Ok(()),
+        };
+        too_large("a removed call", removed.content.len(), RemovedEntry::MAX_CONTENT)?;
+        let signs = removed.signs.len() * 32;
+        too_large("the signs of a removed call", signs, RemovedEntry::MAX_SIGNS * 32)?;
+        SealedRemoved::new(removed, &self.0.shared.cipher)
+            .map_err(|error| AppendError::Store(error.to_string()))
+    }
+
+    /// Changes keys in the store, then in memory, so that the change holds when this returns.
+    fn change_keys<T>(
+        &self,
+        change: impl FnOnce(&crate::store::Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let shared = &self.0.shared;
+        let changed = shared.with_appending(|store| match change(store) {
+            Err(StoreError::Failed(why)) => Err(Fault::Failed(why)),
+            // A refused name is no fault of the store: it goes through inside of the answer.
+            changed => shared.keys.load(store).map(|()| changed),
+        });
+        changed.map_err(|fault| StoreError::Failed(fault.why()))?
+    }
+}
+
+impl Running {
+    fn start(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+        let started = thread::Builder::new().name(name.to_owned()).spawn(run);
+        self.threads.push(started.map_err(|error| OpenError::Thread(error.to_string()))?);
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+        self.stop.stop();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so, and has answered all who waited.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The hash chain: each record's hash covers its content, its place and the hash before it.
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 over a record and, through the hash before it, over all records before it.
+pub(crate) type Hash = [u8; 32];
+
+/// What stands before the first record.
+pub(crate) const GENESIS: Hash = [0; 32];
+
+/// A record as it lies in its row, all but its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Link<'a> {
+    /// 1, 2, 3 and so on.
+    pub(crate) seq: i64,
+    /// When it was stored, in microseconds since 1970; never less than in the record before it.
+    pub(crate) at: i64,
+    /// The bytes of all bodies up to this one, also of those that have expired.
+    pub(crate) total: i64,
+    /// What it belongs to: see [`crate::seal::Sealed::joins`].
+    pub(crate) joins: Option<&'a str>,
+    /// The record as JSON.
+    pub(crate) body: &'a str,
+}
+
+impl Link<'_> {
+    /// The hash of this record behind that one. Every part has a fixed place or its length before
+    /// it, so that no two rows give the same bytes.
+    pub(crate) fn hash(&self, before: &Hash) -> Hash {
+        let mut hasher = Sha256::new();
+        hasher.update(before);
+        hasher.update(self.seq.to_be_bytes());
+        hasher.update(self.at.to_be_bytes());
+        hasher.update(self.total.to_be_bytes());
+        match self.joins {
+            None => hasher.update([0]),
+            Some(joins) => {
+                hasher.update([1]);
+                hasher.update((joins.len() as u64).to_be_bytes());
+                hasher.update(joins);
+            }
+        }
+        hasher.update(self.body);
+        hasher.finalize().into()
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_counts() {
+        let link = Link { seq: 1, at: 2, total: 3, joins: Some("a"), body: "b" };
+        let mut seen = vec![link.hash(&GENESIS), link.hash(&[1; 32])];
+        seen.push(Link { seq: 2, ..link }.hash(&GENESIS));
+        seen.push(Link { at: 3, ..link }.hash(&GENESIS));
+        seen.push(Link { total: 4, ..link }.hash(&GENESIS));
+        seen.push(Link { joins: None, ..link }.hash(&GENESIS));
+        seen.push(Link { joins: Some(""), body: "ab", ..link }.hash(&GENESIS));
+        seen.push(Link { joins: Some("ab"), body: "", ..link }.hash(&GENESIS));
+        seen.push(Link { body: "c", ..link }.hash(&GENESIS));
+        let all = seen.len();
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), all);
+    }
+
+    #[test]
+    fn hexadecimal() {
+        assert_eq!(hex(&[0, 0x1f, 0xff]), "001fff");
+    }
+}

@@ -1,0 +1,306 @@
+//! Where a store lies, and how connections to it are opened.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::error::OpenError;
+use crate::schema::{self, Identity};
+use crate::settings::{Durability, Location};
+
+/// Where a store lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A file.
+    File(PathBuf),
+    /// A named database in this process's memory, which lasts while a connection to it is open.
+    Memory(String),
+}
+
+impl Place {
+    /// A new place for this location: for a store in memory, one of its own.
+    pub(crate) fn new(location: &Location) -> Self {
+        static STORES: AtomicU64 = AtomicU64::new(0);
+        match location {
+            Location::Sqlite(path) => Self::File(path.clone()),
+            Location::Memory => {
+                let number = STORES.fetch_add(1, Ordering::Relaxed);
+                Self::Memory(format!("file:/callgate-audit-{number}?vfs=memdb"))
+            }
+        }
+    }
+
+    /// The file, or a name for people.
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Memory(_) => Path::new("memory"),
+        }
+    }
+
+    /// A file that lies beside the store.
+    pub(crate) fn beside(&self, ending: &str) -> Option<PathBuf> {
+        let Self::File(path) = self else { return None };
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        Some(name.into())
+    }
+
+    /// Opens the store to write; makes it, and its folder, if there is none.
+    pub(crate) fn writer(
+        &self,
+        durability: Durability,
+        patience: Patience,
+    ) -> Result<Connection, OpenError> {
+        let mut connection = match self {
+            Self::File(path) => {
+                make_private(path).map_err(|error| self.unwritable(error))?;
+                Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)
+            }
+            Self::Memory(uri) => Connection::open_with_flags(
+                uri,
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | COMMON,
+            ),
+        }
+        .map_err(|error| self.failed(&error))?;
+        self.set_up(&mut connection, durability, patience)
+            .map_err(|error| self.failed(&error))
+            .and_then(|identity| self.check(&identity))?;
+        schema::migrate(&mut connection).map_err(|error| self.failed(&error))?;
+        Ok(connection)
+    }
+
+    fn set_up(
+        &self,
+        connection: &mut Connection,
+        durability: Durability,
+        patience: Patience,
+    ) -> rusqlite::Result<Identity> {
+        connection.busy_handler(Some(move |count| patience.wait(count)))?;
+        let identity = schema::identify(connection)?;
+        if identity == Identity::Foreign {
+            return Ok(identity);
+        }
+        let mode = match self {
+            Self::File(_) => "wal",
+            Self::Memory(_) => "memory",
+        };
+        let set: String =
+            connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get(0))?;
+        if set != mode {
+            let why = format!("the file system does not allow journal mode {mode}, only {set}");
+            return Err(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN),
+                Some(why),
+            ));
+        }
+        let synchronous = match durability {
+            Durability::Disk => "FULL",
+            // A commit is a write; only checkpoints sync, and those keep the file sound.
+            Durability::Process => "NORMAL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        // Checkpoints are the keeper's: none may fall into somebody's call.
+        connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
+        connection.pragma_update_and_check(None, "journal_size_limit", WAL_KEPT, |_| Ok(()))?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(identity)
+    }
+
+    /// Opens the store to read. A running gateway may write meanwhile.
+    pub(crate) fn reader(&self) -> Result<Connection, OpenError> {
+        let mut connection = match self {
+            Self::File(path) if !path.exists() => {
+                return Err(OpenError::Missing { path: path.clone() });
+            }
+            Self::File(path) => {
+                Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON)
+            }
+            Self::Memory(uri) => {
+                Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)
+            }
+        }
+        .map_err(|error| self.unreadable(&error))?;
+        let patience = Patience::new();
+        connection
+            .busy_handler(Some(move |count| patience.wait(count)))
+            .map_err(|error| self.unreadable(&error))?;
+        let identity = match schema::identify(&connection) {
+            Ok(identity) => identity,
+            Err(error) => {
+                // In a folder that cannot be written SQLite cannot make the index of its log. If
+                // there is no log either, nobody is writing and none is needed.
+                connection = self.immutable().ok_or_else(|| self.unreadable(&error))?;
+                schema::identify(&connection).map_err(|error| self.unreadable(&error))?
+            }
+        };
+        self.check(&identity)?;
+        match identity {
+            Identity::Empty => Err(OpenError::Missing { path: self.path().to_owned() }),
+            _ => Ok(connection),
+        }
+    }
+
+    /// Opens a file that nobody writes, without locks.
+    pub(crate) fn immutable(&self) -> Option<Connection> {
+        let Self::File(path) = self else { return None };
+        let log = self.beside("-wal")?;
+        if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+            return None;
+        }
+        let mut uri = String::from("file:");
+        for byte in path.to_str()?.bytes() {
+            match byte {
+                b'%' | b'?' | b'#' => uri.push_str(&format!("%{byte:02x}")),
+                _ => uri.push(char::from(byte)),
+            }
+        }
+        // The path must be ASCII for the loop above to be right.
+        if !uri.is_ascii() {
+            return None;
+        }
+        uri.push_str("?immutable=1");
+        Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
+    }
+
+    fn check(&self, identity: &Identity) -> Result<(), OpenError> {
+        match identity {
+            Identity::Empty => Ok(()),
+            Identity::Store(found) if *found <= schema::VERSION => Ok(()),
+            Identity::Store(found) => Err(OpenError::Newer {
+                path: self.path().to_owned(),
+                found: *found,
+                known: schema::VERSION,
+            }),
+            Identity::Foreign => Err(OpenError::Foreign {
+                path: self.path().to_owned(),
+                why: "it is a SQLite database of something else".to_owned(),
+            }),
+        }
+    }
+
+    fn failed(&self, error: &rusqlite::Error) -> OpenError {
+        self.sorted(error).unwrap_or_else(|| OpenError::Unwritable {
+            path: self.path().to_owned(),
+            why: error.to_string(),
+        })
+    }
+
+    fn unreadable(&self, error: &rusqlite::Error) -> OpenError {
+        self.sorted(error).unwrap_or_else(|| OpenError::Unreadable {
+            path: self.path().to_owned(),
+            why: error.to_string(),
+        })
+    }
+
+    fn unwritable(&self, error: io::Error) -> OpenError {
+        OpenError::Unwritable { path: self.path().to_owned(), why: error.to_string() }
+    }
+
+    fn sorted(&self, error: &rusqlite::Error) -> Option<OpenError> {
+        let path = self.path().to_owned();
+        match error.sqlite_error_code()? {
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(OpenError::Locked { path }),
+            ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => {
+                Some(OpenError::Foreign { path, why: error.to_string() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How long a connection waits for another one's lock. Shared with the connection's busy handler,
+/// so that one attempt can be made without waiting.
+#[derive(Debug, Clone)]
+pub(crate) struct Patience {
+    waits: Arc<AtomicBool>,
+    /// How many milliseconds, after the first two.
+    milliseconds: i32,
+}
+
+impl Patience {
+    /// Waits up to two seconds.
+    pub(crate) fn new() -> Self {
+        Self { waits: Arc::new(AtomicBool::new(true)), milliseconds: 2000 }
+    }
+
+    /// Waits up to a fifth of a second: for what can be done another time.
+    pub(crate) fn brief() -> Self {
+        Self { milliseconds: 200, ..Self::new() }
+    }
+
+    /// Runs something that must not wait.
+    pub(crate) fn without<T>(&self, run: impl FnOnce() -> T) -> T {
+        self.waits.store(false, Ordering::Relaxed);
+        let done = run();
+        self.waits.store(true, Ordering::Relaxed);
+        done
+    }
+
+    /// Another writer of this kind is done within microseconds, so the first looks are close
+    /// together. Later ones are a millisecond apart.
+    fn wait(&self, count: i32) -> bool {
+        const CLOSE: i32 = 40;
+        if !self.waits.load(Ordering::Relaxed) || count >= CLOSE + self.milliseconds {
+            return false;
+        }
+        thread::sleep(Duration::from_micros(if count < CLOSE { 50 } else { 1000 }));
+        true
+    }
+}
+
+/// The file of a store as it is now, to notice when it was removed or replaced.
+pub(crate) fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let found = fs::metadata(path).ok()?;
+        Some((found.dev(), found.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        path.exists().then_some((0, 0))
+    }
+}
+
+/// Makes the file and its folder, for this user only. What is there already stays as it is.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    // A file that is there must not even be opened: closing it would give up the locks that SQLite
+    // holds on it for other connections of this process.
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// One thread uses a connection at a time, so SQLite need not lock; names of stores in memory are
+/// addresses.
+const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_URI);
+
+/// A log that once grew larger is cut to this when it begins anew: four times what makes a
+/// checkpoint.
+const WAL_KEPT: i64 = 64 * 1024 * 1024;
+
+/// Pages kept in memory by each connection, as SQLite wants it said: negative, in KiB. Appending
+/// touches only the end of a table.
+const CACHE_KIB: i64 = -512;

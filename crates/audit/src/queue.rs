@@ -1,0 +1,173 @@
+//! What waits to be written, within bounds.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::receipt::{Answer, AppendError, Receipt};
+use crate::store::Item;
+
+/// Something that waits for the writer.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) work: Work,
+    pub(crate) answer: Answer,
+}
+
+/// What the writer is to do.
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// Write this.
+    Write(Item),
+    /// Answer when everything before it is written, and what was counted too.
+    Flush,
+}
+
+impl Work {
+    pub(crate) fn item(&self) -> Option<&Item> {
+        match self {
+            Self::Write(item) => Some(item),
+            Self::Flush => None,
+        }
+    }
+}
+
+/// The queue between those who append and the one who writes.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    waiting: Mutex<Waiting>,
+    /// The number of entries, readable without the lock.
+    length: AtomicUsize,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    closed: bool,
+}
+
+/// What the writer took.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// Entries, in order.
+    Batch(Vec<Entry>),
+    /// Nothing came in time.
+    Nothing,
+    /// The queue is closed, and empty.
+    Closed,
+}
+
+impl Queue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.length.load(Ordering::Relaxed) == 0
+    }
+
+    /// Queues something, or says at once that there is no room.
+    pub(crate) fn push(&self, work: Work) -> Receipt {
+        let size = work.item().map_or(0, Item::size);
+        let mut waiting = self.waiting.lock();
+        if waiting.closed {
+            return Receipt::ready(Err(AppendError::Closed));
+        }
+        if waiting.entries.len() >= MAX_ENTRIES || waiting.bytes + size > MAX_BYTES {
+            return Receipt::ready(Err(AppendError::Full));
+        }
+        let (receipt, answer) = Receipt::waiting();
+        waiting.entries.push_back(Entry { work, answer });
+        waiting.bytes += size;
+        self.length.store(waiting.entries.len(), Ordering::Relaxed);
+        drop(waiting);
+        self.changed.notify_one();
+        receipt
+    }
+
+    /// Waits for entries, and takes a batch of them.
+    pub(crate) fn take(&self, timeout: Duration) -> Taken {
+        let mut waiting = self.waiting.lock();
+        if waiting.entries.is_empty() && !waiting.closed {
+            self.changed.wait_for(&mut waiting, timeout);
+        }
+        if waiting.entries.is_empty() {
+            return if waiting.closed { Taken::Closed } else { Taken::Nothing };
+        }
+        let many = waiting.entries.len().min(MAX_BATCH);
+        let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
+        let taken: usize = batch.iter().filter_map(|entry| entry.work.item()).map(Item::size).sum();
+        waiting.bytes = waiting.bytes.saturating_sub(taken);
+        self.length.store(waiting.entries.len(), Ordering::Relaxed);
+        Taken::Batch(batch)
+    }
+
+    /// Takes nothing more in. What is queued is still given out.
+    pub(crate) fn close(&self) {
+        self.waiting.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Closes, and answers all who still wait: for when nobody will write.
+    pub(crate) fn abandon(&self) {
+        self.close();
+        let left = std::mem::take(&mut self.waiting.lock().entries);
+        drop(left);
+    }
+}
+
+/// Records that may wait: seconds of them, at the rate of a slow disk. More would only hide that
+/// the disk is slower than the calls.
+const MAX_ENTRIES: usize = 65_536;
+/// Bytes that may wait, for the same reason.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+/// Records in one transaction: the first of them waits for the last.
+const MAX_BATCH: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Kind, Record};
+    use crate::seal::Sealed;
+
+    fn item() -> Work {
+        Work::Write(Item::Record(Sealed::new(Record::new(Kind::Turn))))
+    }
+
+    #[test]
+    fn a_full_queue_says_so_at_once() {
+        let queue = Queue::default();
+        let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item())).collect();
+        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+        let Taken::Batch(batch) = queue.take(Duration::ZERO) else { panic!("a batch") };
+        assert_eq!(batch.len(), MAX_BATCH);
+        drop(batch);
+        assert!(!queue.push(item()).is_ready(), "there is room again");
+        queue.abandon();
+        for receipt in receipts {
+            assert_eq!(receipt.wait(), Err(AppendError::Closed));
+        }
+        assert_eq!(queue.push(item()).wait(), Err(AppendError::Closed));
+    }
+
+    #[test]
+    fn bytes_are_bounded_too() {
+        let queue = Queue::default();
+        let large = || {
+            let body = "x".repeat(MAX_BYTES / 2 - 256);
+            Work::Write(Item::Record(Sealed { time: 0, joins: None, body }))
+        };
+        let _first = queue.push(large());
+        let _second = queue.push(large());
+        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+    }
+
+    #[test]
+    fn a_closed_queue_is_emptied_first() {
+        let queue = Queue::default();
+        let _receipt = queue.push(item());
+        queue.close();
+        assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Batch(_)));
+        assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Closed));
+    }
+}

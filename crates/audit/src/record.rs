@@ -1,0 +1,297 @@
+//! The record: one envelope for every decision and event.
+
+mod id;
+mod kind;
+
+use callgate_call::Surface;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use id::{ParseIdError, RecordId};
+pub use kind::Kind;
+
+/// What happened, once. Made by whoever saw it; redacted, numbered and chained when it is appended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its id, in the order of time.
+    pub id: RecordId,
+    /// When it happened.
+    pub time: Timestamp,
+    /// What kind of thing happened.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "surface")]
+    pub surface: Option<Surface>,
+    /// Who acted.
+    #[serde(default, skip_serializing_if = "Principal::is_unknown")]
+    pub who: Principal,
+    /// The request it belongs to: joins the calls of one response and its turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// The provider, by its name in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The provider's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The tool and what it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Tool>,
+    /// What was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Timing::is_unknown")]
+    pub timing: Timing,
+    /// What it cost, for a turn. Readers copy it to the turn's calls.
+    #[serde(default, skip_serializing_if = "Tokens::is_unknown")]
+    pub tokens: Tokens,
+    /// Why the model stopped, for a turn. Readers copy it to the turn's calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// How many calls the turn held, for a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// What happened, for an event: why something was withheld, which file, and so on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// This record brings the input of a call that was denied by its name alone. Readers put it
+    /// into that record, and do not show this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completes: Option<RecordId>,
+}
+
+impl Record {
+    /// A record of this kind, with an id of its own, made now.
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            id: RecordId::new(),
+            time: Timestamp::now(),
+            kind,
+            surface: None,
+            who: Principal::default(),
+            request: None,
+            provider: None,
+            dialect: None,
+            model: None,
+            tool: None,
+            verdict: None,
+            timing: Timing::default(),
+            tokens: Tokens::default(),
+            stop_reason: None,
+            calls: None,
+            detail: None,
+            completes: None,
+        }
+    }
+}
+
+/// Who acts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Principal {
+    /// The organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org: Option<String>,
+    /// The team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+    /// The user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Whether `agent` was established by the door; otherwise the client claims it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agent_proven: bool,
+    /// The agent's session, as the client calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The gateway key, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Principal {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A tool and what it was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The name, as it came.
+    pub name: String,
+    /// The MCP server, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The provider's id of the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call_id: String,
+    /// The arguments: JSON text, or the free text of a custom tool. Given unredacted; what is
+    /// written and read back is redacted and cut to [`Tool::MAX_INPUT`] bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The hash of the tool's definition, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition_hash: Option<String>,
+}
+
+/// What was decided, and by which rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What became of the call.
+    pub action: Action,
+    /// The policy that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The rule that decided; `None` where a default did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// No rule decided.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncovered: bool,
+    /// What rules in shadow mode would have done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shadows: Vec<Hit>,
+    /// Audit rules that matched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub audits: Vec<Hit>,
+}
+
+impl Verdict {
+    /// This action, and nothing said about it.
+    pub fn new(action: Action) -> Self {
+        Self {
+            action,
+            policy: None,
+            rule: None,
+            reason: None,
+            hint: None,
+            uncovered: false,
+            shadows: Vec::new(),
+            audits: Vec::new(),
+        }
+    }
+}
+
+/// A rule that matched beside the decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule; `None` for the policy's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Its reason.
+    pub reason: String,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// It passed.
+    Allow,
+    /// It passed, and a rule wanted it to be seen.
+    Audit,
+    /// It did not pass.
+    Deny,
+    /// It passed, and nobody judged it.
+    Unjudged,
+}
+
+impl Action {
+    /// Every action.
+    pub const ALL: [Self; 4] = [Self::Allow, Self::Audit, Self::Deny, Self::Unjudged];
+
+    /// The word used in records and filters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Audit => "audit",
+            Self::Deny => "deny",
+            Self::Unjudged => "unjudged",
+        }
+    }
+
+    /// The action of that word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == word)
+    }
+}
+
+/// How long things took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Judging, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_us: Option<u64>,
+    /// Waiting for somebody's answer, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited_ms: Option<u64>,
+    /// All of it, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_ms: Option<u64>,
+}
+
+impl Timing {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Tokens, as the provider counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Read by the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<u64>,
+    /// Written by the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<u64>,
+}
+
+impl Tokens {
+    fn is_unknown(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Tool {
+    /// How many bytes of a call's redacted input a record keeps. Enough for any command and most
+    /// files; the hash of the whole input is kept in any case.
+    pub const MAX_INPUT: usize = 64 * 1024;
+}
+
+/// A surface by its word.
+mod surface {
+    use super::Surface;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(it: &Option<Surface>, to: S) -> Result<S::Ok, S::Error> {
+        match it {
+            Some(surface) => to.serialize_str(surface.as_str()),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Surface>, D::Error> {
+        let Some(word) = Option::<String>::deserialize(from)? else { return Ok(None) };
+        let unknown = || D::Error::custom(format!("unknown surface `{word}`"));
+        Surface::from_word(&word).ok_or_else(unknown).map(Some)
+    }
+}

@@ -1,0 +1,147 @@
+//! The tables, and how an older store becomes a newer one.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// The tables, step by step. A store at version `n` has had the first `n` steps; a step that was
+/// released is never changed.
+const STEPS: [&str; 1] = [FIRST];
+
+/// The newest schema this program knows.
+pub(crate) const VERSION: i64 = STEPS.len() as i64;
+
+/// Written into the header of each store, so that another SQLite file is not taken for one:
+/// `CGAT` in ASCII.
+pub(crate) const APPLICATION: i64 = 0x4347_4154;
+
+const FIRST: &str = "
+-- The records, in the order in which they were stored. `hash` covers all columns but `tail`.
+-- `tail` is 1 in the last row and 0 in all others: cutting off the end shows. It lies in the page
+-- that is written anyway; a row of its own elsewhere would cost each append a third more.
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    tail INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    joins TEXT,
+    body TEXT NOT NULL
+);
+-- Only turns and completions are in it.
+CREATE INDEX records_joins ON records (joins) WHERE joins IS NOT NULL;
+
+-- Where the chain begins: the last record that expired. One row. `begun` is 1 once there was a
+-- record; expiry always leaves the last one, so that an emptied table shows.
+CREATE TABLE chain (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    begun INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    total INTEGER NOT NULL,
+    expired INTEGER NOT NULL,
+    time INTEGER NOT NULL
+);
+INSERT INTO chain VALUES (1, 0, 0, zeroblob(32), 0, 0, 0);
+
+-- Responses without calls, by the hour.
+CREATE TABLE turns (
+    hour INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    tokens_input INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    PRIMARY KEY (hour, provider, model)
+) WITHOUT ROWID;
+
+-- Gateway keys, by the SHA-256 of what is presented.
+CREATE TABLE keys (
+    name TEXT PRIMARY KEY,
+    hash BLOB NOT NULL,
+    org TEXT,
+    team TEXT,
+    user TEXT,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+);
+
+-- Calls taken out of responses, encrypted, and by what their turns are recognised.
+CREATE TABLE removed (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    binding BLOB NOT NULL,
+    nonce BLOB NOT NULL,
+    content BLOB NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE TABLE removed_signs (
+    sign BLOB NOT NULL,
+    removed INTEGER NOT NULL REFERENCES removed (id) ON DELETE CASCADE,
+    PRIMARY KEY (sign, removed)
+) WITHOUT ROWID;
+CREATE INDEX removed_signs_removed ON removed_signs (removed);
+
+-- Written after a checkpoint, see the keeper.
+CREATE TABLE touched (one INTEGER PRIMARY KEY CHECK (one = 1), times INTEGER NOT NULL);
+INSERT INTO touched VALUES (1, 0);
+";
+
+/// What a file is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// Nothing is in it yet.
+    Empty,
+    /// A store of this version.
+    Store(i64),
+    /// A database of something else.
+    Foreign,
+}
+
+/// Says what a file is, without changing it.
+pub(crate) fn identify(connection: &Connection) -> rusqlite::Result<Identity> {
+    let number = |pragma: &str| -> rusqlite::Result<i64> {
+        connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))
+    };
+    let application = number("application_id")?;
+    let version = number("user_version")?;
+    let tables: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match (application, version, tables) {
+        (APPLICATION, version, _) => Identity::Store(version),
+        (0, 0, 0) => Identity::Empty,
+        _ => Identity::Foreign,
+    })
+}
+
+/// Brings a store, or an empty file, to the newest schema. Several processes may do so at once: the
+/// second finds it done.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let done = usize::try_from(version).unwrap_or(0);
+    for step in STEPS.iter().skip(done) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_made_once() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        assert_eq!(identify(&connection).unwrap(), Identity::Empty);
+        migrate(&mut connection).unwrap();
+        migrate(&mut connection).unwrap();
+        assert_eq!(identify(&connection).unwrap(), Identity::Store(VERSION));
+    }
+
+    #[test]
+    fn another_database_is_foreign() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
+        assert_eq!(identify(&connection).unwrap(), Identity::Foreign);
+    }
+}

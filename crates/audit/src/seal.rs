@@ -1,0 +1,229 @@
+//! From a record to what is stored: redacted, bounded, as JSON.
+
+use callgate_scan::{redact, redact_json};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::chain::hex;
+use crate::record::{Hit, Kind, Record, Tool, Verdict};
+
+use crate::stored::InputProof;
+
+/// A record that is ready to be stored. Made where the record is made, so that the writer has
+/// little to do and no secret waits in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sealed {
+    /// When it happened, in microseconds since 1970.
+    pub(crate) time: i64,
+    /// By what another record finds this one: the request of a turn, the record that is completed.
+    /// Most records have none, so that the index over it costs them nothing.
+    pub(crate) joins: Option<String>,
+    /// The record as JSON.
+    pub(crate) body: String,
+}
+
+/// What the body of a row says. The record stands first and its id first in it: the reader looks
+/// for ids at that place.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Body<R> {
+    pub(crate) record: R,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<InputProof>,
+}
+
+/// Where the id begins in a body, counted from 1 as SQL does.
+pub(crate) const ID_AT: usize = r#"{"record":{"id":""#.len() + 1;
+
+impl Sealed {
+    /// Redacts, bounds and encodes a record.
+    pub(crate) fn new(mut record: Record) -> Self {
+        let input = record.tool.as_mut().and_then(seal_tool);
+        if let Some(verdict) = &mut record.verdict {
+            seal_verdict(verdict);
+        }
+        seal_names(&mut record);
+        record.detail = record.detail.take().map(|text| prose(&text));
+        let joins = joins(&record);
+        let time = record.time.as_microsecond();
+        // Plain data with text keys: there is nothing in it that JSON cannot say.
+        let body = serde_json::to_string(&Body { record, input }).unwrap_or_default();
+        Self { time, joins, body }
+    }
+}
+
+/// Under this word the calls of a request find their turn.
+pub(crate) fn turn_of(request: &str) -> String {
+    format!("turn:{request}")
+}
+
+/// Under this word a record finds what completes it.
+pub(crate) fn completes(id: &str) -> String {
+    format!("completes:{id}")
+}
+
+fn joins(record: &Record) -> Option<String> {
+    if let Some(id) = &record.completes {
+        return Some(completes(&id.to_string()));
+    }
+    match (record.kind, &record.request) {
+        (Kind::Turn, Some(request)) => Some(turn_of(request)),
+        _ => None,
+    }
+}
+
+fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
+    tool.name = word(&tool.name);
+    tool.server = tool.server.take().map(|text| word(&text));
+    clip(&mut tool.call_id, MAX_WORD);
+    tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
+    let whole = tool.input.take()?;
+    let mut proof = InputProof {
+        hash: hex(&Sha256::digest(&whole)),
+        bytes: whole.len() as u64,
+        cut: whole.len() > MAX_SCANNED,
+    };
+    if !proof.cut {
+        let mut kept = redact_json(&whole).into_owned();
+        // Only now: a secret that is cut in half is no longer recognised.
+        if kept.len() > Tool::MAX_INPUT {
+            proof.cut = true;
+            clip(&mut kept, Tool::MAX_INPUT);
+            kept.push_str("…[cut]");
+        }
+        tool.input = Some(kept);
+    }
+    Some(proof)
+}
+
+fn seal_verdict(verdict: &mut Verdict) {
+    verdict.policy.iter_mut().for_each(|policy| clip(policy, MAX_WORD));
+    verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
+    verdict.reason = verdict.reason.take().map(|text| prose(&text));
+    verdict.hint = verdict.hint.take().map(|text| prose(&text));
+    for hits in [&mut verdict.shadows, &mut verdict.audits] {
+        hits.truncate(MAX_HITS);
+        hits.iter_mut().for_each(seal_hit);
+    }
+}
+
+fn seal_hit(hit: &mut Hit) {
+    clip(&mut hit.policy, MAX_WORD);
+    hit.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
+    hit.reason = prose(&hit.reason);
+}
+
+/// Names are short. What a client or a model says of itself may be anything, also a secret.
+fn seal_names(record: &mut Record) {
+    for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
+        *claimed = claimed.take().map(|text| word(&text));
+    }
+    let who = &mut record.who;
+    let known = [&mut who.org, &mut who.team, &mut who.user, &mut who.key];
+    let ours = [&mut record.request, &mut record.provider, &mut record.dialect];
+    let rest = [&mut record.stop_reason];
+    for name in known.into_iter().chain(ours).chain(rest).flatten() {
+        clip(name, MAX_WORD);
+    }
+}
+
+/// A name that somebody else chose.
+fn word(text: &str) -> String {
+    let mut kept = redact(head(text, MAX_PROSE)).into_owned();
+    clip(&mut kept, MAX_WORD);
+    kept
+}
+
+/// Text for people.
+fn prose(text: &str) -> String {
+    let mut kept = redact(head(text, 4 * MAX_PROSE)).into_owned();
+    clip(&mut kept, MAX_PROSE);
+    kept
+}
+
+fn clip(text: &mut String, max: usize) {
+    text.truncate(text.floor_char_boundary(max));
+}
+
+fn head(text: &str, max: usize) -> &str {
+    text.get(..text.floor_char_boundary(max)).unwrap_or(text)
+}
+
+/// A name longer than this is not one.
+const MAX_WORD: usize = 1024;
+/// A reason or a detail: a few pages.
+const MAX_PROSE: usize = 16 * 1024;
+/// Rules beside the decision. More than these say nothing new.
+const MAX_HITS: usize = 64;
+/// The largest input that is searched for secrets, as large as the gate lets arguments be unless
+/// told otherwise. Of a larger one nothing is kept but its hash and its size.
+const MAX_SCANNED: usize = 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Action, RecordId};
+
+    fn call(input: &str) -> Record {
+        let tool = Tool { name: "Bash".into(), input: Some(input.into()), ..Tool::default() };
+        Record { tool: Some(tool), ..Record::new(Kind::ToolCall) }
+    }
+
+    fn read(sealed: &Sealed) -> Body<Record> {
+        serde_json::from_str(&sealed.body).unwrap()
+    }
+
+    #[test]
+    fn the_id_stands_where_readers_look() {
+        let record = call("{}");
+        let id = record.id.to_string();
+        let sealed = Sealed::new(record);
+        assert_eq!(&sealed.body[ID_AT - 1..ID_AT - 1 + 36], id);
+    }
+
+    #[test]
+    fn a_large_input_is_cut_and_a_huge_one_is_left_out() {
+        let large = "é".repeat(Tool::MAX_INPUT);
+        let body = read(&Sealed::new(call(&large)));
+        let kept = body.record.tool.unwrap().input.unwrap();
+        assert!(kept.ends_with("é…[cut]") && kept.len() <= Tool::MAX_INPUT + 10);
+        let proof = body.input.unwrap();
+        assert!(proof.cut);
+        assert_eq!(proof.bytes, large.len() as u64);
+        assert_eq!(proof.hash, hex(&Sha256::digest(&large)));
+
+        let body = read(&Sealed::new(call(&"x".repeat(MAX_SCANNED + 1))));
+        assert_eq!(body.record.tool.unwrap().input, None);
+        assert!(body.input.unwrap().cut);
+    }
+
+    #[test]
+    fn every_text_is_bounded() {
+        let long = || "x".repeat(1 << 20);
+        let mut record = call(&long());
+        record.detail = Some(long());
+        record.model = Some(long());
+        record.who.session = Some(long());
+        record.request = Some(long());
+        let mut verdict = Verdict::new(Action::Deny);
+        verdict.reason = Some(long());
+        verdict.shadows = vec![Hit { policy: long(), rule: Some(long()), reason: "r".into() }; 100];
+        record.verdict = Some(verdict);
+        if let Some(tool) = &mut record.tool {
+            tool.name = long();
+            tool.call_id = long();
+        }
+        assert!(Sealed::new(record).body.len() < 300_000);
+    }
+
+    #[test]
+    fn a_turn_and_a_completion_can_be_found() {
+        let mut turn = Record::new(Kind::Turn);
+        turn.request = Some("r1".into());
+        assert_eq!(Sealed::new(turn).joins.as_deref(), Some("turn:r1"));
+        let mut part = call("{}");
+        let id = RecordId::new();
+        part.completes = Some(id);
+        assert_eq!(Sealed::new(part).joins, Some(format!("completes:{id}")));
+        assert_eq!(Sealed::new(call("{}")).joins, None);
+    }
+}

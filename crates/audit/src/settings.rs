@@ -1,0 +1,70 @@
+//! What the record is told by whoever starts it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where records go, how safe they are there, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Where they go.
+    pub store: Location,
+    /// What a written record survives.
+    pub durability: Durability,
+    /// When old ones leave.
+    pub retention: Retention,
+}
+
+impl Settings {
+    /// This store, with `disk` durability and the usual retention.
+    pub fn at(store: Location) -> Self {
+        Self { store, durability: Durability::Disk, retention: Retention::default() }
+    }
+}
+
+/// Where a store lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A SQLite file. Several processes may append to it and read it at once. Beside it lie its
+    /// write-ahead log and its key file.
+    Sqlite(PathBuf),
+    /// The memory of this process, gone at its end. At most [`Location::MEMORY_BYTES`] of records.
+    Memory,
+}
+
+impl Location {
+    /// How many bytes of records a store in memory keeps, whatever its retention says: it must not
+    /// eat the machine it guards.
+    pub const MEMORY_BYTES: u64 = 256 * 1024 * 1024;
+}
+
+/// What a record survives once its receipt is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Power loss: synced to the disk, many records at once.
+    Disk,
+    /// The end of this process, also by `kill -9`: handed to the operating system.
+    Process,
+}
+
+/// When old records leave: whichever limit is reached first. Records leave from the oldest on and
+/// never from the middle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retention {
+    /// Older ones leave.
+    pub age: Option<Duration>,
+    /// At most so many stay.
+    pub records: Option<u64>,
+    /// At most so many bytes of records stay. What SQLite adds (about a tenth) is not counted, nor
+    /// are removed calls, which have their own bounds.
+    pub bytes: Option<u64>,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            age: Some(Duration::from_secs(90 * 24 * 60 * 60)),
+            records: None,
+            bytes: Some(2 * 1024 * 1024 * 1024),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Counts over records.
+
+use std::collections::BTreeMap;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::query::Compiled;
+use crate::record::{Action, Kind, Record};
+
+/// Counts over records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Records, without those that only complete another one.
+    pub records: u64,
+    /// By kind.
+    pub kinds: BTreeMap<Kind, u64>,
+    /// Calls by outcome.
+    pub verdicts: BTreeMap<Action, u64>,
+    /// Calls by tool.
+    pub tools: BTreeMap<String, u64>,
+    /// Calls by the rule that decided.
+    pub rules: BTreeMap<String, u64>,
+    /// Calls by model.
+    pub models: BTreeMap<String, u64>,
+    /// Calls by provider.
+    pub providers: BTreeMap<String, u64>,
+    /// Calls by day, in UTC.
+    pub days: BTreeMap<Date, u64>,
+    /// Responses.
+    pub turns: Turns,
+}
+
+impl Stats {
+    /// How many different tools, rules, models and providers are told apart: names come from
+    /// models and clients, who could make up any number. Further ones count as
+    /// [`OTHERS`](Self::OTHERS).
+    pub const MAX_NAMES: usize = 10_000;
+    /// The name under which everything beyond [`MAX_NAMES`](Self::MAX_NAMES) counts.
+    pub const OTHERS: &str = "(others)";
+}
+
+/// Counts over responses. They follow the filter as far as a response has what it asks for: its
+/// time, model and session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turns {
+    /// Responses that have a record of their own: with calls, or not judged.
+    pub recorded: u64,
+    /// Responses without calls. `None` where the filter asks for a session or for records behind a
+    /// number: these are only counted, by hour, provider and model.
+    pub without_calls: Option<u64>,
+    /// Tokens read by models, in all of them.
+    pub tokens_input: u64,
+    /// Tokens written by models, in all of them.
+    pub tokens_output: u64,
+}
+
+/// Counts that are being made.
+pub(crate) struct Tally<'a> {
+    pub(crate) stats: Stats,
+    filter: &'a Compiled<'a>,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn new(filter: &'a Compiled<'a>) -> Self {
+        Self { stats: Stats::default(), filter }
+    }
+
+    pub(crate) fn add(&mut self, record: &Record) {
+        if record.completes.is_some() {
+            return;
+        }
+        if record.kind == Kind::Turn && self.filter.passes_turn(record) {
+            let turns = &mut self.stats.turns;
+            turns.recorded += 1;
+            add(&mut turns.tokens_input, record.tokens.input.unwrap_or(0));
+            add(&mut turns.tokens_output, record.tokens.output.unwrap_or(0));
+        }
+        if !self.filter.passes(record) {
+            return;
+        }
+        self.stats.records += 1;
+        *self.stats.kinds.entry(record.kind).or_default() += 1;
+        if record.kind.is_call() {
+            self.add_call(record);
+        }
+    }
+
+    fn add_call(&mut self, record: &Record) {
+        let stats = &mut self.stats;
+        if let Some(verdict) = &record.verdict {
+            *stats.verdicts.entry(verdict.action).or_default() += 1;
+            count(&mut stats.rules, verdict.rule.as_deref());
+        }
+        count(&mut stats.tools, record.tool.as_ref().map(|tool| tool.name.as_str()));
+        count(&mut stats.models, record.model.as_deref());
+        count(&mut stats.providers, record.provider.as_deref());
+        let day = TimeZone::UTC.to_datetime(record.time).date();
+        *stats.days.entry(day).or_default() += 1;
+    }
+
+    /// Adds responses that were only counted.
+    pub(crate) fn add_turns(&mut self, turns: u64, tokens_input: u64, tokens_output: u64) {
+        let all = &mut self.stats.turns;
+        add(all.without_calls.get_or_insert(0), turns);
+        add(&mut all.tokens_input, tokens_input);
+        add(&mut all.tokens_output, tokens_output);
+    }
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+fn count(names: &mut BTreeMap<String, u64>, name: Option<&str>) {
+    let Some(name) = name else { return };
+    if let Some(count) = names.get_mut(name) {
+        *count += 1;
+    } else {
+        let full = names.len() >= Stats::MAX_NAMES;
+        let name = if full { Stats::OTHERS } else { name };
+        *names.entry(name.to_owned()).or_default() += 1;
+    }
+}

@@ -1,0 +1,119 @@
+//! A record as it is read back.
+
+use callgate_call::Arguments;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::record::{Action, Record};
+
+/// A record as it was stored, with what belongs to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its number in the store: 1, 2, 3 and so on, without gaps.
+    pub seq: u64,
+    /// The record, redacted. Tokens and the stop reason come from the turn it belongs to, the input
+    /// of a call denied by name from the record that completes it.
+    pub record: Record,
+    /// What is known of the input as it came.
+    pub input: Option<InputProof>,
+    /// The hash of this record and all before it, in hexadecimal.
+    pub hash: String,
+    /// The hash of the record before it.
+    pub prev_hash: String,
+}
+
+/// What is known of an input as it came, beside what was kept of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputProof {
+    /// SHA-256 of the whole input before redaction, in hexadecimal.
+    pub hash: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Whether what was kept is not all of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+}
+
+impl Stored {
+    /// The record as scripts read it: the envelope, and in `payload` the few keys most ask for.
+    pub fn to_json(&self) -> Value {
+        let record = &self.record;
+        let mut all = Map::new();
+        let mut put = |key: &str, value: Value| {
+            if !value.is_null() {
+                all.insert(key.to_owned(), value);
+            }
+        };
+        put("id", json!(record.id.to_string()));
+        put("seq", json!(self.seq));
+        put("time", json!(record.time.to_string()));
+        put("type", json!(record.kind.as_str()));
+        put("surface", json!(record.surface.map(|surface| surface.as_str())));
+        put("principal", object(&record.who));
+        put("request_id", json!(record.request));
+        put("provider", json!(record.provider));
+        put("dialect", json!(record.dialect));
+        put("model", json!(record.model));
+        put("tool", self.tool());
+        put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
+        put("timing", object(&record.timing));
+        put("tokens", object(&record.tokens));
+        put("stop_reason", json!(record.stop_reason));
+        put("calls", json!(record.calls));
+        put("detail", json!(record.detail));
+        put("hash", json!(self.hash));
+        put("prev_hash", json!(self.prev_hash));
+        put("payload", self.payload());
+        Value::Object(all)
+    }
+
+    fn tool(&self) -> Value {
+        let Some(tool) = &self.record.tool else { return Value::Null };
+        let mut value = object(tool);
+        if let Value::Object(fields) = &mut value {
+            if let Some(input) = &tool.input {
+                fields.insert("input".to_owned(), input_value(input));
+            }
+            if let Some(proof) = &self.input {
+                fields.insert("input_hash".to_owned(), json!(proof.hash));
+                fields.insert("input_bytes".to_owned(), json!(proof.bytes));
+                fields.insert("input_cut".to_owned(), json!(proof.cut));
+            }
+        }
+        value
+    }
+
+    fn payload(&self) -> Value {
+        let record = &self.record;
+        let (tool, verdict) = (record.tool.as_ref(), record.verdict.as_ref());
+        json!({
+            "tool_name": tool.map(|tool| &tool.name),
+            "tool_id": tool.map(|tool| &tool.call_id),
+            "tool_input": tool.and_then(|tool| tool.input.as_deref()).map(input_value),
+            "model": record.model,
+            "provider": record.provider,
+            "tokens_input": record.tokens.input,
+            "tokens_output": record.tokens.output,
+            "blocked": verdict.map(|verdict| verdict.action == Action::Deny),
+            "reason": verdict.and_then(|verdict| verdict.reason.as_ref()),
+            "event_category": record.kind.category(),
+        })
+    }
+}
+
+/// A part of a record; null where it says nothing.
+fn object(part: &impl Serialize) -> Value {
+    match serde_json::to_value(part) {
+        Ok(Value::Object(fields)) if fields.is_empty() => Value::Null,
+        Ok(value) => value,
+        Err(_) => Value::Null,
+    }
+}
+
+/// An input as a value where that says the same; text where it is not JSON, or could be read in two
+/// ways (a key that stands twice).
+fn input_value(input: &str) -> Value {
+    let clear = Arguments::json(input).value().is_ok();
+    let value = if clear { serde_json::from_str(input).ok() } else { None };
+    value.unwrap_or_else(|| Value::String(input.to_owned()))
+}

@@ -1,0 +1,83 @@
+//! The store from inside: what it keeps, what it notices, what it survives.
+
+mod appending;
+mod expiry;
+mod failing;
+mod keeping;
+mod reading;
+mod tampering;
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::record::{Action, Kind, Record, Tool, Verdict};
+use crate::settings::{Durability, Location, Retention, Settings};
+use crate::{Audit, Filter, Order, Reader, Stored};
+
+/// A folder with a store.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("state").join("callgate.db")
+    }
+
+    fn location(&self) -> Location {
+        Location::Sqlite(self.path())
+    }
+
+    fn settings(&self, durability: Durability) -> Settings {
+        let retention = Retention { age: None, records: None, bytes: None };
+        Settings { store: self.location(), durability, retention }
+    }
+
+    fn open(&self, durability: Durability) -> Audit {
+        Audit::open(&self.settings(durability)).unwrap()
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::open(&self.location()).unwrap()
+    }
+
+    /// The file itself, to do to it what nobody should.
+    fn raw(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
+    }
+
+    /// Every byte of the store and of the files beside it.
+    fn bytes(&self) -> Vec<u8> {
+        let folder = self.path();
+        let files = std::fs::read_dir(folder.parent().unwrap()).unwrap();
+        let key = |path: &Path| path.extension().is_some_and(|it| it == "key");
+        let paths = files.map(|file| file.unwrap().path()).filter(|path| !key(path));
+        paths.flat_map(|path| std::fs::read(path).unwrap()).collect()
+    }
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// A call of a tool, with this input.
+fn call(name: &str, input: &str) -> Record {
+    let tool = Tool {
+        name: name.to_owned(),
+        call_id: "toolu_1".to_owned(),
+        input: Some(input.to_owned()),
+        ..Tool::default()
+    };
+    let verdict = Some(Verdict::new(Action::Allow));
+    Record { tool: Some(tool), verdict, ..Record::new(Kind::ToolCall) }
+}
+
+fn all(reader: &Reader) -> Vec<Stored> {
+    reader.records(&Filter { order: Order::OldestFirst, ..Filter::default() }).unwrap()
+}

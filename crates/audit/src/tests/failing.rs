@@ -1,0 +1,233 @@
+//! A store that fails says so, loses nothing it promised, and comes back.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::shared::Shared;
+use crate::store::Item;
+use crate::{AppendError, Health, OpenError};
+
+fn shared(place: &Place, durability: Durability) -> Shared {
+    Shared::open(&place.settings(durability)).unwrap()
+}
+
+fn item(name: &str) -> Item {
+    Item::Record(crate::seal::Sealed::new(call(name, "{}")))
+}
+
+#[test]
+fn each_statement_may_fail_and_nothing_is_half_written() {
+    for inline in [true, false] {
+        let mut statement = 0;
+        loop {
+            let place = Place::new();
+            let store = shared(&place, Durability::Process);
+            assert_eq!(store.put(item("before")).wait(), Ok(()));
+            store.faults.fail_after(statement);
+            let failed = match inline {
+                true => store.put(item("failing")).wait().is_err(),
+                false => {
+                    let items = [item("failing"), item("failing")];
+                    store.with_appending(|it| it.commit(items.iter(), 1)).is_err()
+                }
+            };
+            let happened = store.faults.happened();
+            assert_eq!(failed, happened, "statement {statement}");
+            let expected = if failed {
+                1
+            } else if inline {
+                2
+            } else {
+                3
+            };
+            assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, expected);
+            if !happened {
+                assert!(statement >= 4, "a commit has more statements than {statement}");
+                break;
+            }
+            assert!(matches!(store.pulse.health(), Health::Failing { .. }));
+            store.faults.fail_after(i64::MAX);
+            store.with_appending(|it| it.commit([item("after")].iter(), 1)).unwrap();
+            assert_eq!(store.pulse.health(), Health::Ok);
+            assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
+            statement += 1;
+        }
+    }
+}
+
+/// Whatever limits this test sets are the connection's own, so it is done to that one.
+#[test]
+fn a_full_disk_fails_and_recovers() {
+    for durability in [Durability::Disk, Durability::Process] {
+        let place = Place::new();
+        let store = shared(&place, durability);
+        let limit = |pages: i64| {
+            let set = store.with_appending(|it| {
+                it.connection().pragma_update(None, "max_page_count", pages)?;
+                Ok(())
+            });
+            set.unwrap();
+        };
+        let commit = |many: usize| {
+            let items: Vec<Item> = (0..many).map(|_| item("Bash")).collect();
+            store.with_appending(|it| it.commit(items.iter(), 1))
+        };
+        commit(10).unwrap();
+        limit(30);
+        let fault = commit(1000).unwrap_err();
+        assert_eq!(fault.why(), "the disk is full");
+        let Health::Failing { why, since } = store.pulse.health() else { panic!("it fails") };
+        assert_eq!(why, "the disk is full");
+        let _ = commit(1000);
+        let Health::Failing { since: again, .. } = store.pulse.health() else { panic!("it fails") };
+        assert_eq!(since, again);
+        limit(1_000_000);
+        commit(1000).unwrap();
+        assert_eq!(store.pulse.health(), Health::Ok);
+        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 1010);
+    }
+}
+
+#[test]
+fn a_locked_store_fails_in_bounded_time_and_recovers() {
+    for durability in [Durability::Disk, Durability::Process] {
+        let place = Place::new();
+        let audit = place.open(durability);
+        audit.append(call("Bash", "{}")).wait().unwrap();
+        let other = place.raw();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let begin = Instant::now();
+        let receipts: Vec<_> = (0..3).map(|_| audit.append(call("Bash", "{}"))).collect();
+        assert!(begin.elapsed() < Duration::from_secs(1), "appending does not wait");
+        for receipt in receipts {
+            let error = receipt.wait().unwrap_err();
+            assert!(matches!(&error, AppendError::Store(why) if why.contains("locked")), "{error}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert!(matches!(audit.health(), Health::Failing { .. }));
+        other.execute_batch("ROLLBACK").unwrap();
+        audit.append(call("Bash", "{}")).wait().unwrap();
+        assert_eq!(audit.health(), Health::Ok);
+    }
+}
+
+#[test]
+fn a_lock_that_is_soon_gone_is_waited_for() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    let other = place.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let receipt = audit.append(call("Bash", "{}"));
+    assert!(!receipt.is_ready(), "it is queued");
+    std::thread::sleep(Duration::from_millis(100));
+    other.execute_batch("ROLLBACK").unwrap();
+    receipt.wait().unwrap();
+}
+
+#[test]
+fn health_comes_back_without_a_call() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    let other = place.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    audit.append(call("Bash", "{}")).wait().unwrap_err();
+    other.execute_batch("ROLLBACK").unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while audit.health() != Health::Ok {
+        assert!(Instant::now() < deadline, "{:?}", audit.health());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_removed_file_is_noticed_and_made_anew() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.append(call("Bash", "{}")).wait().unwrap();
+    std::fs::remove_dir_all(place.path().parent().unwrap()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let _ = audit.append(call("Bash", "{}")).wait();
+        let found = Reader::open(&place.location());
+        if found.is_ok_and(|reader| reader.verify(|_, _| {}).is_ok_and(|it| it.records > 0)) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{:?}", audit.health());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = |name: &str| Settings::at(Location::Sqlite(folder.path().join(name)));
+    let open = |name: &str| Audit::open(&settings(name)).unwrap_err();
+    let read = |name: &str| Reader::open(&settings(name).store).unwrap_err();
+
+    std::fs::write(folder.path().join("text"), "not a database, but long enough to be one")
+        .unwrap();
+    assert!(matches!(open("text"), OpenError::Foreign { .. }), "{}", open("text"));
+    assert!(matches!(read("text"), OpenError::Foreign { .. }), "{}", read("text"));
+    let content = std::fs::read_to_string(folder.path().join("text")).unwrap();
+    assert!(content.starts_with("not a database"), "it was left as it is");
+
+    let other = Connection::open(folder.path().join("songs")).unwrap();
+    other.execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
+    assert!(matches!(open("songs"), OpenError::Foreign { .. }), "{}", open("songs"));
+    let tables: i64 =
+        other.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1, "it was left as it is");
+
+    assert!(matches!(open("text/below"), OpenError::Unwritable { .. }), "{}", open("text/below"));
+    std::fs::create_dir(folder.path().join("folder")).unwrap();
+    assert!(matches!(open("folder"), OpenError::Unwritable { .. }), "{}", open("folder"));
+    assert!(matches!(read("nothing"), OpenError::Missing { .. }));
+    assert!(!folder.path().join("nothing").exists(), "reading makes nothing");
+    assert!(matches!(Reader::open(&Location::Memory), Err(OpenError::InMemory)));
+
+    drop(Audit::open(&settings("newer")).unwrap());
+    let newer = Connection::open(folder.path().join("newer")).unwrap();
+    newer.pragma_update(None, "user_version", 99).unwrap();
+    assert!(matches!(open("newer"), OpenError::Newer { found: 99, .. }), "{}", open("newer"));
+    assert!(matches!(read("newer"), OpenError::Newer { found: 99, .. }), "{}", read("newer"));
+
+    drop(Audit::open(&settings("locked")).unwrap());
+    let lock = Connection::open(folder.path().join("locked")).unwrap();
+    lock.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE").unwrap();
+    assert!(matches!(open("locked"), OpenError::Locked { .. }), "{}", open("locked"));
+}
+
+#[test]
+fn a_store_that_nobody_may_write_can_be_read() {
+    let place = Place::new();
+    drop({
+        let audit = place.open(Durability::Disk);
+        audit.append(call("Bash", "{}")).wait().unwrap();
+        audit
+    });
+    // As it is in a folder without write permission, which does not bind every user.
+    let connection = crate::place::Place::new(&place.location()).immutable().unwrap();
+    let many: i64 =
+        connection.query_row("SELECT count(*) FROM records", [], |row| row.get(0)).unwrap();
+    assert_eq!(many, 1);
+}
+
+#[test]
+fn the_log_does_not_grow_for_ever() {
+    let place = Place::new();
+    let store = std::sync::Arc::new(shared(&place, Durability::Process));
+    let mut keeper = crate::keeper::Keeper::new(std::sync::Arc::clone(&store)).unwrap();
+    let log = || std::fs::metadata(place.path().with_extension("db-wal")).unwrap().len();
+    let large = "x".repeat(60_000);
+    let mut longest = 0;
+    for number in 0..3000 {
+        store.put(Item::Record(crate::seal::Sealed::new(call("Bash", &large)))).wait().unwrap();
+        if number % 100 == 0 {
+            keeper.checkpoint().unwrap();
+            longest = longest.max(log());
+        }
+    }
+    // 180 MB were written.
+    assert!(longest < 40 * 1024 * 1024, "{longest}");
+    place.reader().verify(|_, _| {}).unwrap();
+}

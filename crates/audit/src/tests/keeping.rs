@@ -1,0 +1,157 @@
+//! Gateway keys and removed calls.
+
+use std::time::{Duration, Instant};
+
+use callgate_call::Who;
+
+use super::*;
+use crate::{AppendError, RemovedEntry, StoreError};
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_key_is_found_until_it_is_revoked() {
+    let place = Place::new();
+    let audit = place.open(Durability::Disk);
+    let who = Who { team: Some("payments".into()), user: Some("ann".into()), ..Who::default() };
+    let key = audit.add_key("laptop", &who).unwrap();
+    let other = audit.add_key("ci", &Who::default()).unwrap();
+    let found = audit.find_key(key.expose()).unwrap();
+    assert_eq!(found.who, Who { key: Some("laptop".into()), ..who });
+    for wrong in ["", "cg_", &key.expose()[1..], &key.expose().to_lowercase(), &"x".repeat(10_000)]
+    {
+        assert_eq!(audit.find_key(wrong), None, "{wrong}");
+    }
+    assert_eq!(
+        audit.add_key("laptop", &Who::default()),
+        Err(StoreError::NameTaken("laptop".into()))
+    );
+    assert!(matches!(audit.add_key("a b", &Who::default()), Err(StoreError::BadName(_))));
+
+    assert_eq!(audit.revoke_key("laptop"), Ok(true));
+    assert_eq!(audit.revoke_key("laptop"), Ok(false));
+    assert_eq!(audit.revoke_key("nobody"), Ok(false));
+    assert_eq!(audit.find_key(key.expose()), None);
+    assert!(audit.find_key(other.expose()).is_some());
+    assert!(matches!(audit.add_key("laptop", &Who::default()), Err(StoreError::NameTaken(_))));
+    let listed = audit.list_keys().unwrap();
+    assert_eq!(listed.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["laptop", "ci"]);
+    assert!(listed[0].revoked.is_some() && listed[1].revoked.is_none());
+    assert!(!contains(&place.bytes(), &key.expose()[3..]), "keys are kept as hashes");
+}
+
+#[test]
+fn keys_of_another_process_are_noticed() {
+    let place = Place::new();
+    let (gateway, command) = (place.open(Durability::Process), place.open(Durability::Disk));
+    let key = command.add_key("laptop", &Who::default()).unwrap();
+    until("the new key is known", || gateway.find_key(key.expose()).is_some());
+    command.revoke_key("laptop").unwrap();
+    until("the revoked key is refused", || gateway.find_key(key.expose()).is_none());
+}
+
+fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
+    let signs = signs.iter().map(|sign| [*sign; 32]).collect();
+    RemovedEntry { binding: [binding; 32], signs, content: content.into() }
+}
+
+#[test]
+fn a_removed_call_comes_back_to_its_own() {
+    for durability in [Durability::Disk, Durability::Process] {
+        let place = Place::new();
+        let audit = place.open(durability);
+        assert!(!audit.has_removed(&[1; 32]));
+        audit.keep_removed(entry(1, &[10, 11, 10], "first plain text")).wait().unwrap();
+        audit.keep_removed(entry(1, &[11], "second")).wait().unwrap();
+        audit.keep_removed(entry(2, &[11], "of another")).wait().unwrap();
+        assert!(audit.has_removed(&[1; 32]) && audit.has_removed(&[2; 32]));
+        let found = |audit: &Audit, binding: u8, signs: &[u8]| -> Vec<String> {
+            let signs: Vec<_> = signs.iter().map(|sign| [*sign; 32]).collect();
+            let found = audit.find_removed(&[binding; 32], &signs).unwrap();
+            found.into_iter().map(|it| String::from_utf8(it).unwrap()).collect()
+        };
+        assert_eq!(found(&audit, 1, &[11, 10]), ["first plain text", "second"]);
+        assert_eq!(found(&audit, 2, &[10, 11]), ["of another"]);
+        assert!(found(&audit, 3, &[10, 11]).is_empty());
+        assert!(found(&audit, 1, &[]).is_empty());
+        assert!(!contains(&place.bytes(), "first plain text"), "it is encrypted");
+
+        let later = place.open(durability);
+        assert!(later.has_removed(&[1; 32]), "also after a restart");
+        assert_eq!(found(&later, 1, &[10]), ["first plain text"]);
+        later.keep_removed(entry(7, &[1], "x")).wait().unwrap();
+        until("the other process knows it too", || audit.has_removed(&[7; 32]));
+    }
+}
+
+#[test]
+fn another_key_opens_nothing() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.keep_removed(entry(1, &[1], "x")).wait().unwrap();
+    drop(audit);
+    std::fs::write(place.path().with_extension("db.key"), [7; 32]).unwrap();
+    let audit = place.open(Durability::Process);
+    assert_eq!(audit.find_removed(&[1; 32], &[[1; 32]]), Err(StoreError::Decrypt));
+}
+
+#[test]
+fn removed_calls_in_memory_work_alike() {
+    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    audit.keep_removed(entry(1, &[1], "x")).wait().unwrap();
+    assert_eq!(audit.find_removed(&[1; 32], &[[1; 32]]).unwrap(), [b"x"]);
+}
+
+#[test]
+fn what_is_too_large_is_refused() {
+    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    let mut large = entry(1, &[1], "");
+    large.content = vec![0; RemovedEntry::MAX_CONTENT + 1];
+    assert!(matches!(audit.keep_removed(large).wait(), Err(AppendError::TooLarge { .. })));
+    let many = entry(1, &[1; RemovedEntry::MAX_SIGNS + 1], "");
+    assert!(matches!(audit.keep_removed(many).wait(), Err(AppendError::TooLarge { .. })));
+}
+
+#[test]
+fn removed_calls_are_bounded() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.keep_removed(entry(1, &[1], "x")).wait().unwrap();
+    audit.keep_removed(entry(2, &[2], "x")).wait().unwrap();
+    let store = crate::store::Store::new(place.raw());
+    let bindings = crate::removed::Bindings::default();
+    bindings.look(&store).unwrap();
+    let month = 30_i64 * 24 * 3_600_000_000;
+    let now = crate::shared::now();
+    crate::removed::prune(&store, &bindings, now).unwrap();
+    assert!(bindings.has(&[1; 32]));
+
+    let old = "UPDATE removed SET created = created - ?1 WHERE id = 1";
+    place.raw().execute(old, [month + 1]).unwrap();
+    crate::removed::prune(&store, &bindings, now).unwrap();
+    assert!(!bindings.has(&[1; 32]) && bindings.has(&[2; 32]));
+
+    place
+        .raw()
+        .execute_batch(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
+             INSERT INTO removed (binding, nonce, content, created)
+             SELECT randomblob(32), zeroblob(12), zeroblob(1), 9e15 FROM n",
+        )
+        .unwrap();
+    crate::removed::prune(&store, &bindings, now).unwrap();
+    let left = |sql: &str| -> i64 { place.raw().query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(left("SELECT count(*) FROM removed"), 10_000);
+    assert!(!bindings.has(&[2; 32]));
+    assert_eq!(left("SELECT count(*) FROM removed_signs"), 0, "signs leave with their entries");
+
+    place.raw().execute("UPDATE removed SET content = zeroblob(52428800) WHERE id > (SELECT max(id) - 6 FROM removed)", []).unwrap();
+    crate::removed::prune(&store, &bindings, now).unwrap();
+    assert_eq!(left("SELECT count(*) FROM removed"), 5, "256 MiB hold five of 50");
+}

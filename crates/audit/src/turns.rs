@@ -1,0 +1,115 @@
+//! Responses without calls: counted by the hour, not recorded one by one.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use rusqlite::params;
+
+use crate::record::Tokens;
+use crate::store::{Fault, Store};
+
+/// A response without calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TurnCount {
+    /// The provider, by its name in the configuration.
+    pub provider: String,
+    /// The model.
+    pub model: Option<String>,
+    /// What it cost.
+    pub tokens: Tokens,
+}
+
+/// One hour in microseconds.
+pub(crate) const HOUR: i64 = 3_600_000_000;
+
+/// What has been counted and is not yet in the store.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Mutex<HashMap<Slot, Counts>>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Slot {
+    hour: i64,
+    provider: String,
+    model: String,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    turns: u64,
+    input: u64,
+    output: u64,
+}
+
+impl Counts {
+    fn add(&mut self, more: Self) {
+        self.turns = self.turns.saturating_add(more.turns);
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+    }
+}
+
+impl Turns {
+    /// Counts one. `now` is in microseconds since 1970.
+    pub(crate) fn count(&self, turn: TurnCount, now: i64) {
+        let mut model = turn.model.unwrap_or_default();
+        model.truncate(model.floor_char_boundary(MAX_NAME));
+        let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model };
+        let mut waiting = self.0.lock();
+        if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
+            slot.model = OTHERS.to_owned();
+        }
+        waiting.entry(slot).or_default().add(Counts {
+            turns: 1,
+            input: turn.tokens.input.unwrap_or(0),
+            output: turn.tokens.output.unwrap_or(0),
+        });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+
+    /// Writes what was counted. What could not be written is kept for the next time.
+    pub(crate) fn write(&self, store: &Store) -> Result<(), Fault> {
+        let taken = std::mem::take(&mut *self.0.lock());
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let done = store.transaction(|store| {
+            taken.iter().try_for_each(|(slot, counts)| add(store, slot, *counts))
+        });
+        if done.is_err() {
+            let mut waiting = self.0.lock();
+            for (slot, counts) in taken {
+                waiting.entry(slot).or_default().add(counts);
+            }
+        }
+        done
+    }
+}
+
+fn add(store: &Store, slot: &Slot, counts: Counts) -> Result<(), Fault> {
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    store.execute(
+        "INSERT INTO turns (hour, provider, model, turns, tokens_input, tokens_output) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
+         turns = turns + excluded.turns, \
+         tokens_input = tokens_input + excluded.tokens_input, \
+         tokens_output = tokens_output + excluded.tokens_output",
+        params![
+            slot.hour,
+            slot.provider,
+            slot.model,
+            number(counts.turns),
+            number(counts.input),
+            number(counts.output)
+        ],
+    )?;
+    Ok(())
+}
+
+/// Models that wait to be written, in one second. Clients choose names, so there must be an end;
+/// behind it a model counts as [`OTHERS`].
+const MAX_SLOTS: usize = 1000;
+const OTHERS: &str = "(others)";
+const MAX_NAME: usize = 200;

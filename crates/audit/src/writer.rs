@@ -1,0 +1,80 @@
+//! The thread that writes: everything that waits, in one transaction.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::queue::{Entry, Taken, Work};
+use crate::receipt::AppendError;
+use crate::shared::{Shared, now};
+use crate::store::{Fault, Item};
+
+/// Writes until the queue is closed and empty.
+pub(crate) fn run(shared: &Arc<Shared>) {
+    // Whatever ends this thread, nobody waits for it in vain.
+    let _closing = Closing(Arc::clone(shared));
+    let mut last_tick = Instant::now();
+    loop {
+        match shared.queue.take(TICK) {
+            Taken::Batch(batch) => write(shared, batch),
+            Taken::Nothing => {}
+            Taken::Closed => break,
+        }
+        if last_tick.elapsed() >= TICK {
+            last_tick = Instant::now();
+            tick(shared);
+        }
+    }
+    // What cannot be written now is lost: counts, for which nobody waits.
+    let _ = write_counts(shared);
+}
+
+fn write(shared: &Shared, batch: Vec<Entry>) {
+    let items = batch.iter().filter_map(|entry| entry.work.item());
+    let mut written = Ok(());
+    if items.clone().next().is_some() {
+        written = shared.with_appending(|store| store.commit(items.clone(), now()));
+    }
+    if written.is_ok() {
+        items.for_each(|item: &Item| shared.written(item));
+    }
+    let written = written.map_err(failure);
+    for Entry { work, answer } in batch {
+        match work {
+            Work::Write(_) => answer.give(written.clone()),
+            Work::Flush => answer.give(write_counts(shared).map_err(failure)),
+        }
+    }
+}
+
+/// Once a second: counts are written, and a store that failed is tried.
+fn tick(shared: &Shared) {
+    let _ = write_counts(shared);
+    if shared.pulse.is_failing() {
+        let _ = shared.with_appending(|store| {
+            let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
+            store.transaction(|store| store.execute(touch, []))
+        });
+    }
+}
+
+fn write_counts(shared: &Shared) -> Result<(), Fault> {
+    if shared.turns.is_empty() {
+        return Ok(());
+    }
+    shared.with_appending(|store| shared.turns.write(store))
+}
+
+fn failure(fault: Fault) -> AppendError {
+    AppendError::Store(fault.why())
+}
+
+struct Closing(Arc<Shared>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.queue.abandon();
+    }
+}
+
+/// How often counts are written and a failing store is tried.
+const TICK: Duration = Duration::from_secs(1);

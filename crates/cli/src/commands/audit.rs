@@ -1,0 +1,125 @@
+//! `callgate audit`: prove the records, and take them elsewhere.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use callgate_audit::{Broken, Filter, Order, ReadError, Verified, VerifyError};
+use serde_json::json;
+
+use crate::args::{self, Filters};
+use crate::exit::Exit;
+use crate::records;
+use crate::render::{self, count, hinted, talk};
+use crate::report;
+
+pub(crate) fn run(args: &args::Audit, config: Option<&Path>) -> Result<Exit> {
+    match args {
+        args::Audit::Verify { json } => verify(*json, config),
+        args::Audit::Export { filters, out } => export(filters, out.as_deref(), config),
+    }
+}
+
+fn verify(json: bool, config: Option<&Path>) -> Result<Exit> {
+    let reader = records::reader(config)?;
+    match reader.verify(progress(io::stderr().is_terminal())) {
+        Ok(verified) => {
+            let text = if json { as_json(&verified)? } else { sound(&verified) };
+            render::print(&text)?;
+            Ok(Exit::Success)
+        }
+        Err(VerifyError::Broken(broken)) => {
+            if json {
+                let line = json!({ "ok": false, "record": broken.seq, "what": broken.what });
+                render::print(&report::line(&line)?)?;
+            } else {
+                render::error(&not_sound(&broken));
+            }
+            Ok(Exit::Broken)
+        }
+        Err(VerifyError::Read(error)) => Err(error.into()),
+    }
+}
+
+/// Tells people how far it is, and nobody else.
+fn progress(shown: bool) -> impl FnMut(u64, u64) {
+    let mut told = 0;
+    move |done, all| {
+        let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100);
+        if shown && percent != told {
+            told = percent;
+            talk(&format!("\rchecked {percent} %"));
+            if percent >= 100 {
+                talk("\r               \r");
+            }
+        }
+    }
+}
+
+fn as_json(verified: &Verified) -> Result<String> {
+    let Verified { records, first, last, head, expired } = verified;
+    let line = json!({
+        "ok": true, "records": records, "first": first, "last": last, "head": head,
+        "expired": expired,
+    });
+    Ok(report::line(&line)?)
+}
+
+fn sound(verified: &Verified) -> String {
+    if verified.records == 0 {
+        return "the chain is whole: no records yet\n".to_owned();
+    }
+    let records = count(usize::try_from(verified.records).unwrap_or(usize::MAX), "record");
+    let expired = match verified.expired {
+        0 => String::new(),
+        n => format!("; {n} older ones have expired"),
+    };
+    let Verified { first, last, head, .. } = verified;
+    format!("the chain is whole: {records} ({first} to {last}){expired}\nhead {head}\n")
+}
+
+fn not_sound(broken: &Broken) -> anyhow::Error {
+    let hint = "records before that one are as they were written; keep a copy of the store, and \
+                compare with an earlier export or head";
+    hinted(broken.to_string(), hint)
+}
+
+fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Result<Exit> {
+    let reader = records::reader(config)?;
+    let filter = Filter { order: Order::OldestFirst, ..filters.query() };
+    let done = match out {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = reader.export(&filter, &mut out);
+            written.and_then(|n| out.flush().map(|()| n).map_err(ReadError::Output))
+        }
+        Some(path) => {
+            let failed = || format!("cannot write `{}`", path.display());
+            let mut out = BufWriter::new(private(path).with_context(failed)?);
+            let written = reader.export(&filter, &mut out);
+            let done = written.and_then(|n| out.flush().map(|()| n).map_err(ReadError::Output));
+            let n = done.with_context(failed)?;
+            let records = count(usize::try_from(n).unwrap_or(usize::MAX), "record");
+            talk(&format!("wrote {records} to {}\n", render::printable(&path.to_string_lossy())));
+            Ok(n)
+        }
+    };
+    match done {
+        // A reader that has seen enough is no error.
+        Err(ReadError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Success),
+        done => {
+            done?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+/// Records tell what agents do: not everybody's business.
+fn private(path: &Path) -> io::Result<std::fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

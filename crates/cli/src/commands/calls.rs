@@ -1,0 +1,147 @@
+//! `callgate calls`: what tools were called, and what became of it.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Filter, Kind, Stored};
+
+use crate::args::{self, CallsCommand};
+use crate::exit::Exit;
+use crate::records::{self, DEFAULT_LIMIT};
+use crate::render::{self, printable, talk};
+use crate::report;
+use crate::table::Listing;
+use crate::when;
+
+pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
+    match &args.command {
+        Some(CallsCommand::Show { id, json }) => show(id, *json, config),
+        None => list(args, config),
+    }
+}
+
+fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
+    let limit = args.filters.limit.unwrap_or(DEFAULT_LIMIT);
+    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
+    let filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
+    let found = records::reader(config)?.records(&filter)?;
+    if args.json {
+        return print_json(&found);
+    }
+    if found.is_empty() {
+        talk("no calls match\n");
+        return Ok(Exit::Success);
+    }
+    let head = ["time", "verdict", "tool", "rule", "model", "input", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(6).painted(1);
+    for stored in &found {
+        table.row([
+            when::shown(stored.record.time),
+            records::verdict(stored).to_owned(),
+            records::tool(stored),
+            records::rule(stored),
+            stored.record.model.clone().unwrap_or_default(),
+            records::input(stored),
+            records::id(stored),
+        ]);
+    }
+    render::print(&table.text())?;
+    if args.filters.limit.is_none() && found.len() == limit {
+        talk(&format!("the newest {limit}; `--limit` shows more\n"));
+    }
+    Ok(Exit::Success)
+}
+
+/// One JSON object a line.
+pub(crate) fn print_json(found: &[Stored]) -> Result<Exit> {
+    let lines = found.iter().map(|stored| report::line(&stored.to_json()));
+    render::print(&lines.collect::<Result<String, _>>()?)?;
+    Ok(Exit::Success)
+}
+
+fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
+    let stored = records::reader(config)?.show(id)?;
+    if json {
+        render::print(&report::line(&stored.to_json())?)?;
+    } else {
+        render::print(&described(&stored))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Everything that is known, one line each; what is not known is left out.
+fn described(stored: &Stored) -> String {
+    let record = &stored.record;
+    let mut rows = Rows::default();
+    rows.add("id", Some(record.id));
+    rows.add("time", Some(when::shown_exactly(record.time)));
+    rows.add("kind", Some(record.kind.as_str()));
+    rows.add("surface", record.surface.map(|surface| surface.as_str()));
+    let tool = record.tool.as_ref();
+    rows.add("tool", tool.map(|tool| &tool.name));
+    rows.add("server", tool.and_then(|tool| tool.server.as_ref()));
+    rows.add("call", tool.map(|tool| &tool.call_id).filter(|id| !id.is_empty()));
+    rows.add("input", tool.and_then(|tool| tool.input.as_ref()));
+    let proof = stored.input.as_ref().filter(|proof| proof.cut);
+    rows.add("", proof.map(|proof| format!("(cut; the whole is {} bytes)", proof.bytes)));
+    verdict_rows(&mut rows, stored);
+    rows.add("detail", record.detail.as_ref());
+    who_rows(&mut rows, stored);
+    rows.add("provider", record.provider.as_ref());
+    rows.add("dialect", record.dialect.as_ref());
+    rows.add("model", record.model.as_ref());
+    rows.add("request", record.request.as_ref());
+    rows.add("stopped", record.stop_reason.as_ref());
+    rows.add("calls", record.calls);
+    let tokens = &record.tokens;
+    let count = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
+    if tokens.input.is_some() || tokens.output.is_some() {
+        let text = format!("{} in, {} out", count(tokens.input), count(tokens.output));
+        rows.add("tokens", Some(text));
+    }
+    rows.add("judged", record.timing.judged_us.map(|us| format!("{us} µs")));
+    rows.add("waited", record.timing.waited_ms.map(|ms| format!("{ms} ms")));
+    rows.add("took", record.timing.total_ms.map(|ms| format!("{ms} ms")));
+    rows.add("number", Some(stored.seq));
+    rows.add("hash", Some(&stored.hash));
+    rows.add("before", Some(&stored.prev_hash));
+    rows.0
+}
+
+fn verdict_rows(rows: &mut Rows, stored: &Stored) {
+    let Some(verdict) = &stored.record.verdict else { return };
+    rows.add("verdict", Some(verdict.action.as_str()));
+    rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
+    rows.add("reason", verdict.reason.as_ref());
+    rows.add("hint", verdict.hint.as_ref());
+    for (label, hits) in [("shadow", &verdict.shadows), ("audit", &verdict.audits)] {
+        for hit in hits {
+            let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
+            rows.add(label, Some(format!("{rule}  {}", hit.reason)));
+        }
+    }
+}
+
+fn who_rows(rows: &mut Rows, stored: &Stored) {
+    let who = &stored.record.who;
+    rows.add("org", who.org.as_ref());
+    rows.add("team", who.team.as_ref());
+    rows.add("user", who.user.as_ref());
+    rows.add("key", who.key.as_ref());
+    let claimed = if who.agent_proven { "" } else { " (as it says itself)" };
+    rows.add("agent", who.agent.as_ref().map(|agent| format!("{agent}{claimed}")));
+    rows.add("session", who.session.as_ref());
+}
+
+/// Labelled lines.
+#[derive(Debug, Default)]
+struct Rows(String);
+
+impl Rows {
+    fn add(&mut self, label: &str, value: Option<impl ToString>) {
+        if let Some(value) = value {
+            let value = printable(&value.to_string());
+            self.0.push_str(&format!("{label:<8} {value}\n"));
+        }
+    }
+}

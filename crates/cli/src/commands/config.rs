@@ -1,0 +1,139 @@
+//! `callgate config`: what holds, and what may be written.
+
+use std::io;
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Durability, Location};
+use callgate_call::Surface;
+use callgate_config::{Error, Resolved, word_for};
+use serde_json::{Value, json};
+
+use crate::args::Config;
+use crate::exit::Exit;
+use crate::render::{self, Color, count, printable, talk};
+use crate::report::{self, Finding};
+
+/// The surfaces that something serves in this version.
+const SERVED: [Surface; 1] = [Surface::Response];
+
+pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
+    match args {
+        Config::Check { json } => check(*json, config),
+        Config::Schema => {
+            let schema = serde_json::to_string_pretty(&callgate_config::schema())?;
+            render::print(&format!("{schema}\n"))?;
+            Ok(Exit::Success)
+        }
+    }
+}
+
+fn check(json: bool, config: Option<&Path>) -> Result<Exit> {
+    match callgate_config::load(config, &SERVED) {
+        Ok(resolved) if json => {
+            render::print(&report::line(&as_json(&resolved))?)?;
+            Ok(Exit::Success)
+        }
+        Ok(resolved) => {
+            show_warnings(&resolved);
+            render::print(&shown(&resolved))?;
+            Ok(Exit::Success)
+        }
+        Err(Error::Rejected(rejected)) if json => {
+            let problems: Vec<Finding<'_>> = rejected.problems.iter().map(Finding::of).collect();
+            let found = json!({ "ok": false, "problems": problems, "warnings": [] });
+            render::print(&report::line(&found)?)?;
+            Ok(Exit::Error)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn show_warnings(resolved: &Resolved) {
+    let color = Color::of(&io::stderr()) == Color::On;
+    let missing = resolved.missing.iter().map(|missing| &missing.problem);
+    let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
+    for found in warnings.chain(missing) {
+        let sources = &resolved.policies.sources;
+        if let Some(source) = sources.iter().find(|source| source.name == found.source) {
+            let warning = callgate_policy::Warning(found.clone());
+            talk(&format!("{}\n\n", warning.render(source, color)));
+        }
+    }
+}
+
+fn as_json(resolved: &Resolved) -> Value {
+    let proxy = &resolved.proxy;
+    let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
+    let missing = resolved.missing.iter().map(|missing| &missing.problem);
+    let warnings: Vec<Finding<'_>> = warnings.chain(missing).map(Finding::of).collect();
+    let providers = proxy.providers.iter().map(|provider| {
+        json!({
+            "name": provider.name,
+            "base_url": provider.base_url.as_str(),
+            "dialect": provider.dialect.as_str(),
+            "has_key": provider.api_key.is_some(),
+        })
+    });
+    json!({
+        "ok": true,
+        "config": resolved.path,
+        "listen": proxy.listen.to_string(),
+        "store": store(resolved),
+        "durability": word_for(resolved.audit.durability),
+        "mode": word_for(proxy.mode),
+        "providers": providers.collect::<Vec<_>>(),
+        "policies": resolved.policies.origins,
+        "rules": rules(resolved),
+        "problems": [],
+        "warnings": warnings,
+    })
+}
+
+fn shown(resolved: &Resolved) -> String {
+    let proxy = &resolved.proxy;
+    let mut text = String::new();
+    let mut row = |label: &str, value: &str| {
+        text.push_str(&format!("{label:<9} {}\n", printable(value)));
+    };
+    let path = resolved.path.as_ref().map(|path| path.display().to_string());
+    row("config", path.as_deref().unwrap_or("(none: the defaults hold)"));
+    row("listen", &proxy.listen.to_string());
+    let kept = match resolved.audit.durability {
+        Durability::Disk => "on disk before a call is released",
+        Durability::Process => "written before a call is released",
+    };
+    row("store", &format!("{} ({kept})", store(resolved)));
+    row("mode", word_for(proxy.mode));
+    for (at, provider) in proxy.providers.iter().enumerate() {
+        let key = if provider.api_key.is_some() { ", with a key of ours" } else { "" };
+        let (name, url, dialect) = (&provider.name, &provider.base_url, provider.dialect.as_str());
+        let label = if at == 0 { "providers" } else { "" };
+        row(label, &format!("{name}: {url} ({dialect}{key})"));
+    }
+    match &resolved.policies.compiled {
+        None => row("policies", "none: responses are copied, and recorded as unjudged"),
+        Some(_) => {
+            let rules = count(rules(resolved), "rule");
+            row("policies", &format!("{} ({rules})", resolved.policies.origins.join(", ")));
+        }
+    }
+    let warnings = resolved.policies.warnings.len() + resolved.missing.len();
+    match warnings {
+        0 => row("", "no problems"),
+        n => row("", &format!("no problems, {}", count(n, "warning"))),
+    }
+    text
+}
+
+fn rules(resolved: &Resolved) -> usize {
+    resolved.policies.compiled.as_ref().map_or(0, |policies| policies.rules().count())
+}
+
+/// The store as the config names it.
+pub(crate) fn store(resolved: &Resolved) -> String {
+    match &resolved.audit.store {
+        Location::Sqlite(path) => format!("sqlite:{}", path.display()),
+        Location::Memory => "memory".to_owned(),
+    }
+}

@@ -1,0 +1,81 @@
+//! Whether a gateway answers.
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// A gateway on this machine answers in a millisecond.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// A head and a short body.
+const MAX_ANSWER: u64 = 16 * 1024;
+
+#[derive(Debug, Serialize)]
+pub(super) struct State {
+    address: String,
+    /// `running`, `degraded`, `not running` or `something else`.
+    state: &'static str,
+    /// What it says of itself.
+    says: Option<String>,
+}
+
+/// Asks at the address the gateway would listen on.
+pub(super) fn examine(listen: SocketAddr) -> State {
+    let address = reachable(listen);
+    let shown = address.to_string();
+    let Some(answer) = ask(address) else {
+        return State { address: shown, state: "not running", says: None };
+    };
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.split(' ').nth(1).unwrap_or_default();
+    let is_http = head.starts_with("HTTP/1.");
+    let state = match status {
+        "200" if is_http => "running",
+        "503" if is_http => "degraded",
+        _ => "something else",
+    };
+    let says = body.lines().next().filter(|line| !line.is_empty()).map(str::to_owned);
+    State { address: shown, state, says }
+}
+
+/// A listener on every address is reached on loopback.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+/// The answer to `GET /healthz`; none if nobody is there, and an empty one if it says nothing.
+fn ask(address: SocketAddr) -> Option<String> {
+    let mut stream = TcpStream::connect_timeout(&address, WAIT).ok()?;
+    let mut answer = Vec::new();
+    let request = format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    let _ = stream
+        .set_read_timeout(Some(WAIT))
+        .and_then(|()| stream.set_write_timeout(Some(WAIT)))
+        .and_then(|()| stream.write_all(request.as_bytes()))
+        .and_then(|()| stream.take(MAX_ANSWER).read_to_end(&mut answer));
+    Some(String::from_utf8_lossy(&answer).into_owned())
+}
+
+impl State {
+    /// Not to run is no fault; to be ill is.
+    pub(super) fn works(&self) -> bool {
+        matches!(self.state, "running" | "not running")
+    }
+
+    pub(super) fn line(&self) -> String {
+        let says = self.says.as_deref().map(|says| format!(": {says}")).unwrap_or_default();
+        match self.state {
+            "running" => format!("running at {}{says}", self.address),
+            "degraded" => format!("running at {}, but not well{says}", self.address),
+            "not running" => format!("not running at {}; `callgate serve` starts it", self.address),
+            _ => format!("something else answers at {}", self.address),
+        }
+    }
+}

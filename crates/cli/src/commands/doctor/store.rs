@@ -1,0 +1,113 @@
+//! The state of the record store.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use callgate_audit::{Filter, Location, OpenError, Reader, VerifyError};
+use serde::Serialize;
+
+use crate::when;
+
+/// Checking more than this takes longer than somebody who asks for a doctor wants to wait.
+const VERIFIED: u64 = 100_000;
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct State {
+    path: Option<String>,
+    state: &'static str,
+    records: u64,
+    last: Option<String>,
+    writable: Option<bool>,
+    /// `whole`, `broken` or `not checked`.
+    chain: Option<&'static str>,
+    /// What is wrong.
+    problem: Option<String>,
+}
+
+pub(super) fn examine(location: &Location) -> State {
+    let Location::Sqlite(path) = location else {
+        return State { state: "memory", ..State::default() };
+    };
+    let shown = Some(path.display().to_string());
+    match Reader::open(location) {
+        Ok(reader) => look_into(&reader, path, shown),
+        Err(OpenError::Missing { .. }) => {
+            State { path: shown, state: "not there yet", ..State::default() }
+        }
+        Err(error) => {
+            let problem = Some(first_line(&error.to_string()));
+            State { path: shown, state: "unusable", problem, ..State::default() }
+        }
+    }
+}
+
+fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
+    let newest = Filter { limit: Some(1), ..Filter::default() };
+    let last = reader.records(&newest).ok().and_then(|found| found.into_iter().next());
+    let mut state = State {
+        path: shown,
+        state: "ready",
+        last: last.as_ref().map(|stored| when::shown(stored.record.time)),
+        // Appending nothing changes nothing.
+        writable: Some(OpenOptions::new().append(true).open(path).is_ok()),
+        ..State::default()
+    };
+    match reader.last() {
+        Ok(records) if records > VERIFIED => {
+            state.records = records;
+            state.chain = Some("not checked");
+        }
+        Ok(_) => check(reader, &mut state),
+        Err(error) => state.problem = Some(first_line(&error.to_string())),
+    }
+    state
+}
+
+fn check(reader: &Reader, state: &mut State) {
+    match reader.verify(|_, _| {}) {
+        Ok(verified) => {
+            state.records = verified.records;
+            state.chain = Some("whole");
+        }
+        Err(VerifyError::Broken(broken)) => {
+            state.chain = Some("broken");
+            state.problem = Some(broken.to_string());
+        }
+        Err(VerifyError::Read(error)) => state.problem = Some(first_line(&error.to_string())),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+impl State {
+    pub(super) fn works(&self) -> bool {
+        self.problem.is_none() && self.writable != Some(false)
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        let path = self.path.as_deref().unwrap_or("in memory, forgotten when the gateway ends");
+        let mut lines = vec![path.to_owned()];
+        if let Some(problem) = &self.problem {
+            lines.push(problem.clone());
+        }
+        if self.writable == Some(false) {
+            lines.push("it cannot be written by this user".to_owned());
+        }
+        match (self.state, self.chain) {
+            ("not there yet", _) => lines.push("not there yet: `callgate serve` makes it".into()),
+            (_, Some("whole")) => {
+                let last = self.last.as_deref().map(|time| format!(", the last at {time}"));
+                let last = last.unwrap_or_default();
+                lines.push(format!("{} records{last}; the chain is whole", self.records));
+            }
+            (_, Some("not checked")) => lines.push(format!(
+                "{} records; check the chain with `callgate audit verify`",
+                self.records
+            )),
+            _ => {}
+        }
+        lines
+    }
+}

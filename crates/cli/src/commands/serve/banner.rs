@@ -1,0 +1,88 @@
+//! What a gateway says when it starts: what it does, and what to set where.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use callgate_audit::{Durability, Location};
+use callgate_config::Resolved;
+use callgate_decide::Decider;
+use callgate_dialect::Dialect;
+use callgate_proxy::Mode;
+
+use crate::render;
+
+pub(crate) fn text(resolved: &Resolved, address: SocketAddr, decider: &Decider) -> String {
+    let mut text = format!("callgate {}\n", env!("CARGO_PKG_VERSION"));
+    let config = resolved
+        .path
+        .as_ref()
+        .map_or("none, built-in defaults".to_owned(), |path| path.display().to_string());
+    row(&mut text, "config", &config);
+    row(&mut text, "policies", &policies(resolved, decider));
+    row(&mut text, "records", &records(resolved));
+    if !resolved.policies.warnings.is_empty() {
+        let warnings = render::count(resolved.policies.warnings.len(), "warning");
+        row(&mut text, "", &format!("{warnings}: see `callgate config check`"));
+    }
+    let _ = writeln!(text, "listening on http://{address}\n");
+    text.push_str(&settings(resolved, address));
+    if !address.ip().is_loopback() {
+        text.push_str(
+            "\nOn this address every request needs a gateway key, in the header x-callgate-key:\n  \
+             callgate keys add NAME\n",
+        );
+    }
+    text
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "  {name:<9} {value}");
+}
+
+fn policies(resolved: &Resolved, decider: &Decider) -> String {
+    if resolved.proxy.mode == Mode::Off {
+        return "gateway.mode is off: responses are copied, not judged".to_owned();
+    }
+    if !decider.judges() {
+        return "none: responses are copied, not judged".to_owned();
+    }
+    resolved.policies.origins.join(", ")
+}
+
+fn records(resolved: &Resolved) -> String {
+    let store = match &resolved.audit.store {
+        Location::Sqlite(path) => path.display().to_string(),
+        Location::Memory => "in memory, lost at the end".to_owned(),
+    };
+    match resolved.audit.durability {
+        Durability::Disk => format!("{store} (on disk before a call is released)"),
+        Durability::Process => format!("{store} (written before a call is released)"),
+    }
+}
+
+/// What to set for each agent and SDK.
+fn settings(resolved: &Resolved, address: SocketAddr) -> String {
+    let mut text = String::new();
+    let serves =
+        |dialect| resolved.proxy.providers.iter().any(|provider| provider.dialect == dialect);
+    if serves(Dialect::Anthropic) {
+        row(&mut text, "Claude Code, Anthropic SDKs", "");
+        let _ = writeln!(text, "    export ANTHROPIC_BASE_URL=http://{address}");
+    }
+    if serves(Dialect::OpenAiChat) {
+        row(&mut text, "OpenAI SDKs (Chat Completions)", "");
+        let _ = writeln!(text, "    export OPENAI_BASE_URL=http://{address}/v1");
+    }
+    row(&mut text, "one provider of several", "");
+    for provider in &resolved.proxy.providers {
+        let _ = writeln!(
+            text,
+            "    http://{address}/{}  ({})",
+            provider.name,
+            provider.dialect.as_str()
+        );
+    }
+    row(&mut text, "watch the calls", "");
+    text.push_str("    callgate tail\n");
+    text
+}

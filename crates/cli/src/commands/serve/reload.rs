@@ -1,0 +1,57 @@
+//! Policies that change while the gateway runs: validated, swapped at once, or rejected.
+
+use std::path::PathBuf;
+
+use callgate_config::{Error, PolicySet, Watched};
+use callgate_decide::Decider;
+
+use super::SERVED;
+
+/// Loads the policies anew, whenever it is called.
+pub(crate) struct Reloader {
+    config: Option<PathBuf>,
+    decider: Decider,
+}
+
+impl Reloader {
+    pub(crate) fn new(
+        config: Option<PathBuf>,
+        decider: Decider,
+    ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
+        let reloader = Self { config, decider };
+        move || reloader.reload()
+    }
+
+    /// Puts the new policies in force, or keeps the old ones. Answers with what to watch.
+    fn reload(&self) -> Option<Vec<Watched>> {
+        match callgate_config::load(self.config.as_deref(), &SERVED) {
+            Ok(mut resolved) => {
+                let detail = detail(&resolved.policies);
+                self.decider.swap(resolved.policies.compiled.take(), &detail);
+                tracing::info!(policies = detail, "policies loaded");
+                Some(resolved.policies.watched)
+            }
+            Err(error) => {
+                let why = why(&error);
+                self.decider.reject(&why);
+                tracing::error!(why, "policies rejected; the last good ones stay in force");
+                None
+            }
+        }
+    }
+}
+
+/// Which policies, for the record.
+pub(crate) fn detail(policies: &PolicySet) -> String {
+    if policies.origins.is_empty() { "none".to_owned() } else { policies.origins.join(", ") }
+}
+
+fn why(error: &Error) -> String {
+    match error {
+        Error::Rejected(rejected) => {
+            let problems = rejected.rendered(false);
+            format!("{rejected}\n{}", problems.join("\n"))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,92 @@
+//! `callgate stats`: counts over calls.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::Stats;
+use serde_json::{Map, Value, json};
+
+use crate::args;
+use crate::exit::Exit;
+use crate::records;
+use crate::render;
+use crate::report;
+use crate::table::Listing;
+
+/// As many as one looks at; `--json` has all.
+const TOP: usize = 10;
+
+pub(crate) fn run(args: &args::Stats, config: Option<&Path>) -> Result<Exit> {
+    let stats = records::reader(config)?.stats(&args.filters.query())?;
+    let text = if args.json { report::line(&as_json(&stats))? } else { shown(&stats) };
+    render::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn as_json(stats: &Stats) -> Value {
+    let turns = &stats.turns;
+    json!({
+        "records": stats.records,
+        "kinds": words(stats.kinds.iter().map(|(kind, n)| (kind.as_str().to_owned(), *n))),
+        "verdicts": words(stats.verdicts.iter().map(|(action, n)| (action.as_str().to_owned(), *n))),
+        "tools": stats.tools,
+        "rules": stats.rules,
+        "models": stats.models,
+        "providers": stats.providers,
+        "days": words(stats.days.iter().map(|(day, n)| (day.to_string(), *n))),
+        "turns": {
+            "recorded": turns.recorded,
+            "without_calls": turns.without_calls,
+            "tokens_input": turns.tokens_input,
+            "tokens_output": turns.tokens_output,
+        },
+    })
+}
+
+fn words(counts: impl Iterator<Item = (String, u64)>) -> Map<String, Value> {
+    counts.map(|(word, n)| (word, n.into())).collect()
+}
+
+fn shown(stats: &Stats) -> String {
+    let turns = &stats.turns;
+    let calls: u64 = stats.verdicts.values().sum();
+    let mut totals = Listing::new(["", "count"]);
+    let mut total = |name: &str, n: u64| totals.row([name.to_owned(), n.to_string()]);
+    total("calls", calls);
+    for (action, n) in &stats.verdicts {
+        total(&format!("  {}", action.as_str()), *n);
+    }
+    total("responses", turns.recorded + turns.without_calls.unwrap_or(0));
+    total("tokens in", turns.tokens_input);
+    total("tokens out", turns.tokens_output);
+    let mut text = totals.text();
+    top(&mut text, "tool", &stats.tools);
+    top(&mut text, "rule", &stats.rules);
+    top(&mut text, "model", &stats.models);
+    let days: BTreeMap<String, u64> =
+        stats.days.iter().map(|(day, n)| (day.to_string(), *n)).collect();
+    let mut rows = days.iter().rev().take(TOP);
+    if days.len() > 1 {
+        list(&mut text, "day (UTC)", &mut rows);
+    }
+    text
+}
+
+/// The names with the most calls.
+fn top(text: &mut String, head: &str, counts: &BTreeMap<String, u64>) {
+    let mut sorted: Vec<_> = counts.iter().collect();
+    sorted.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    if !sorted.is_empty() {
+        list(text, head, &mut sorted.into_iter().take(TOP));
+    }
+}
+
+fn list<'a>(text: &mut String, head: &str, rows: &mut dyn Iterator<Item = (&'a String, &'a u64)>) {
+    let mut table = Listing::new([head, "calls"]);
+    for (name, n) in rows {
+        table.row([name.clone(), n.to_string()]);
+    }
+    text.push('\n');
+    text.push_str(&table.text());
+}

@@ -1,0 +1,103 @@
+//! The store of records, opened as the config says.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Filter, Location, OpenError, Reader, Stored, Tool};
+
+use crate::args::Filters;
+use crate::render::{hinted, rule_name};
+
+/// Opens the store to read it.
+pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
+    let settings = callgate_config::audit_settings(config)?;
+    Reader::open(&settings.store).map_err(open_error)
+}
+
+/// The store's settings, if there is a store.
+pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_audit::Settings> {
+    let settings = callgate_config::audit_settings(config)?;
+    match &settings.store {
+        Location::Sqlite(path) if !path.exists() => {
+            Err(open_error(OpenError::Missing { path: path.clone() }))
+        }
+        Location::Memory => Err(open_error(OpenError::InMemory)),
+        Location::Sqlite(_) => Ok(settings),
+    }
+}
+
+/// A store that is not there yet is where everybody begins.
+fn open_error(error: OpenError) -> anyhow::Error {
+    match error {
+        OpenError::Missing { path } => hinted(
+            format!("no records yet: there is no store at `{}`", path.display()),
+            "`callgate serve` makes it; `callgate demo` shows what that is like",
+        ),
+        error => error.into(),
+    }
+}
+
+impl Filters {
+    /// The query these flags stand for.
+    pub(crate) fn query(&self) -> Filter {
+        Filter {
+            session: self.session.clone(),
+            tool: self.tool.clone(),
+            server: self.server.clone(),
+            surface: self.surface,
+            verdict: self.verdict,
+            rule: self.rule.clone(),
+            model: self.model.clone(),
+            since: self.since,
+            until: self.until,
+            limit: self.limit,
+            ..Filter::default()
+        }
+    }
+}
+
+/// A screenful or two, where nobody said how many.
+pub(crate) const DEFAULT_LIMIT: usize = 50;
+
+/// `allow`, `audit`, `deny` or `unjudged`; empty for what is no call.
+pub(crate) fn verdict(stored: &Stored) -> &'static str {
+    stored.record.verdict.as_ref().map_or("", |verdict| verdict.action.as_str())
+}
+
+/// The tool, with its server.
+pub(crate) fn tool(stored: &Stored) -> String {
+    match &stored.record.tool {
+        Some(Tool { name, server: Some(server), .. }) if !name.contains(server.as_str()) => {
+            format!("{server}/{name}")
+        }
+        Some(tool) => tool.name.clone(),
+        None => String::new(),
+    }
+}
+
+/// The rule that decided.
+pub(crate) fn rule(stored: &Stored) -> String {
+    match &stored.record.verdict {
+        Some(verdict) if verdict.policy.is_some() || verdict.rule.is_some() => {
+            rule_name(verdict.policy.as_deref(), verdict.rule.as_deref())
+        }
+        _ => String::new(),
+    }
+}
+
+/// What the tool was given, on one line.
+pub(crate) fn input(stored: &Stored) -> String {
+    let input = stored.record.tool.as_ref().and_then(|tool| tool.input.as_deref());
+    input.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Why, or what happened.
+pub(crate) fn why(stored: &Stored) -> &str {
+    let reason = stored.record.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref());
+    reason.or(stored.record.detail.as_deref()).unwrap_or_default()
+}
+
+/// Enough of an id to name it: its time, and bits that differ within a millisecond.
+pub(crate) fn id(stored: &Stored) -> String {
+    stored.record.id.to_string()
+}

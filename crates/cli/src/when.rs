@@ -1,0 +1,81 @@
+//! Times as people type and read them.
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// A time ago, a date, or a time; without a zone, in that of this machine.
+pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
+    parse_at(text.trim(), Timestamp::now(), &TimeZone::system())
+        .ok_or_else(|| "write a time ago like `30m`, `2h` or `7d`, a date like `2026-01-31`, or a time like `2026-01-31T12:00:00Z`".to_owned())
+}
+
+fn parse_at(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    if let Some(ago) = ago(text) {
+        return now.checked_sub(ago).ok();
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    let local = |time: DateTime| time.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp());
+    // A date alone would also be read as a time; both give midnight.
+    match text.parse::<Date>() {
+        Ok(date) if text.len() <= "2026-01-31".len() => local(date.at(0, 0, 0, 0)),
+        _ => text.parse::<DateTime>().ok().and_then(local),
+    }
+}
+
+fn ago(text: &str) -> Option<SignedDuration> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let seconds: i64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return None,
+    };
+    number.parse::<i64>().ok()?.checked_mul(seconds).map(SignedDuration::from_secs)
+}
+
+/// A time in the zone of this machine, to the second.
+pub(crate) fn shown(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// The same with the zone and the fraction, where it matters.
+pub(crate) fn shown_exactly(time: Timestamp) -> String {
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S%.3f %:z").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_people_type_them() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let table = [
+            ("30m", Some("2026-03-10T11:30:00Z")),
+            ("2h", Some("2026-03-10T10:00:00Z")),
+            ("7d", Some("2026-03-03T12:00:00Z")),
+            ("0s", Some("2026-03-10T12:00:00Z")),
+            ("2026-03-09", Some("2026-03-08T22:00:00Z")),
+            ("2026-03-09T08:00", Some("2026-03-09T06:00:00Z")),
+            ("2026-03-09 08:00:30", Some("2026-03-09T06:00:30Z")),
+            ("2026-03-09T08:00:00Z", Some("2026-03-09T08:00:00Z")),
+            ("2026-03-09T08:00:00+01:00", Some("2026-03-09T07:00:00Z")),
+            ("yesterday", None),
+            ("2", None),
+            ("-2h", None),
+            ("2026-13-01", None),
+            ("9999999999999999999d", None),
+        ];
+        for (text, expected) in table {
+            let expected = expected.map(|time| time.parse::<Timestamp>().unwrap());
+            assert_eq!(parse_at(text, now, &zone), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `callgate doctor`.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use serde_json::json;
+
+use crate::support::Test;
+
+/// An address on which nobody answers, and then somebody may.
+fn address() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+#[test]
+fn on_a_machine_with_nothing() {
+    let (listener, address) = address();
+    drop(listener);
+    let ran = Test::new(&["doctor"]).env("CALLGATE_LISTEN", &address).run();
+    let expected = format!(
+        "\
+config    none found: the defaults hold
+policies  builtin:starter (13 rules)
+store     [DIR]/.local/state/callgate/callgate.db
+store     not there yet: `callgate serve` makes it
+gateway   not running at {address}; `callgate serve` starts it
+enforced  calls in responses that go through the gateway: anthropic (anthropic)
+enforced  calls in responses that go through the gateway: openai-chat (openai)
+not       agents that do not go through the gateway
+not       tools advertised in requests: not in this version
+not       agents' hooks: not in this version
+not       MCP servers: not in this version
+not       connections: not in this version
+"
+    );
+    ran.sees(0, &expected, "");
+}
+
+#[test]
+fn a_gateway_that_answers() {
+    let (listener, address) = address();
+    let gateway = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 512];
+        let n = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok\n").unwrap();
+        String::from_utf8_lossy(&request[..n]).into_owned()
+    });
+    let ran = Test::new(&["doctor", "--json"]).env("CALLGATE_LISTEN", &address).run();
+    let request = gateway.join().unwrap();
+    assert!(request.starts_with("GET /healthz HTTP/1.1\r\n"), "{request}");
+    let found = &ran.json()[0];
+    assert_eq!((ran.code, &found["ok"]), (0, &json!(true)), "{found}");
+    assert_eq!(found["gateway"]["state"], "running");
+    assert_eq!(found["store"]["state"], "not there yet");
+    assert_eq!(found["enforced"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn somebody_else_answers() {
+    let (listener, address) = address();
+    let other = thread::spawn(move || drop(listener.accept().unwrap()));
+    let ran = Test::new(&["doctor"]).env("CALLGATE_LISTEN", &address).run();
+    other.join().unwrap();
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains(&format!("something else answers at {address}")), "{}", ran.stdout);
+}
+
+#[test]
+fn a_store_that_is_none() {
+    let (listener, address) = address();
+    drop(listener);
+    let ran = Test::new(&["doctor", "--config", "c.yaml", "--json"])
+        .file("c.yaml", "store: sqlite:notes.txt\npolicies: []\n")
+        .file("notes.txt", "these are notes, and nothing like a database at all; leave them be\n")
+        .env("CALLGATE_LISTEN", &address)
+        .run();
+    let found = &ran.json()[0];
+    assert_eq!((ran.code, &found["ok"]), (1, &json!(false)), "{found}");
+    assert_eq!(found["store"]["state"], "unusable");
+    assert_eq!(found["enforced"], json!([]));
+    let text = std::fs::read_to_string(ran.dir.path().join("notes.txt")).unwrap();
+    assert!(text.starts_with("these are notes"));
+}
+
+#[test]
+fn a_broken_config() {
+    let ran = Test::new(&["doctor", "--config", "c.yaml"]).file("c.yaml", "listen: here\n").run();
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.ends_with("error: the config is rejected: 1 problem\n"), "{}", ran.stderr);
+}

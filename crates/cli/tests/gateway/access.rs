@@ -1,0 +1,199 @@
+//! Who may come in, and as whom.
+
+use callgate_testkit::gateway::{Gateway, Setup};
+use callgate_testkit::http::Ask;
+use callgate_testkit::upstream::Upstream;
+use serde_json::Value;
+
+use crate::support::{ALLOW, CHAT, MESSAGES, ask, binary, gateway, setup, whole_turns};
+
+fn server() -> Upstream {
+    Upstream::start(|request| {
+        let [message, completion] = whole_turns("read_file", "{}");
+        if request.path.contains("chat") { completion.1 } else { message.1 }
+    })
+}
+
+#[test]
+fn a_wrong_host_is_refused() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "");
+    for host in ["evil.example", "evil.example:8484", "127.0.0.1.nip.io", "10.0.0.1", ""] {
+        for path in [MESSAGES, "/metrics", "/v1/models"] {
+            let reply = ask(path).header("host", host).send(gateway.address());
+            assert!([400, 403, 421].contains(&reply.status), "{host}: {}", reply.status);
+        }
+    }
+    assert!(upstream.requests().is_empty());
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8484"] {
+        assert_eq!(
+            ask(MESSAGES).header("host", host).send(gateway.address()).status,
+            200,
+            "{host}"
+        );
+    }
+}
+
+#[test]
+fn a_request_without_a_host_is_refused() {
+    use std::io::{Read, Write};
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "");
+    let mut stream = std::net::TcpStream::connect(gateway.address()).unwrap();
+    stream
+        .write_all(
+            b"POST /v1/messages HTTP/1.1\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+        )
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok();
+    assert!(answer.starts_with("HTTP/1.1 4"), "{answer}");
+    assert!(upstream.requests().is_empty());
+}
+
+#[test]
+fn a_foreign_page_is_refused() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "");
+    for (name, value) in [
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+        ("origin", "http://localhost.evil.example"),
+        ("sec-fetch-site", "cross-site"),
+    ] {
+        let reply = ask(MESSAGES).header(name, value).send(gateway.address());
+        assert_eq!(reply.status, 403, "{name}: {value}");
+        assert_eq!(reply.header("access-control-allow-origin"), None);
+    }
+    assert!(upstream.requests().is_empty());
+    let reply = ask(MESSAGES).header("origin", "http://localhost:3000").send(gateway.address());
+    assert_eq!(reply.status, 200);
+}
+
+/// Makes a key; gives it as it was shown.
+#[track_caller]
+fn add_key(setup: &Setup, args: &[&str]) -> String {
+    let ran = setup.run(&[&["keys", "add"], args].concat());
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let key = text.split_whitespace().find(|word| word.starts_with("cg_"));
+    key.unwrap_or_else(|| panic!("no key in {text}")).trim_matches(['"', ',']).to_owned()
+}
+
+#[test]
+fn another_address_needs_a_key() {
+    let upstream = server();
+    let setup = setup(&upstream, ALLOW, "").listen("0.0.0.0:0");
+    let key = add_key(&setup, &["ci", "--team", "platform", "--user", "build"]);
+    let gateway = setup.start();
+    for path in [MESSAGES, CHAT] {
+        let reply = ask(path).send(gateway.address());
+        assert_eq!(reply.status, 401, "{}", reply.text());
+        assert!(reply.text().contains("x-callgate-key"), "{}", reply.text());
+        let wrong = format!("{}x", &key[..key.len() - 1]);
+        for bad in ["", "cg_", "none", &wrong] {
+            let reply = ask(path).header("x-callgate-key", bad).send(gateway.address());
+            assert_eq!(reply.status, 401, "{bad}");
+        }
+    }
+    assert_eq!(Ask::get("/metrics").send(gateway.address()).status, 401);
+    assert_eq!(Ask::get("/healthz").send(gateway.address()).status, 200);
+    assert!(upstream.requests().is_empty());
+    let reply = ask(MESSAGES).header("x-callgate-key", &key).send(gateway.address());
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(upstream.request().header("x-callgate-key"), None, "the key went on");
+    let who = principal(&gateway);
+    assert_eq!(
+        (&who["key"], &who["team"], &who["user"]),
+        (&"ci".into(), &"platform".into(), &"build".into())
+    );
+    revoked(&gateway, &key);
+}
+
+fn revoked(gateway: &Gateway, key: &str) {
+    assert!(gateway.run(&["keys", "revoke", "ci"]).status.success());
+    let refused = |gateway: &Gateway| {
+        ask(MESSAGES).header("x-callgate-key", key).send(gateway.address()).status == 401
+    };
+    assert!(gateway.wait_until(refused), "a revoked key still works");
+}
+
+/// Who made the only call so far.
+fn principal(gateway: &Gateway) -> Value {
+    let calls = gateway.calls();
+    assert_eq!(calls.len(), 1, "{calls:?}");
+    calls[0]["principal"].clone()
+}
+
+#[test]
+fn a_key_can_stand_in_the_place_of_the_providers() {
+    let upstream = server();
+    let url = upstream.url();
+    let config = format!(
+        "providers:\n  anthropic: {{ base_url: \"{url}\", dialect: anthropic, api_key_env: REAL_KEY }}\n  \
+         openai: {{ base_url: \"{url}/v1\", dialect: openai-chat, api_key_env: REAL_KEY }}\npolicies: [rules.yaml]\n"
+    );
+    let setup = Setup::bare(binary()).file("rules.yaml", ALLOW).config(&config);
+    let setup = setup.listen("0.0.0.0:0").env("REAL_KEY", "sk-real");
+    let key = add_key(&setup, &["ci"]);
+    let gateway = setup.start();
+    let body = r#"{"messages":[]}"#;
+    let bearer = format!("Bearer {key}");
+    for (path, name, value) in [
+        (MESSAGES, "x-api-key", &key),
+        (MESSAGES, "authorization", &bearer),
+        (CHAT, "authorization", &bearer),
+    ] {
+        let reply = Ask::post(path, body).header(name, value).send(gateway.address());
+        assert_eq!(reply.status, 200, "{path} {name}: {}", reply.text());
+        let request = upstream.requests().pop().unwrap();
+        let sent: Vec<&str> =
+            ["x-api-key", "authorization"].iter().filter_map(|name| request.header(name)).collect();
+        assert!(sent == ["sk-real"] || sent == ["Bearer sk-real"], "{path} {name}: {sent:?}");
+        assert!(!format!("{request:?}").contains(&key), "the gateway key went on");
+    }
+    let reply =
+        Ask::post(CHAT, body).header("authorization", "Bearer sk-real").send(gateway.address());
+    assert_eq!(reply.status, 401, "the provider's own key is no gateway key");
+}
+
+#[test]
+fn a_client_cannot_say_who_it_is() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "");
+    let claims = ["user", "team", "org", "key", "principal"];
+    let ask = claims.iter().fold(ask(MESSAGES), |ask, name| {
+        ask.header(&format!("x-callgate-{name}"), "root").header(&format!("x-{name}"), "root")
+    });
+    assert_eq!(ask.send(gateway.address()).status, 401, "a key that nobody has is refused");
+    let claims = ["user", "team", "org", "principal"];
+    let ask = claims.iter().fold(crate::support::ask(MESSAGES), |ask, name| {
+        ask.header(&format!("x-callgate-{name}"), "root").header(&format!("x-{name}"), "root")
+    });
+    assert_eq!(ask.send(gateway.address()).status, 200);
+    let who = principal(&gateway);
+    assert!(!who.to_string().contains("root"), "{who}");
+    assert_eq!(who["user"], "local");
+}
+
+#[test]
+fn what_a_client_claims_of_its_agent_and_session_is_a_claim() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "");
+    let ask = ask(MESSAGES).header("x-callgate-agent", "claude-code");
+    assert_eq!(ask.header("x-callgate-session", "s-1").send(gateway.address()).status, 200);
+    let who = principal(&gateway);
+    assert_eq!((&who["agent"], &who["session"]), (&"claude-code".into(), &"s-1".into()));
+    assert_ne!(who["agent_proven"], Value::Bool(true));
+    assert_eq!(upstream.request().header("x-callgate-agent"), None);
+}
+
+#[test]
+fn a_claim_does_not_open_a_rule_that_allows() {
+    let policy = "policy: agents\ndefault: deny\nrules:\n  - { id: trusted, agent: claude-code, tool: read_file, verdict: allow }\n";
+    let upstream = server();
+    let gateway = gateway(&upstream, policy, "");
+    let ask = ask(MESSAGES).header("x-callgate-agent", "claude-code");
+    let reply = ask.header("user-agent", "claude-cli/2.0").send(gateway.address());
+    assert!(!reply.text().contains("tool_use\""), "{}", reply.text());
+}

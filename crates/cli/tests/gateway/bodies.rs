@@ -1,0 +1,256 @@
+//! What leaves of a response: what is allowed to the byte, of what is denied nothing.
+
+use callgate_gate::OnDeny;
+use callgate_testkit::corpus::{self, Allow, Case};
+use callgate_testkit::upstream::{Answer, Coding, Framing, Step, Upstream, gzip_pieces};
+use callgate_testkit::{clients, drive};
+
+use crate::support::{
+    ALLOW, CHAT, MESSAGES, ask, ask_for, case, corpus_server, gateway, is_refusal, path_of, served,
+    turns,
+};
+
+/// Allows everything, once the arguments are there.
+const HELD: &str = "policy: held\nrules:\n  - { id: never, when: { arg: callgate_absent, equals: 'no such value' }, verdict: deny, reason: never }\n";
+
+/// Denies everything, once the arguments are there.
+const DENY_ARGUMENTS: &str = "policy: arguments\nrules:\n  - { id: r, when: { arg: callgate_absent, exists: false }, verdict: deny, reason: not with these }\n";
+
+/// Denies everything.
+const DENY_ALL: &str =
+    "policy: all\nrules:\n  - { id: r, tool: \"*\", verdict: deny, reason: not here }\n";
+
+/// Clients may read other letters than callgate, so these are refused before they are read.
+fn is_foreign(case: &Case) -> bool {
+    let kind = case.about.content_type.as_deref().unwrap_or_default();
+    kind.contains("charset=") && !kind.contains("charset=utf-8")
+}
+
+/// Sends every case through a gateway, as `model` names it, and gives what is wrong with what came.
+fn through(
+    policy: &str,
+    settings: &str,
+    model: impl Fn(usize, &Case) -> Option<String>,
+    wrong: impl Fn(&Case, &[u8]) -> Option<String>,
+) {
+    let upstream = corpus_server();
+    let gateway = gateway(&upstream, policy, settings);
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for (number, case) in corpus::all().iter().enumerate() {
+        let Some(model) = model(number, case) else { continue };
+        let reply = ask_for(case, &model).send(gateway.address());
+        count += 1;
+        if is_foreign(case) {
+            is_refusal(&reply, path_of(case), 502);
+        } else if let Some(what) = wrong(case, &reply.body) {
+            failures.push(format!("{}: {what}: {} {}", case.name, reply.status, reply.text()));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {count}:\n{}", failures.len(), failures.join("\n"));
+    assert!(count > 0);
+}
+
+fn plain(number: usize, _: &Case) -> Option<String> {
+    Some(format!("case-{number}"))
+}
+
+/// What must leave when all is allowed: what the gate makes of it, which is the same bytes for all
+/// that clients read alike.
+fn not_as_allowed(
+    policies: &callgate_policy::Policies,
+    case: &Case,
+    body: &[u8],
+) -> Option<String> {
+    let settings = drive::settings(OnDeny::Explain);
+    let expected = drive::run(case.dialect, settings, policies, [&*case.body]).out;
+    let identical = case.about.allow == Allow::Identical && !case.name.contains("args_");
+    if identical && expected != case.body {
+        return Some("the gate itself changes it".into());
+    }
+    (body != expected).then(|| "is not what was allowed".into())
+}
+
+#[test]
+fn the_allowed_corpus_leaves_byte_for_byte() {
+    let policies = drive::allow_all();
+    through(ALLOW, "", plain, |case, body| not_as_allowed(&policies, case, body));
+}
+
+#[test]
+fn the_allowed_corpus_leaves_byte_for_byte_after_its_arguments_were_judged() {
+    let policies = drive::allow_all_held();
+    through(HELD, "", plain, |case, body| {
+        let settings = drive::settings(OnDeny::Explain);
+        let expected = drive::run(case.dialect, settings, &policies, [&*case.body]).out;
+        (body != expected).then(|| "is not what was allowed".into())
+    });
+}
+
+/// A call in what left, by any client's reading.
+fn a_call(case: &Case, body: &[u8]) -> Option<String> {
+    let readings = clients::readings(case.dialect, body);
+    let seen = readings.into_iter().find(|(_, calls)| !calls.is_empty())?;
+    Some(format!("{} sees {:?}", seen.0, seen.1))
+}
+
+#[test]
+fn no_client_can_read_a_call_that_was_denied_by_name() {
+    through(DENY_ALL, "", plain, a_call);
+}
+
+#[test]
+fn no_client_can_read_a_call_that_was_denied_silently() {
+    through(DENY_ALL, "on_deny: silent", plain, a_call);
+}
+
+#[test]
+fn no_client_can_read_a_call_that_was_denied_by_arguments() {
+    through(DENY_ARGUMENTS, "", plain, a_call);
+}
+
+/// The longest body that is sent byte by byte: each is a write and a read of its own.
+const DRIBBLED: usize = 6 << 10;
+
+fn dribbled(number: usize, case: &Case) -> Option<String> {
+    (case.body.len() <= DRIBBLED).then(|| format!("case-{number}-dribble"))
+}
+
+#[test]
+fn a_dribbled_body_leaves_the_same() {
+    let policies = drive::allow_all();
+    through(ALLOW, "", dribbled, |case, body| not_as_allowed(&policies, case, body));
+}
+
+#[test]
+fn no_call_can_be_read_in_a_dribbled_body_that_was_denied() {
+    through(DENY_ARGUMENTS, "", dribbled, a_call);
+}
+
+#[test]
+fn every_coding_is_undone() {
+    let codings = ["gzip", "deflate", "br", "zstd", "gzip-br", "zstd-gzip"];
+    let policies = drive::allow_all();
+    let model =
+        |number, _: &Case| Some(format!("case-{number}-{}", codings[number % codings.len()]));
+    through(ALLOW, "", model, |case, body| not_as_allowed(&policies, case, body));
+}
+
+#[test]
+fn no_call_can_be_read_in_a_coded_body_that_was_denied() {
+    let codings = ["gzip", "deflate", "br", "zstd", "gzip-br", "zstd-gzip"];
+    let model =
+        |number, _: &Case| Some(format!("case-{number}-{}", codings[number % codings.len()]));
+    through(DENY_ARGUMENTS, "", model, a_call);
+}
+
+#[test]
+fn odd_forms_of_codings_are_undone_too() {
+    let case = case("anthropic/text-then-tool");
+    let half = case.body.len() / 2;
+    let mut members = Coding::Gzip.encode(&case.body[..half]);
+    members.extend(Coding::Gzip.encode(&case.body[half..]));
+    let coded = |name: &str, body: Vec<u8>| {
+        served(&case).map_body(|_| body).header("content-encoding", name)
+    };
+    for answer in [
+        coded("gzip", members),
+        coded("x-gzip", Coding::Gzip.encode(&case.body)),
+        coded("deflate", Coding::RawDeflate.encode(&case.body)),
+        coded("identity", case.body.clone()),
+        coded("GZIP", Coding::Gzip.encode(&case.body)),
+    ] {
+        let upstream = Upstream::always(answer);
+        let gateway = gateway(&upstream, ALLOW, "");
+        let reply = ask(MESSAGES).send(gateway.address());
+        assert_eq!((reply.status, reply.header("content-encoding")), (200, None));
+        assert_eq!(reply.body, case.body);
+    }
+}
+
+#[test]
+fn every_framing_leaves_the_same_body() {
+    let case = case("openai-chat/openai-parallel-tools-gpt4o");
+    for framing in [Framing::Length, Framing::Chunked, Framing::Close] {
+        let upstream = Upstream::always(served(&case).framed(framing));
+        let gateway = gateway(&upstream, ALLOW, "");
+        let reply = ask(CHAT).send(gateway.address());
+        assert_eq!((reply.status, reply.is_whole, &reply.body), (200, true, &case.body));
+    }
+}
+
+/// The places behind each event of a stream.
+fn events(body: &[u8]) -> Vec<&[u8]> {
+    let mut events = Vec::new();
+    let mut rest = body;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"\n\n") {
+        let (event, behind) = rest.split_at(at + 2);
+        events.push(event);
+        rest = behind;
+    }
+    events
+}
+
+#[test]
+fn text_is_not_delayed() {
+    for (path, answer) in turns("read_file", "{}") {
+        let mut whole = Vec::new();
+        let answer = answer.map_body(|body| {
+            whole = body.to_vec();
+            Vec::new()
+        });
+        let all = events(&whole);
+        let text = all.iter().rposition(|event| contains(event, "comes.")).unwrap();
+        let (now, later) = (all[..=text].concat(), all[text + 1..].concat());
+        for answer in [
+            answer.clone().send(now.clone()).step(Step::Stall).send(later.clone()),
+            gzipped(answer, &[&now, &later]),
+        ] {
+            let upstream = Upstream::always(answer);
+            let gateway = gateway(&upstream, ALLOW, "");
+            let mut exchange =
+                callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
+            assert!(exchange.read_until("comes."), "{path}: the text did not come");
+            upstream.release();
+            assert_eq!(exchange.finish().unwrap().body, whole, "{path}");
+        }
+    }
+}
+
+/// A live stream in gzip, which stalls between its two pieces.
+fn gzipped(answer: Answer, pieces: &[&[u8]; 2]) -> Answer {
+    let coded = gzip_pieces(&pieces[..]);
+    let answer = answer.header("content-encoding", "gzip").send(coded[0].clone());
+    answer.step(Step::Stall).send(coded[1].clone()).send(coded[2].clone())
+}
+
+#[test]
+fn a_call_is_held_until_it_is_judged_and_then_released() {
+    for (path, answer) in turns("read_file", r#"{"path":"secret.txt"}"#) {
+        let mut whole = Vec::new();
+        let answer = answer.map_body(|body| {
+            whole = body.to_vec();
+            Vec::new()
+        });
+        let all = events(&whole);
+        let mark = if path == MESSAGES { "content_block_stop" } else { "tool_calls\"}" };
+        let end = all.iter().rposition(|event| contains(event, mark)).unwrap();
+        let answer = answer.send(all[..end].concat()).step(Step::Stall).send(all[end..].concat());
+        let upstream = Upstream::always(answer);
+        let gateway = gateway(&upstream, HELD, "");
+        let mut exchange =
+            callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
+        assert!(exchange.read_until("comes."));
+        // Whatever else has come is there by now.
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        if path == MESSAGES {
+            assert!(!exchange.reply().text().contains("read_file"), "{}", exchange.reply().text());
+        }
+        upstream.release();
+        assert_eq!(exchange.finish().unwrap().body, whole, "{path}");
+    }
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    String::from_utf8_lossy(bytes).contains(text)
+}

@@ -1,0 +1,402 @@
+//! What each failure means: one test for each way a response, a request or an upstream can be bad.
+
+use std::time::{Duration, Instant};
+
+use callgate_testkit::clients;
+use callgate_testkit::corpus;
+use callgate_testkit::http::{Ask, Exchange};
+use callgate_testkit::upstream::{Answer, Framing, Step, Upstream};
+use serde_json::json;
+
+use crate::support::{ALLOW, CHAT, DENY, MESSAGES, ask, gateway, is_refusal, turns, whole_turns};
+
+/// Allows everything, once the arguments are there.
+const HELD: &str = "policy: held\nrules:\n  - { id: never, when: { arg: absent, equals: never }, verdict: deny, reason: never }\n";
+
+#[test]
+fn error_statuses_pass_with_headers_and_body() {
+    let anthropic = r#"{ "type":"error", "error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1" }"#;
+    let openai = r#"{ "error":{"message":"Rate limit","type":"requests","param":null,"code":"rate_limit_exceeded"} }"#;
+    for (path, body) in [(MESSAGES, anthropic), (CHAT, openai)] {
+        for status in [400, 401, 403, 404, 413, 429, 500, 503, 529] {
+            let answer = Answer::json(status, body).header("retry-after", "7");
+            let upstream = Upstream::always(answer.header("x-request-id", "req_1"));
+            let gateway = gateway(&upstream, DENY, "");
+            let reply = ask(path).send(gateway.address());
+            assert_eq!((reply.status, reply.text()), (status, body.to_owned()), "{path}");
+            assert_eq!(reply.header("retry-after"), Some("7"));
+            assert_eq!(reply.header("x-request-id"), Some("req_1"));
+            assert_eq!(reply.header("content-type"), Some("application/json"));
+        }
+    }
+}
+
+#[test]
+fn an_error_that_is_no_json_passes() {
+    let upstream = Upstream::always(
+        Answer::new(502).header("content-type", "text/html").send("<h1>Bad Gateway</h1>"),
+    );
+    let gateway = gateway(&upstream, DENY, "");
+    let reply = ask(MESSAGES).send(gateway.address());
+    assert_eq!((reply.status, reply.text()), (502, "<h1>Bad Gateway</h1>".to_owned()));
+}
+
+#[test]
+fn call_text_in_an_error_is_removed() {
+    let failed = r#"<function=delete_all>{\"path\":\"/\"}</function>"#;
+    let body = format!(
+        r#"{{"error":{{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"{failed}"}}}}"#
+    );
+    let upstream = Upstream::always(Answer::json(400, body));
+    let gateway = gateway(&upstream, ALLOW, "");
+    let reply = ask(CHAT).send(gateway.address());
+    assert_eq!(
+        (reply.status, reply.json()["error"]["code"].clone()),
+        (400, json!("tool_use_failed"))
+    );
+    assert!(!reply.text().contains("delete_all"), "{}", reply.text());
+}
+
+#[test]
+fn a_call_under_an_error_status_does_not_reach_a_client_that_reads_bodies_only() {
+    for (path, answer) in whole_turns("delete_all", "{}") {
+        let mut body = Vec::new();
+        answer.map_body(|whole| {
+            body = whole.to_vec();
+            Vec::new()
+        });
+        let upstream = Upstream::always(Answer::json(400, body));
+        let gateway = gateway(&upstream, DENY, "");
+        let reply = ask(path).send(gateway.address());
+        // SDKs raise on the status. What they raise with is for people, so this may stay as it is;
+        // the status must not become a success.
+        assert!(reply.status >= 400, "{}", reply.text());
+    }
+}
+
+#[test]
+fn an_unknown_coding_is_refused() {
+    for (path, answer) in turns("delete_all", "{}") {
+        for coding in ["compress", "rot13", "gzip, rot13", "aws-chunked"] {
+            let upstream = Upstream::always(answer.clone().header("content-encoding", coding));
+            let gateway = gateway(&upstream, DENY, "");
+            let reply = ask(path).send(gateway.address());
+            is_refusal(&reply, path, 502);
+            assert_eq!(reply.header("content-encoding"), None);
+        }
+    }
+}
+
+#[test]
+fn a_coding_that_cannot_be_undone_is_refused_or_ends_in_an_error() {
+    for (path, answer) in turns("delete_all", "{}") {
+        for coding in ["gzip", "deflate", "br", "zstd"] {
+            let upstream = Upstream::always(answer.clone().header("content-encoding", coding));
+            let gateway = gateway(&upstream, DENY, "");
+            let reply = ask(path).send(gateway.address());
+            assert!(!reply.text().contains("delete_all"), "{coding}: {}", reply.text());
+            let told = reply.status == 502 || reply.text().contains("error") || !reply.is_whole;
+            assert!(told, "{path} {coding}: {} {}", reply.status, reply.text());
+        }
+    }
+}
+
+#[test]
+fn another_character_set_is_refused() {
+    for (path, answer) in whole_turns("delete_all", "{}") {
+        for kind in ["application/json; charset=utf-16", "text/event-stream; charset=utf-7"] {
+            let mut other = Answer::new(200).header("content-type", kind);
+            answer.clone().map_body(|body| {
+                other = other.clone().send(body);
+                Vec::new()
+            });
+            let upstream = Upstream::always(other);
+            let gateway = gateway(&upstream, DENY, "");
+            is_refusal(&ask(path).send(gateway.address()), path, 502);
+        }
+    }
+}
+
+#[test]
+fn a_response_in_another_dialect_is_refused() {
+    let [messages, chat] = turns("delete_all", "{}");
+    let [message, completion] = whole_turns("delete_all", "{}");
+    for (path, answer) in
+        [(MESSAGES, chat.1), (CHAT, messages.1), (MESSAGES, completion.1), (CHAT, message.1)]
+    {
+        for policy in [ALLOW, DENY] {
+            let upstream = Upstream::always(answer.clone());
+            let gateway = gateway(&upstream, policy, "");
+            let reply = ask(path).send(gateway.address());
+            assert!(!reply.text().contains("delete_all"), "{path}: {}", reply.text());
+            assert!(reply.text().contains("error"), "{path}: {} {}", reply.status, reply.text());
+        }
+    }
+}
+
+#[test]
+fn other_apis_shapes_are_refused() {
+    let call = r#"{"name":"delete_all","args":{}}"#;
+    let bodies = [
+        format!(r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{call}}}]}}}}]}}"#),
+        r#"{"id":"resp_1","object":"response","output":[{"type":"function_call","call_id":"c","name":"delete_all","arguments":"{}"}]}"#.to_owned(),
+        r#"{"model":"m","message":{"role":"assistant","tool_calls":[{"function":{"name":"delete_all","arguments":{}}}]},"done":true}"#.to_owned(),
+        format!("[{{\"functionCall\":{call}}}]"),
+    ];
+    for body in bodies {
+        for path in [MESSAGES, CHAT] {
+            let upstream = Upstream::always(Answer::json(200, body.clone()));
+            let gateway = gateway(&upstream, ALLOW, "");
+            let reply = ask(path).send(gateway.address());
+            assert!(!reply.text().contains("delete_all"), "{path}: {}", reply.text());
+            is_refusal(&reply, path, 502);
+        }
+    }
+}
+
+#[test]
+fn garbage_is_refused() {
+    for body in [&b"\x00\x01\x02\xff"[..], b"<html>hello</html>", b"{", b"{\"a\":1}{\"b\":2}"] {
+        for path in [MESSAGES, CHAT] {
+            let upstream = Upstream::always(Answer::json(200, body));
+            let gateway = gateway(&upstream, ALLOW, "");
+            is_refusal(&ask(path).send(gateway.address()), path, 502);
+        }
+    }
+}
+
+#[test]
+fn an_upstream_that_speaks_no_http_is_refused() {
+    for bytes in ["hello\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\x16\x03\x01\x00\x05", ""] {
+        let upstream = Upstream::always(Answer::raw(bytes));
+        let gateway = gateway(&upstream, ALLOW, "");
+        is_refusal(&ask(CHAT).send(gateway.address()), CHAT, 502);
+    }
+}
+
+#[test]
+fn an_upstream_that_is_not_there_is_told() {
+    let upstream = Upstream::always(Answer::new(200));
+    let gateway = gateway(&upstream, ALLOW, "");
+    drop(upstream);
+    for path in [MESSAGES, CHAT] {
+        is_refusal(&ask(path).send(gateway.address()), path, 502);
+    }
+}
+
+/// A turn that breaks off inside its call.
+fn broken(path: &str, step: Step) -> Answer {
+    let (_, answer) = turns("read_file", r#"{"path":"a long enough name"}"#)
+        .into_iter()
+        .find(|(known, _)| *known == path)
+        .unwrap();
+    let mut head = Vec::new();
+    let answer = answer.map_body(|body| {
+        let text = String::from_utf8_lossy(body);
+        head = body[..text.rfind("long").unwrap()].to_vec();
+        Vec::new()
+    });
+    answer.send(head).pause(50).step(step)
+}
+
+#[test]
+fn a_stream_that_breaks_inside_a_call_shows_no_call() {
+    for path in [MESSAGES, CHAT] {
+        for step in [Step::Cut, Step::Reset] {
+            let upstream = Upstream::always(broken(path, step));
+            let gateway = gateway(&upstream, HELD, "");
+            let reply = ask(path).send(gateway.address());
+            assert!(reply.text().contains("comes."), "{}", reply.text());
+            assert!(!reply.text().contains("read_file"), "{}", reply.text());
+            let told = reply.text().contains("error") || !reply.is_whole;
+            assert!(told, "{path}: the client cannot tell: {}", reply.text());
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_breaks_inside_a_live_call_is_told() {
+    for path in [MESSAGES, CHAT] {
+        for step in [Step::Cut, Step::Reset] {
+            let upstream = Upstream::always(broken(path, step));
+            let gateway = gateway(&upstream, ALLOW, "");
+            let reply = ask(path).send(gateway.address());
+            let told = reply.text().contains("\"error\"") || !reply.is_whole;
+            assert!(told, "{path}: {}", reply.text());
+        }
+    }
+}
+
+#[test]
+fn a_whole_body_that_breaks_off_is_refused() {
+    for (path, answer) in whole_turns("delete_all", "{}") {
+        for framing in [Framing::Length, Framing::Chunked] {
+            let mut half = Vec::new();
+            answer.clone().map_body(|body| {
+                half = body[..body.len() - 20].to_vec();
+                Vec::new()
+            });
+            let answer = Answer::new(200).header("content-type", "application/json");
+            let answer = match framing {
+                Framing::Length => answer.header("content-length", "5000"),
+                _ => answer,
+            };
+            let upstream = Upstream::always(answer.framed(framing).send(half).step(Step::Cut));
+            let gateway = gateway(&upstream, DENY, "");
+            let reply = ask(path).send(gateway.address());
+            assert!(!reply.text().contains("delete_all"), "{}", reply.text());
+            assert!(reply.status == 502 || !reply.is_whole, "{path}: {}", reply.text());
+        }
+    }
+}
+
+#[test]
+fn an_upstream_that_stalls_is_cut_after_the_idle_timeout() {
+    let upstream = Upstream::always(broken(MESSAGES, Step::Stall));
+    let gateway = gateway(&upstream, HELD, "gateway: { idle_timeout: 1s }");
+    let before = Instant::now();
+    let reply = ask(MESSAGES).send(gateway.address());
+    assert!(before.elapsed() < Duration::from_secs(15));
+    assert!(!reply.text().contains("read_file"), "{}", reply.text());
+    assert!(reply.text().contains("error") || !reply.is_whole, "{}", reply.text());
+}
+
+#[test]
+fn a_stream_that_is_slow_but_alive_is_not_cut() {
+    let [(path, answer), _] = turns("read_file", "{}");
+    let mut whole = Vec::new();
+    let answer = answer.map_body(|body| {
+        whole = body.to_vec();
+        Vec::new()
+    });
+    let ping = b"event: ping\ndata: {\"type\": \"ping\"}\n\n".to_vec();
+    // Twice as long as the timeout, and never silent for that long.
+    let answer = answer.step(Step::Repeat(ping.clone(), 8, Duration::from_millis(250)));
+    let upstream = Upstream::always(answer.send(whole.clone()));
+    let gateway = gateway(&upstream, ALLOW, "gateway: { idle_timeout: 1s }");
+    let reply = ask(path).send(gateway.address());
+    assert!(reply.is_whole);
+    assert_eq!(reply.body, [ping.repeat(8), whole].concat());
+}
+
+#[test]
+fn a_frame_that_cannot_be_read_is_withheld_unless_it_may_pass() {
+    for (path, answer) in turns("read_file", "{}") {
+        let bad = "data: {\"type\": \"content_block_delta\", \"choices\": [}\n\n";
+        let answer = answer.map_body(|body| [bad.as_bytes(), body].concat());
+        let upstream = Upstream::always(answer);
+        let closed = gateway(&upstream, ALLOW, "");
+        let reply = ask(path).send(closed.address());
+        assert!(!reply.text().contains("[}"), "{}", reply.text());
+        let open = gateway(&upstream, ALLOW, "malformed: pass");
+        let reply = ask(path).send(open.address());
+        assert!(reply.text().contains("[}"), "{}", reply.text());
+    }
+}
+
+/// A turn with one call of these arguments, streamed; and what is left of it.
+fn left(path: &str, tool: &str, input: &str, policy: &str, settings: &str) -> (String, bool) {
+    let (_, answer) = turns(tool, input).into_iter().find(|(known, _)| *known == path).unwrap();
+    let upstream = Upstream::always(answer);
+    let gateway = gateway(&upstream, policy, settings);
+    let reply = ask(path).send(gateway.address());
+    let case = corpus::all().into_iter().find(|case| crate::support::path_of(case) == path);
+    let readings = clients::readings(case.unwrap().dialect, &reply.body);
+    let has_call = readings.values().any(|calls| calls.iter().any(|(name, _)| name == tool));
+    (reply.text(), has_call)
+}
+
+#[test]
+fn arguments_that_are_no_object_count_against_the_call() {
+    for path in [MESSAGES, CHAT] {
+        for input in ["[1]", "{\"a\":", "{\"a\":1,\"a\":2}"] {
+            let (text, has_call) = left(path, "read_file", input, HELD, "");
+            assert!(!has_call, "{path} {input}: {text}");
+        }
+        let (text, has_call) = left(path, "read_file", "[1]", ALLOW, "");
+        assert!(has_call, "the name decides: {path}: {text}");
+        let (text, has_call) = left(path, "read_file", "[1]", ALLOW, "arguments: deny");
+        assert!(!has_call, "{path}: {text}");
+    }
+}
+
+#[test]
+fn arguments_over_the_limit_count_against_the_call() {
+    let input = format!("{{\"text\":\"{}\"}}", "x".repeat(4000));
+    let limit = "limits: { arguments: 1KiB }";
+    for path in [MESSAGES, CHAT] {
+        let (text, has_call) = left(path, "write", &input, HELD, limit);
+        assert!(!has_call, "{path}: {text}");
+        let allow = format!("{limit}\noversize: allow");
+        let (text, has_call) = left(path, "write", &input, HELD, &allow);
+        assert!(has_call, "{path}: {text}");
+        let deny = format!("{limit}\noversize: deny");
+        let (text, has_call) = left(path, "write", &input, ALLOW, &deny);
+        assert!(!has_call, "{path}: {text}");
+    }
+}
+
+#[test]
+fn a_frame_over_the_limit_ends_the_stream() {
+    let input = format!("{{\"text\":\"{}\"}}", "x".repeat(40_000));
+    for path in [MESSAGES, CHAT] {
+        let (text, has_call) = left(path, "write", &input, HELD, "limits: { frame: 4KiB }");
+        assert!(!has_call && text.contains("error"), "{path}: {text}");
+    }
+}
+
+#[test]
+fn a_request_that_must_be_read_in_an_unknown_coding_gets_415() {
+    let upstream = Upstream::start(|request| match request.path.as_str() {
+        MESSAGES => turns("delete_all", "{}")[0].1.clone(),
+        _ => turns("delete_all", "{}")[1].1.clone(),
+    });
+    let gateway = gateway(&upstream, DENY, "");
+    // From here on something may have to be restored.
+    assert_eq!(ask(MESSAGES).send(gateway.address()).status, 200);
+    let odd = Ask::post(MESSAGES, "??")
+        .header("authorization", "Bearer none")
+        .header("content-encoding", "rot13");
+    assert!(gateway.wait_until(|gateway| odd.send(gateway.address()).status == 415));
+}
+
+#[test]
+fn a_client_that_sends_its_head_slowly_does_not_hold_others_up() {
+    use std::io::Write;
+    let upstream = Upstream::always(turns("read_file", "{}")[0].1.clone());
+    let gateway = gateway(&upstream, ALLOW, "");
+    let mut slow = Vec::new();
+    for _ in 0..200 {
+        let mut stream = std::net::TcpStream::connect(gateway.address()).unwrap();
+        stream.write_all(b"POST /v1/messages HTTP/1.1\r\nhost: ").unwrap();
+        slow.push(stream);
+    }
+    let before = Instant::now();
+    assert_eq!(ask(MESSAGES).send(gateway.address()).status, 200);
+    assert!(before.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn requests_that_two_servers_read_in_two_ways_are_refused() {
+    let upstream = Upstream::always(turns("read_file", "{}")[1].1.clone());
+    let gateway = gateway(&upstream, ALLOW, "");
+    for headers in [
+        &[("transfer-encoding", "chunked"), ("content-length", "4")][..],
+        &[("content-length", "4"), ("content-length", "5")],
+        &[("transfer-encoding", "xchunked")],
+    ] {
+        let ask = headers
+            .iter()
+            .fold(Ask::post(CHAT, "0\r\n\r\n"), |ask, (name, value)| ask.header(name, value));
+        // Refused, or read in the one way the standard says; but never sent on as it came.
+        if let Ok(exchange) = Exchange::open(gateway.address(), &ask) {
+            let _ = exchange.finish();
+        }
+    }
+    for request in upstream.requests() {
+        let both = request.header("content-length").is_some()
+            && request.header("transfer-encoding").is_some();
+        let lengths = request.headers.iter().filter(|(name, _)| name == "content-length").count();
+        assert!(!both && lengths < 2, "{request:?}");
+    }
+}

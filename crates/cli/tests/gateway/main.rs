@@ -1,0 +1,25 @@
+//! The gateway from outside: the real binary between a client and a scripted provider.
+//!
+//! `official` and `conversations` run the official clients and are skipped, loudly, where these
+//! are not set up; the others speak plain HTTP.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+
+mod access;
+mod bodies;
+mod conversations;
+mod failures;
+mod headers;
+mod official;
+mod operation;
+mod policies;
+mod records;
+mod restoring;
+mod routes;
+mod support;

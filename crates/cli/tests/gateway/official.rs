@@ -1,0 +1,115 @@
+//! What the official clients make of the corpus, through the gateway.
+//!
+//! As in `sdk.rs`, which does the same with `callgate filter`: no client may see a denied call, and
+//! where the clients agree on a response they must see the same when all is allowed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use callgate_testkit::corpus::{self, Case};
+use callgate_testkit::drive;
+use callgate_testkit::gateway::Gateway;
+use callgate_testkit::sdk::{self, Treatment, every_name};
+use callgate_testkit::upstream::Upstream;
+use serde_json::{Value, json};
+
+use crate::support::{corpus_server, gateway};
+
+#[test]
+fn official_clients_see_the_corpus_as_it_was_allowed() {
+    let Some(interpreters) = sdk::interpreters() else { return };
+    let cases = corpus::all();
+    let upstream = corpus_server();
+    let roots = Roots::start(&upstream, &cases);
+    let jobs = roots.jobs(&cases, |_, _| Some(""));
+    let seen = sdk::read(&mut interpreters.readers(), &jobs);
+    check(&cases, &seen);
+}
+
+/// Every how many cases one is sent byte by byte, or coded: all of them would take minutes.
+const EVERY: usize = 9;
+
+#[test]
+fn official_clients_see_the_same_of_dribbled_and_coded_responses() {
+    const WAYS: [&str; 7] =
+        ["-dribble", "-gzip", "-deflate", "-br", "-zstd", "-gzip-br", "-zstd-gzip"];
+    let Some(interpreters) = sdk::interpreters() else { return };
+    let cases = corpus::all();
+    let upstream = corpus_server();
+    let roots = Roots::start(&upstream, &cases);
+    let mut readers = interpreters.readers();
+    for (turn, way) in WAYS.into_iter().enumerate() {
+        // Other cases each time. Directly they come uncoded: not every client knows every coding.
+        let jobs = roots.jobs(&cases, |number, treatment| {
+            let chosen = number % EVERY == turn && cases[number].body.len() < 8 << 10;
+            chosen.then_some(if *treatment == Treatment::Direct { "" } else { way })
+        });
+        assert!(jobs.len() > EVERY, "{way}: only {} jobs", jobs.len());
+        let seen = sdk::read(&mut readers, &jobs);
+        check(&cases, &seen);
+    }
+}
+
+/// One gateway for each treatment, and the upstream itself.
+struct Roots {
+    gateways: Vec<(Treatment, Gateway)>,
+    direct: String,
+}
+
+impl Roots {
+    fn start(upstream: &Upstream, cases: &[Case]) -> Self {
+        let names: BTreeSet<String> = cases.iter().flat_map(every_name).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let start = |treatment: Treatment| {
+            let policy = treatment.policy(&names)?;
+            let settings = format!("on_deny: {}", treatment.on_deny());
+            Some((treatment, gateway(upstream, &policy, &settings)))
+        };
+        let gateways = Treatment::COMMON.into_iter().filter_map(start).collect();
+        Self { gateways, direct: upstream.url() }
+    }
+
+    fn root(&self, treatment: &Treatment) -> Option<String> {
+        if *treatment == Treatment::Direct {
+            return Some(self.direct.clone());
+        }
+        let found = self.gateways.iter().find(|(known, _)| known == treatment)?;
+        Some(found.1.url())
+    }
+
+    /// A job for each treatment of each case, in the way that `way` names; `None` leaves it out.
+    fn jobs<'a>(
+        &self,
+        cases: &[Case],
+        way: impl Fn(usize, &Treatment) -> Option<&'a str>,
+    ) -> Vec<Value> {
+        let mut jobs = Vec::new();
+        for (number, case) in cases.iter().enumerate() {
+            for treatment in Treatment::of(case) {
+                // Which tool is denied is another in each case, but the gateways serve them all.
+                let (Some(root), Some(way)) = (self.root(&treatment), way(number, &treatment))
+                else {
+                    continue;
+                };
+                let model = format!("case-{number}{way}");
+                jobs.push(sdk::job_at(case, &treatment.id(case), &root, &model));
+            }
+        }
+        jobs
+    }
+}
+
+fn check(cases: &[Case], seen: &BTreeMap<String, sdk::Seen>) {
+    let policies = drive::allow_all_held();
+    let read = cases.iter().filter(|case| seen.contains_key(&Treatment::Direct.id(case)));
+    let mut failures = Vec::new();
+    for case in read {
+        // What a gate allows of it: the gateway judges by the same rule.
+        let settings = drive::settings(callgate_gate::OnDeny::Explain);
+        let run = drive::run(case.dialect, settings, &policies, [&*case.body]);
+        let allowed = run.judged.into_iter().filter(|(_, _, allowed)| *allowed);
+        let allowed = allowed.map(|(name, input, _)| json!([name, input])).collect();
+        let allowed = BTreeMap::from([(Treatment::AllowHeld.id(case), allowed)]);
+        failures.extend(sdk::check(case, seen, &allowed));
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}

@@ -1,0 +1,157 @@
+//! Removed calls, put back into the next request: what the official clients do not show.
+
+use callgate_testkit::gateway::Gateway;
+use callgate_testkit::http::Ask;
+use callgate_testkit::provider::{Block, POLICY, Provider};
+use callgate_testkit::upstream::Upstream;
+use serde_json::{Value, json};
+
+use crate::support::{CHAT, MESSAGES, gateway};
+
+/// A model that says nothing and calls one denied tool.
+fn mute() -> Provider {
+    Provider::default()
+        .script("mute", vec![vec![Block::call("{n}_1a", "delete_all", r#"{ "path": "/" }"#)]])
+}
+
+fn server(provider: Provider) -> Upstream {
+    Upstream::start(move |request| provider.answer(request))
+}
+
+fn first(script: &str) -> Value {
+    json!({ "role": "user", "content": format!("[script {script} #1] Please.") })
+}
+
+fn post(gateway: &Gateway, path: &str, key: &str, messages: &[Value]) -> (u16, Value) {
+    let body = json!({ "model": "any", "max_tokens": 64, "messages": messages });
+    let bearer = format!("Bearer {key}");
+    let ask = Ask::post(path, body.to_string()).header("authorization", &bearer);
+    let reply = ask.send(gateway.address());
+    (reply.status, reply.json())
+}
+
+/// The first turn of a script, as the client has it: ready to be sent back.
+fn given(gateway: &Gateway, path: &str, script: &str) -> Vec<Value> {
+    let (status, body) = post(gateway, path, "none", &[first(script)]);
+    assert_eq!(status, 200, "{body}");
+    let turn = match path {
+        MESSAGES => json!({ "role": "assistant", "content": body["content"] }),
+        _ => body["choices"][0]["message"].clone(),
+    };
+    vec![first(script), turn, json!({ "role": "user", "content": "Go on." })]
+}
+
+#[test]
+fn a_turn_with_nothing_but_a_denied_call_is_restored() {
+    for settings in ["on_deny: explain", "on_deny: silent"] {
+        for path in [MESSAGES, CHAT] {
+            let upstream = server(mute());
+            let gateway = gateway(&upstream, POLICY, settings);
+            let messages = given(&gateway, path, "mute");
+            assert!(!messages[1].to_string().contains("tool_use\""), "{}", messages[1]);
+            let (status, body) = post(&gateway, path, "none", &messages);
+            assert_eq!(status, 200, "{settings} {path}: {body}");
+        }
+    }
+}
+
+#[test]
+fn a_token_count_is_of_the_restored_request() {
+    let upstream = server(Provider::scripted());
+    let gateway = gateway(&upstream, POLICY, "");
+    let messages = given(&gateway, MESSAGES, "all by name");
+    let (status, body) = post(&gateway, "/v1/messages/count_tokens", "none", &messages);
+    assert_eq!(status, 200, "{body}");
+    assert!(upstream.requests().pop().unwrap().json().to_string().contains("1_1a"));
+}
+
+#[test]
+fn a_turn_is_restored_only_for_whom_it_was_made() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(Provider::scripted());
+        let gateway = gateway(&upstream, POLICY, "");
+        let messages = given(&gateway, path, "all by name");
+        let (status, _) = post(&gateway, path, "somebody else", &messages);
+        assert_eq!(status, 400, "{path}: restored for another credential");
+        let sent = String::from_utf8(upstream.requests().pop().unwrap().body).unwrap();
+        assert!(!sent.contains("1_1a"), "{path}: {sent}");
+        let (status, body) = post(&gateway, path, "none", &messages);
+        assert_eq!(status, 200, "{path}: {body}");
+    }
+}
+
+#[test]
+fn a_notice_outside_of_an_assistant_message_means_nothing() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(Provider::scripted());
+        let gateway = gateway(&upstream, POLICY, "");
+        let messages = given(&gateway, path, "all by name");
+        let notice = messages[1]["content"].clone();
+        let quoted =
+            json!({ "role": "user", "content": format!("[script all by name #1] {notice}") });
+        let (status, body) = post(&gateway, path, "none", std::slice::from_ref(&quoted));
+        assert_eq!(status, 200, "{body}");
+        let sent = upstream.requests().pop().unwrap().json();
+        assert_eq!(sent["messages"], json!([quoted]), "{path}");
+    }
+}
+
+#[test]
+fn a_turn_the_client_changed_goes_as_it_was_sent() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(mute());
+        let gateway = gateway(&upstream, POLICY, "");
+        let mut messages = given(&gateway, path, "mute");
+        messages[1]["content"] = "Something else.".into();
+        post(&gateway, path, "none", &messages);
+        let sent = upstream.requests().pop().unwrap().json();
+        assert_eq!(sent["messages"], Value::from(messages), "{path}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_restored_request_stays_byte_for_byte() {
+    let upstream = server(Provider::scripted());
+    let gateway = gateway(&upstream, POLICY, "");
+    let messages = given(&gateway, CHAT, "all by name");
+    let odd = "{ \"n\" : 1.0, \"n2\": 12345678901234567890,\r\n\"u\":\"\\u00fc\", \"messages\": ";
+    let body = format!("{odd}{} , \"last\" : [ ] }}\n", Value::from(messages));
+    let ask = Ask::post(CHAT, body).header("authorization", "Bearer none");
+    let reply = ask.send(gateway.address());
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    let sent = String::from_utf8(upstream.requests().pop().unwrap().body).unwrap();
+    assert!(sent.starts_with(odd) && sent.ends_with(" , \"last\" : [ ] }\n"), "{sent}");
+    assert!(sent.contains("1_1a"), "{sent}");
+}
+
+#[test]
+fn a_compressed_request_is_restored_too() {
+    use callgate_testkit::upstream::Coding;
+    let upstream = server(Provider::scripted());
+    let gateway = gateway(&upstream, POLICY, "");
+    let messages = given(&gateway, CHAT, "all by name");
+    let body = json!({ "model": "any", "messages": messages }).to_string();
+    let ask = Ask::post(CHAT, Coding::Gzip.encode(body.as_bytes()))
+        .header("authorization", "Bearer none")
+        .header("content-encoding", "gzip");
+    let reply = ask.send(gateway.address());
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(upstream.requests().pop().unwrap().header("content-encoding"), None);
+}
+
+#[test]
+fn a_restored_call_reaches_no_record_as_a_new_one() {
+    let upstream = server(Provider::scripted());
+    let gateway = gateway(&upstream, POLICY, "");
+    let messages = given(&gateway, MESSAGES, "one by name");
+    assert_eq!(gateway.calls().len(), 2);
+    let results = json!([{ "type": "tool_result", "tool_use_id": "1_1a", "content": "x" }]);
+    let messages =
+        [messages[0].clone(), messages[1].clone(), json!({ "role": "user", "content": results })];
+    // The same turn again and again, as agents send it.
+    for _ in 0..2 {
+        let (status, body) = post(&gateway, MESSAGES, "none", &messages);
+        assert_eq!(status, 200, "{body}");
+    }
+    assert_eq!(gateway.calls().len(), 6, "two calls in each of three responses");
+}

@@ -1,0 +1,131 @@
+//! What most of these tests need: gateways, requests, responses.
+
+use std::path::Path;
+
+use callgate_testkit::corpus::{self, Case};
+use callgate_testkit::gateway::{Gateway, Setup};
+use callgate_testkit::http::{Ask, Reply};
+use callgate_testkit::provider::Block;
+use callgate_testkit::upstream::{Answer, Coding, Request, Upstream};
+use serde_json::json;
+
+/// Allows everything by name.
+pub(crate) const ALLOW: &str = "policy: allow\nrules: []\n";
+
+/// Denies `delete_all` by its name.
+pub(crate) const DENY: &str = "policy: deny\nrules:\n  - { id: no-delete, tool: delete_all, verdict: deny, reason: Nothing is deleted. }\n";
+
+/// Where each API has its answers.
+pub(crate) const MESSAGES: &str = "/v1/messages";
+pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+pub(crate) fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_callgate"))
+}
+
+/// A gateway in front of an upstream.
+#[track_caller]
+pub(crate) fn gateway(upstream: &Upstream, policy: &str, settings: &str) -> Gateway {
+    setup(upstream, policy, settings).start()
+}
+
+/// A gateway to be, in front of an upstream.
+pub(crate) fn setup(upstream: &Upstream, policy: &str, settings: &str) -> Setup {
+    Setup::new(binary(), &upstream.url(), policy, settings)
+}
+
+/// A request as small as an API takes it.
+pub(crate) fn ask(path: &str) -> Ask {
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    let body = json!({ "model": "any", "max_tokens": 64, "stream": true, "messages": messages });
+    Ask::post(path, body.to_string()).header("authorization", "Bearer none")
+}
+
+/// A request for one case of the corpus, of a server made with [`corpus_server`].
+pub(crate) fn ask_for(case: &Case, model: &str) -> Ask {
+    let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }] });
+    Ask::post(path_of(case), body.to_string()).header("authorization", "Bearer none")
+}
+
+pub(crate) fn path_of(case: &Case) -> &'static str {
+    if case.name.starts_with("anthropic/") { MESSAGES } else { CHAT }
+}
+
+/// A case of the corpus.
+pub(crate) fn case(name: &str) -> Case {
+    corpus::all().into_iter().find(|case| case.name == name).expect(name)
+}
+
+/// A server that answers with the case whose number is in the model: `case-17`, `case-17-dribble`,
+/// `case-17-gzip`, `case-17-gzip-br`.
+pub(crate) fn corpus_server() -> Upstream {
+    let cases = corpus::all();
+    Upstream::start(move |request| from_corpus(&cases, request))
+}
+
+fn from_corpus(cases: &[Case], request: &Request) -> Answer {
+    let body = request.json();
+    let mut words = body["model"].as_str().unwrap_or_default().split('-').skip(1);
+    let number = words.next().and_then(|word| word.parse::<usize>().ok());
+    let Some(case) = number.and_then(|number| cases.get(number)) else {
+        return Answer::json(400, r#"{"error":{"message":"no such case"}}"#);
+    };
+    let mut answer = served(case);
+    let mut codings = Vec::new();
+    for word in words {
+        match Coding::ALL.into_iter().find(|coding| coding.name() == word) {
+            Some(coding) => codings.push(coding),
+            None => answer = answer.dribbled(),
+        }
+    }
+    if codings.is_empty() { answer } else { answer.encoded(&codings) }
+}
+
+/// A case of the corpus as a provider serves it.
+pub(crate) fn served(case: &Case) -> Answer {
+    let answer = Answer::new(200).send(case.body.clone());
+    match &case.about.content_type {
+        Some(kind) => answer.header("content-type", kind),
+        None => answer,
+    }
+}
+
+/// One turn with a text and a call, as each API streams it: path and answer.
+pub(crate) fn turns(tool: &str, input: &str) -> [(&'static str, Answer); 2] {
+    let provider = callgate_testkit::provider::Provider::default().script(
+        "turn",
+        vec![vec![Block::text("Here it comes."), Block::call("call_1", tool, input)]],
+    );
+    let messages = json!([{ "role": "user", "content": "[script turn #1]" }]);
+    let body = json!({ "stream": true, "messages": messages }).to_string();
+    [MESSAGES, CHAT].map(|path| {
+        let request =
+            Request { path: path.into(), body: body.clone().into(), ..Request::default() };
+        (path, provider.answer(&request))
+    })
+}
+
+/// The same turns as whole bodies.
+pub(crate) fn whole_turns(tool: &str, input: &str) -> [(&'static str, Answer); 2] {
+    let arguments = serde_json::Value::from(input);
+    let message = format!(
+        r#"{{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"Here."}},{{"type":"tool_use","id":"call_1","name":"{tool}","input":{input}}}],"stop_reason":"tool_use","stop_sequence":null,"usage":{{"input_tokens":10,"output_tokens":20}}}}"#
+    );
+    let completion = format!(
+        r#"{{"id":"c_1","object":"chat.completion","created":1,"model":"m","choices":[{{"index":0,"message":{{"role":"assistant","content":"Here.","tool_calls":[{{"id":"call_1","type":"function","function":{{"name":"{tool}","arguments":{arguments}}}}}]}},"finish_reason":"tool_calls"}}],"usage":{{"prompt_tokens":10,"completion_tokens":20,"total_tokens":30}}}}"#
+    );
+    [(MESSAGES, Answer::json(200, message)), (CHAT, Answer::json(200, completion))]
+}
+
+/// Checks an error of the gateway: its status, and the shape of the provider's API.
+#[track_caller]
+pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
+    assert_eq!(reply.status, status, "{}", reply.text());
+    let error = reply.json();
+    assert!(error["error"]["message"].is_string(), "{}", reply.text());
+    assert!(error["error"]["type"].is_string(), "{}", reply.text());
+    match path {
+        MESSAGES => assert_eq!(error["type"], "error", "{}", reply.text()),
+        _ => assert!(error["error"].get("code").is_some(), "{}", reply.text()),
+    }
+}

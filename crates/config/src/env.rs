@@ -1,0 +1,54 @@
+//! Every environment variable callgate reads, once, with its meaning.
+
+use std::ffi::OsString;
+
+/// One variable.
+#[derive(Debug, Clone, Copy)]
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// The config file.
+pub const CONFIG: Variable =
+    Variable { name: "CALLGATE_CONFIG", doc: "The config file, where `--config` names none." };
+
+/// The listen address.
+pub const LISTEN: Variable = Variable {
+    name: "CALLGATE_LISTEN",
+    doc: "Where the gateway listens, instead of `listen` of the config file.",
+};
+
+/// The log filter.
+pub const LOG: Variable = Variable {
+    name: "CALLGATE_LOG",
+    doc: "What the gateway logs: `error`, `warn`, `info`, `debug`, or a filter like `callgate_proxy=debug`.",
+};
+
+/// The user's config folder.
+pub const XDG_CONFIG_HOME: Variable = Variable {
+    name: "XDG_CONFIG_HOME",
+    doc: "The folder of the user's config; `~/.config` if it is not set or not absolute.",
+};
+
+/// The user's state folder.
+pub const XDG_STATE_HOME: Variable = Variable {
+    name: "XDG_STATE_HOME",
+    doc: "The folder of the record store; `~/.local/state` if it is not set or not absolute.",
+};
+
+/// No colours.
+pub const NO_COLOR: Variable =
+    Variable { name: "NO_COLOR", doc: "Not empty: nothing is printed in colour." };
+
+/// Every variable, in the order of the reference.
+pub const ALL: [Variable; 6] = [CONFIG, LISTEN, LOG, XDG_CONFIG_HOME, XDG_STATE_HOME, NO_COLOR];
+
+impl Variable {
+    /// Its value. Set to nothing is not set.
+    pub fn get(self) -> Option<OsString> {
+        std::env::var_os(self.name).filter(|value| !value.is_empty())
+    }
+}

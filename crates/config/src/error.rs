@@ -1,0 +1,81 @@
+//! Why a config cannot be used.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use callgate_policy::{Diagnostic, Source, render};
+
+/// A config or a policy that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that is not there, or cannot be read.
+    #[error("cannot read {what} `{}`: {why}", path.display())]
+    Unreadable {
+        /// What it should have been.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+    /// A built-in policy that does not exist.
+    #[error("unknown policy `{0}`")]
+    NoSuchPolicy(String),
+    /// A variable of the environment with a value that means nothing.
+    #[error("the variable {name} is `{value}`, which is not {expected}")]
+    Variable {
+        /// Its name.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// Files with problems.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+}
+
+impl Error {
+    /// What to do about it, beyond what the message says.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoSuchPolicy(_) => Some("the only built-in policy is `builtin:starter`"),
+            Self::Variable { .. } => Some("correct it, or unset it"),
+            Self::Unreadable { .. } | Self::Rejected(_) => None,
+        }
+    }
+}
+
+/// Files with problems. It shows every problem with its place.
+#[derive(Debug)]
+pub struct Rejected {
+    /// What is rejected: the config, or only a policy.
+    pub what: &'static str,
+    /// The files.
+    pub sources: Vec<Source>,
+    /// Every problem in them.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Rejected {
+    /// Every problem, drawn with its place in the text.
+    pub fn rendered(&self, color: bool) -> Vec<String> {
+        let drawn = self.problems.iter().filter_map(|problem| {
+            let source = self.sources.iter().find(|source| source.name == problem.source)?;
+            Some(render(problem, source, color))
+        });
+        drawn.collect()
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problems.len() {
+            1 => write!(f, "the {} is rejected: 1 problem", self.what),
+            n => write!(f, "the {} is rejected: {n} problems", self.what),
+        }
+    }
+}
+
+impl std::error::Error for Rejected {}

@@ -1,0 +1,331 @@
+//! Every setting, once: its place in the file, what it takes, its default and its meaning. The
+//! reader knows no other keys; the schema and the reference page are made from this table.
+
+use std::ops::RangeInclusive;
+
+use callgate_audit::Durability;
+use callgate_decide::{OddArguments, OnFailure, Oversize};
+use callgate_dialect::Dialect;
+use callgate_gate::{Malformed, OnDeny};
+use callgate_proxy::Mode;
+
+use crate::words::words_of;
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    /// Where it stands, with dots; `*` is a name of the operator's own.
+    pub(crate) path: &'static str,
+    pub(crate) kind: Kind,
+    /// What holds without it, as one would write it; empty if that is no value.
+    pub(crate) default: &'static str,
+    /// Another value it takes, as one would write it.
+    pub(crate) example: &'static str,
+    pub(crate) doc: &'static str,
+}
+
+/// What a setting takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// A mapping of further settings.
+    Section,
+    /// A mapping of names to sections.
+    Named,
+    Address,
+    Store,
+    Url,
+    /// The name of an environment variable.
+    Variable,
+    /// One of a few words.
+    Words(fn() -> Vec<&'static str>),
+    Size,
+    /// A size, or `none`.
+    SizeOrNone,
+    Duration,
+    /// A duration, or `none`.
+    DurationOrNone,
+    Count(Counts),
+    /// A number within the range, or `none`.
+    CountOrNone(Counts),
+    /// A list of URL paths.
+    Paths,
+    /// Files, globs, built-in policies and inline ones.
+    Policies,
+}
+
+/// The smallest and the largest number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counts(i64, i64);
+
+impl Counts {
+    pub(crate) fn range(self) -> RangeInclusive<i64> {
+        self.0..=self.1
+    }
+}
+
+impl Field {
+    /// The path of the section it stands in; empty for the file itself.
+    pub(crate) fn section(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Its key.
+    pub(crate) fn key(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, key)| key)
+    }
+}
+
+/// The fields of a section.
+pub(crate) fn in_section(section: &str) -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().filter(move |field| field.section() == section)
+}
+
+/// The name a path has under `*`.
+pub(crate) const ANY: &str = "*";
+
+const CALLS: Counts = Counts(1, 100_000);
+const CONNECTIONS: Counts = Counts(1, 1_000_000);
+const WORKERS: Counts = Counts(1, 1_024);
+const RECORDS: Counts = Counts(1, 1_000_000_000_000);
+
+pub(crate) const FIELDS: &[Field] = &[
+    Field {
+        path: "listen",
+        kind: Kind::Address,
+        default: "127.0.0.1:8484",
+        example: "0.0.0.0:9000",
+        doc: "Where the gateway listens. Any address but a loopback one needs gateway keys (`callgate keys add`).",
+    },
+    Field {
+        path: "store",
+        kind: Kind::Store,
+        default: "",
+        example: "sqlite:records/callgate.db",
+        doc: "Where records are kept: `sqlite:PATH`, or `memory`, which forgets them at the end. Without it: `callgate/callgate.db` in `$XDG_STATE_HOME` or `~/.local/state`.",
+    },
+    Field {
+        path: "providers",
+        kind: Kind::Named,
+        default: "",
+        example: "",
+        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. `anthropic` and `openai` are built in and may be changed.",
+    },
+    Field {
+        path: "providers.*.base_url",
+        kind: Kind::Url,
+        default: "",
+        example: "https://llm.example.com/v1",
+        doc: "What the official SDK takes as its base URL.",
+    },
+    Field {
+        path: "providers.*.dialect",
+        kind: Kind::Words(words_of::<Dialect>),
+        default: "",
+        example: "openai-chat",
+        doc: "What the API speaks.",
+    },
+    Field {
+        path: "providers.*.api_key_env",
+        kind: Kind::Variable,
+        default: "",
+        example: "PATH",
+        doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
+    },
+    Field {
+        path: "policies",
+        kind: Kind::Policies,
+        default: "",
+        example: "[builtin:starter]",
+        doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. An empty list judges nothing. Without it: the policy in this file, else `builtin:starter`.",
+    },
+    Field {
+        path: "on_deny",
+        kind: Kind::Words(words_of::<OnDeny>),
+        default: "explain",
+        example: "silent",
+        doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+    },
+    Field {
+        path: "malformed",
+        kind: Kind::Words(words_of::<Malformed>),
+        default: "withhold",
+        example: "pass",
+        doc: "What becomes of what cannot be read in a response.",
+    },
+    Field {
+        path: "oversize",
+        kind: Kind::Words(words_of::<Oversize>),
+        default: "judge",
+        example: "deny",
+        doc: "What becomes of a call whose arguments are over `limits.arguments`: judged with all of them unknown, allowed unless its name is denied, or denied.",
+    },
+    Field {
+        path: "arguments",
+        kind: Kind::Words(words_of::<OddArguments>),
+        default: "judge",
+        example: "deny",
+        doc: "What becomes of a call whose arguments are not one JSON object: judged with all of them unknown, or denied.",
+    },
+    Field { path: "limits", kind: Kind::Section, default: "", example: "", doc: "Every bound." },
+    Field {
+        path: "limits.arguments",
+        kind: Kind::Size,
+        default: "1MiB",
+        example: "64KB",
+        doc: "The arguments of one call.",
+    },
+    Field {
+        path: "limits.frame",
+        kind: Kind::Size,
+        default: "16MiB",
+        example: "1MiB",
+        doc: "One event of a stream.",
+    },
+    Field {
+        path: "limits.body",
+        kind: Kind::Size,
+        default: "32MiB",
+        example: "8MiB",
+        doc: "A response that is not streamed.",
+    },
+    Field {
+        path: "limits.held",
+        kind: Kind::Size,
+        default: "64MiB",
+        example: "16MiB",
+        doc: "What is held back of one response at once.",
+    },
+    Field {
+        path: "limits.calls",
+        kind: Kind::Count(CALLS),
+        default: "256",
+        example: "12",
+        doc: "Calls of one response.",
+    },
+    Field {
+        path: "limits.request",
+        kind: Kind::Size,
+        default: "32MiB",
+        example: "4MiB",
+        doc: "The largest request that is read to put removed calls back into it.",
+    },
+    Field {
+        path: "limits.connections",
+        kind: Kind::Count(CONNECTIONS),
+        default: "10000",
+        example: "100",
+        doc: "Connections of clients at once; more wait to be accepted.",
+    },
+    Field {
+        path: "gateway",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "How `callgate serve` runs.",
+    },
+    Field {
+        path: "gateway.mode",
+        kind: Kind::Words(words_of::<Mode>),
+        default: "full",
+        example: "off",
+        doc: "How much of a response is looked at. `off` copies responses, recorded as unjudged.",
+    },
+    Field {
+        path: "gateway.passthrough",
+        kind: Kind::Paths,
+        default: "[]",
+        example: "[/v1/embeddings]",
+        doc: "Paths that are handed through although callgate does not know them.",
+    },
+    Field {
+        path: "gateway.workers",
+        kind: Kind::Count(WORKERS),
+        default: "",
+        example: "3",
+        doc: "Threads that serve. Without it: one a processor, at most 4.",
+    },
+    Field {
+        path: "gateway.connect_timeout",
+        kind: Kind::Duration,
+        default: "10s",
+        example: "2s",
+        doc: "The wait to reach a provider.",
+    },
+    Field {
+        path: "gateway.head_timeout",
+        kind: Kind::Duration,
+        default: "10m",
+        example: "90s",
+        doc: "The wait from the whole request to the head of its answer.",
+    },
+    Field {
+        path: "gateway.idle_timeout",
+        kind: Kind::Duration,
+        default: "10m",
+        example: "90s",
+        doc: "The wait between two bytes of an answer.",
+    },
+    Field {
+        path: "gateway.client_head_timeout",
+        kind: Kind::Duration,
+        default: "30s",
+        example: "5s",
+        doc: "The wait for the head of a client's request.",
+    },
+    Field {
+        path: "gateway.shutdown_timeout",
+        kind: Kind::Duration,
+        default: "30s",
+        example: "5s",
+        doc: "The wait for streams to finish once the gateway is told to stop.",
+    },
+    Field {
+        path: "audit",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "How records are kept.",
+    },
+    Field {
+        path: "audit.durability",
+        kind: Kind::Words(words_of::<Durability>),
+        default: "disk",
+        example: "process",
+        doc: "What a record survives before its call is released: a power cut, or the end of the process.",
+    },
+    Field {
+        path: "audit.on_failure",
+        kind: Kind::Words(words_of::<OnFailure>),
+        default: "deny",
+        example: "allow",
+        doc: "What becomes of a call whose record cannot be written.",
+    },
+    Field {
+        path: "audit.retention",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "How long records are kept. Each may be `none`.",
+    },
+    Field {
+        path: "audit.retention.age",
+        kind: Kind::DurationOrNone,
+        default: "90d",
+        example: "7d",
+        doc: "How old.",
+    },
+    Field {
+        path: "audit.retention.records",
+        kind: Kind::CountOrNone(RECORDS),
+        default: "none",
+        example: "1000000",
+        doc: "How many.",
+    },
+    Field {
+        path: "audit.retention.size",
+        kind: Kind::SizeOrNone,
+        default: "2GiB",
+        example: "100MB",
+        doc: "How large the store may grow.",
+    },
+];

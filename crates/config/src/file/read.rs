@@ -1,0 +1,229 @@
+//! One section of the file, and readers for each kind of setting in it.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use callgate_policy::yaml::{
+    At, Fields, Key, Node, Problems, Yaml, integer, list, text, word, wrong,
+};
+use url::Url;
+
+use super::WrittenStore;
+use crate::fields::{self, Field, Kind};
+use crate::providers;
+use crate::quantity::{self, DURATION_HINT, SIZE_HINT};
+use crate::words::Word;
+
+/// A mapping of settings. One that is not there has none.
+#[derive(Debug)]
+pub(super) struct Section<'n> {
+    /// Its path in the table of fields.
+    path: String,
+    /// The same as the operator wrote it.
+    shown: String,
+    fields: Option<Fields<'n>>,
+}
+
+/// The word for "no bound".
+const NONE: &str = "none";
+
+impl<'n> Section<'n> {
+    /// The file itself. Its keys are checked by whoever knows that it may hold a policy, too.
+    pub(super) fn root(fields: &Fields<'n>) -> Self {
+        let fields = Some(Fields { entries: fields.entries, span: fields.span });
+        Self { path: String::new(), shown: String::new(), fields }
+    }
+
+    /// The section at `node`, its keys checked.
+    pub(super) fn named(
+        path: &str,
+        shown: &str,
+        node: &'n Node,
+        problems: &mut Problems<'_>,
+    ) -> Self {
+        let fields = Fields::of(node, &format!("`{shown}`"), problems);
+        if let Some(fields) = &fields {
+            let known: Vec<&str> = fields::in_section(path).map(Field::key).collect();
+            fields.check(&known, &[], problems);
+        }
+        Self { path: path.to_owned(), shown: shown.to_owned(), fields }
+    }
+
+    /// The section under a key.
+    pub(super) fn section(&self, key: &str, problems: &mut Problems<'_>) -> Self {
+        let (path, shown) = (join(&self.path, key), join(&self.shown, key));
+        match self.node(key) {
+            Some(node) => Self::named(&path, &shown, node, problems),
+            None => Self { path, shown, fields: None },
+        }
+    }
+
+    /// Reports each of `keys` that is not there.
+    pub(super) fn require(&self, keys: &[&str], at: &Key, problems: &mut Problems<'_>) {
+        let Some(fields) = &self.fields else { return };
+        for key in keys.iter().filter(|key| fields.get(key).is_none()) {
+            problems
+                .add(at.span, format!("`{}` has no `{key}`", self.shown))
+                .hint("only the providers `anthropic` and `openai` are built in");
+        }
+    }
+
+    fn node(&self, key: &str) -> Option<&'n Node> {
+        debug_assert!(self.field(key).is_some(), "`{key}` of `{}` is in no table", self.path);
+        self.fields.as_ref()?.get(key)
+    }
+
+    fn field(&self, key: &str) -> Option<&'static Field> {
+        fields::in_section(&self.path).find(|field| field.key() == key)
+    }
+
+    fn what(&self, key: &str) -> String {
+        format!("`{}`", join(&self.shown, key))
+    }
+
+    fn text(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
+        text(self.node(key)?, &self.what(key), problems)
+    }
+
+    /// Text that means something, or a problem with a hint.
+    fn parsed<T>(
+        &self,
+        key: &str,
+        problems: &mut Problems<'_>,
+        parse: impl FnOnce(&str) -> Result<T, Wrong>,
+    ) -> Option<At<T>> {
+        let text = self.text(key, problems)?;
+        match parse(text.value.trim()) {
+            Ok(value) => Some(At { value, span: text.span }),
+            Err(Wrong { not, hint }) => {
+                let message = format!("{} is not {not}: `{}`", self.what(key), text.value);
+                problems.add(text.span, message).hint(hint);
+                None
+            }
+        }
+    }
+
+    pub(super) fn address(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<SocketAddr>> {
+        let hint = "write an IP address and a port, like `127.0.0.1:8484` or `[::1]:8484`";
+        self.parsed(key, problems, |text| text.parse().map_err(|_| wrong_as("an address", hint)))
+    }
+
+    pub(super) fn store(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<WrittenStore>> {
+        self.parsed(key, problems, |text| match text.split_once(':') {
+            None if text == "memory" => Ok(WrittenStore::Memory),
+            Some(("sqlite", path)) if path.starts_with('~') => {
+                Err(wrong_as("a store", "write the path out: `~` is not expanded here"))
+            }
+            Some(("sqlite", path)) if !path.is_empty() && !path.contains('\0') => {
+                Ok(WrittenStore::Sqlite(path.to_owned()))
+            }
+            _ => Err(wrong_as("a store", "write `sqlite:PATH` or `memory`")),
+        })
+    }
+
+    pub(super) fn url(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Url>> {
+        let text = self.text(key, problems)?;
+        match providers::base_url(text.value.trim()) {
+            Ok(value) => Some(At { value, span: text.span }),
+            Err(why) => {
+                problems
+                    .add(text.span, format!("{} cannot be used", self.what(key)))
+                    .label(why)
+                    .hint("write what the official SDK takes, like `https://api.openai.com/v1`");
+                None
+            }
+        }
+    }
+
+    pub(super) fn variable(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
+        let hint = "name a variable, like `OPENAI_API_KEY`; a key itself does not belong here";
+        self.parsed(key, problems, |text| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let named = text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit());
+            // A key pasted here must not be read as a name, nor its text be kept.
+            let like_a_name = named && text.len() <= MAX_VARIABLE;
+            if like_a_name { Ok(text.to_owned()) } else { Err(wrong_as("a variable's name", hint)) }
+        })
+    }
+
+    pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<W>> {
+        let text = self.text(key, problems)?;
+        let shown = join(&self.shown, key);
+        word(&text, &format!("value for `{shown}`:"), &W::words(), &[], problems)
+    }
+
+    pub(super) fn size(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
+        self.parsed(key, problems, |text| {
+            quantity::size(text)
+                .filter(|bytes| usize::try_from(*bytes).is_ok())
+                .ok_or_else(|| wrong_as("a size", SIZE_HINT))
+        })
+    }
+
+    pub(super) fn duration(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Duration>> {
+        self.parsed(key, problems, |text| {
+            quantity::duration(text).ok_or_else(|| wrong_as("a duration", DURATION_HINT))
+        })
+    }
+
+    pub(super) fn count(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<u64>> {
+        let node = self.node(key)?;
+        let range = match self.field(key)?.kind {
+            Kind::Count(counts) | Kind::CountOrNone(counts) => counts.range(),
+            _ => 1..=i64::MAX,
+        };
+        let value = integer(node, &self.what(key), range, problems)?;
+        Some(At { value: u64::try_from(value).ok()?, span: node.span })
+    }
+
+    /// A value, or the word `none`.
+    pub(super) fn or_none<T>(
+        &self,
+        key: &str,
+        problems: &mut Problems<'_>,
+        read: impl FnOnce(&Self, &str, &mut Problems<'_>) -> Option<At<T>>,
+    ) -> Option<At<Option<T>>> {
+        let node = self.node(key)?;
+        if node.value == Yaml::String(NONE.to_owned()) {
+            return Some(At { value: None, span: node.span });
+        }
+        read(self, key, problems).map(|at| At { value: Some(at.value), span: at.span })
+    }
+
+    pub(super) fn paths(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Vec<String>>> {
+        let node = self.node(key)?;
+        let what = self.what(key);
+        let mut value = Vec::new();
+        for item in list(node, &what, problems) {
+            let Yaml::String(path) = &item.value else {
+                wrong(item, &format!("an entry of {what}"), "text", problems);
+                continue;
+            };
+            if path.starts_with('/') && !path.contains(['?', '#', ' ']) {
+                value.push(path.clone());
+            } else {
+                problems
+                    .add(item.span, format!("an entry of {what} is not a path: `{path}`"))
+                    .hint("write it like `/v1/embeddings`");
+            }
+        }
+        Some(At { value, span: node.span })
+    }
+}
+
+/// No shell takes a longer one lightly, and keys are about as long.
+const MAX_VARIABLE: usize = 64;
+
+/// What a text is not, and how it should be.
+struct Wrong {
+    not: &'static str,
+    hint: &'static str,
+}
+
+fn wrong_as(not: &'static str, hint: &'static str) -> Wrong {
+    Wrong { not, hint }
+}
+
+fn join(section: &str, key: &str) -> String {
+    if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") }
+}

@@ -1,0 +1,192 @@
+use callgate_policy::render;
+
+use super::*;
+
+/// Every problem of a file, as it is drawn.
+fn drawn(text: &str) -> String {
+    let source = Source { name: "callgate.yaml".into(), text: text.into() };
+    let mut problems = Problems::new(&source);
+    read(&source, &mut problems);
+    let shown = problems.into_list().into_iter().map(|problem| render(&problem, &source, false));
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Message and hint of every problem.
+fn problems(text: &str) -> Vec<(String, Option<String>)> {
+    let source = Source { name: "callgate.yaml".into(), text: text.into() };
+    let mut problems = Problems::new(&source);
+    read(&source, &mut problems);
+    problems.into_list().into_iter().map(|found| (found.message, found.hint)).collect()
+}
+
+#[test]
+fn every_problem_at_once_each_with_its_place() {
+    let text = "\
+lisen: 127.0.0.1:1
+listen: localhost
+limits:
+  arguments: 1 M
+  frame: [1]
+  cals: 3
+on_deny: shout
+gateway: { idle_timeout: 10, workers: 0 }
+providers:
+  v1: { base_url: 'https://x.com/?a', dialect: openai }
+";
+    let expected = "\
+error: unknown key `lisen`
+ --> callgate.yaml:1:1
+  |
+1 | lisen: 127.0.0.1:1
+  | ^^^^^
+  |
+  = hint: did you mean `listen`?
+error: `listen` is not an address: `localhost`
+ --> callgate.yaml:2:9
+  |
+2 | listen: localhost
+  |         ^^^^^^^^^
+  |
+  = hint: write an IP address and a port, like `127.0.0.1:8484` or `[::1]:8484`
+error: `limits.arguments` is not a size: `1 M`
+ --> callgate.yaml:4:14
+  |
+4 |   arguments: 1 M
+  |              ^^^
+  |
+  = hint: write it like `64KiB`, `1MB` or a number of bytes
+error: `limits.frame` must be text, not a list
+ --> callgate.yaml:5:10
+  |
+5 |   frame: [1]
+  |          ^
+error: unknown key `cals`
+ --> callgate.yaml:6:3
+  |
+6 |   cals: 3
+  |   ^^^^
+  |
+  = hint: did you mean `calls`?
+error: unknown value for `on_deny`: `shout`
+ --> callgate.yaml:7:10
+  |
+7 | on_deny: shout
+  |          ^^^^^
+  |
+  = hint: one of: explain, silent
+error: `gateway.idle_timeout` is not a duration: `10`
+ --> callgate.yaml:8:26
+  |
+8 | gateway: { idle_timeout: 10, workers: 0 }
+  |                          ^^
+  |
+  = hint: write it with a unit: `500ms`, `10s`, `10m`, `2h` or `90d`
+error: `gateway.workers` must be a whole number from 1 to 1024
+ --> callgate.yaml:8:39
+  |
+8 | gateway: { idle_timeout: 10, workers: 0 }
+  |                                       ^
+error: `v1` cannot name a provider: the gateway serves that path
+  --> callgate.yaml:10:3
+   |
+10 |   v1: { base_url: 'https://x.com/?a', dialect: openai }
+   |   ^^
+   |
+   = hint: choose another name
+error: `providers.v1.base_url` cannot be used
+  --> callgate.yaml:10:19
+   |
+10 |   v1: { base_url: 'https://x.com/?a', dialect: openai }
+   |                   ^^^^^^^^^^^^^^^^^^ it has a `?` or `#` in it
+   |
+   = hint: write what the official SDK takes, like `https://api.openai.com/v1`
+error: unknown value for `providers.v1.dialect`: `openai`
+  --> callgate.yaml:10:48
+   |
+10 |   v1: { base_url: 'https://x.com/?a', dialect: openai }
+   |                                                ^^^^^^
+   |
+   = hint: one of: anthropic, openai-chat";
+    let drawn = drawn(text);
+    assert_eq!(drawn, expected, "{drawn}");
+}
+
+#[test]
+fn single_problems() {
+    let table = [
+        ("", "this file is empty"),
+        ("# nothing\n", "this file is empty"),
+        ("[a]", "a config file must be a mapping, not a list"),
+        ("listen:", "`listen` must be text, not nothing"),
+        ("store: postgres:x", "`store` is not a store: `postgres:x`"),
+        ("store: 'sqlite:'", "`store` is not a store: `sqlite:`"),
+        ("store: sqlite:~/x.db", "`store` is not a store: `sqlite:~/x.db`"),
+        ("limits: 3", "`limits` must be a mapping, not a number"),
+        (
+            "audit: { retention: { age: forever } }",
+            "`audit.retention.age` is not a duration: `forever`",
+        ),
+        (
+            "audit: { retention: { records: 0 } }",
+            "`audit.retention.records` must be a whole number from 1 to 1000000000000",
+        ),
+        (
+            "gateway: { passthrough: [v1/x] }",
+            "an entry of `gateway.passthrough` is not a path: `v1/x`",
+        ),
+        (
+            "gateway: { passthrough: [1] }",
+            "an entry of `gateway.passthrough` must be text, not a number",
+        ),
+        ("policies: rules.yaml", "`policies` must be a list, not text"),
+        ("policies: [[a]]", "an entry of `policies` must be text, not a list"),
+        ("providers: { Mine: {} }", "`Mine` cannot name a provider"),
+        ("policies: []\nrules: []", "`rules` beside `policies`"),
+        (
+            "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2",
+            "cannot read this file: duplicate mapping key: listen",
+        ),
+    ];
+    for (text, message) in table {
+        let found = problems(text);
+        assert_eq!(found.first().map(|(message, _)| message.as_str()), Some(message), "{text}");
+    }
+}
+
+#[test]
+fn a_provider_of_ones_own_needs_both() {
+    let found = problems("providers: { mine: { dialect: openai-chat } }");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].0, "`providers.mine` has no `base_url`");
+    assert!(problems("providers: { openai: { api_key_env: KEY } }").is_empty());
+}
+
+#[test]
+fn a_pasted_key_is_not_taken_for_a_name() {
+    let found = problems("providers: { openai: { api_key_env: sk-abc } }");
+    assert_eq!(found[0].0, "`providers.openai.api_key_env` is not a variable's name: `sk-abc`");
+}
+
+/// Every field of the table is read, and a value of the wrong sort is a problem.
+#[test]
+fn the_reader_takes_every_field_of_the_table() {
+    for field in fields::FIELDS {
+        let wrong = yaml(field.path, "[[nothing takes this]]");
+        assert!(!problems(&wrong).is_empty(), "{wrong}");
+        for value in [field.default, field.example].iter().filter(|value| !value.is_empty()) {
+            let right = yaml(field.path, value);
+            assert_eq!(problems(&right), [], "{right}");
+        }
+    }
+}
+
+/// A file with one setting in it.
+pub(crate) fn yaml(path: &str, value: &str) -> String {
+    let path = path.replace(ANY, "openai");
+    let (mut text, mut depth) = (String::new(), 0);
+    for key in path.split('.') {
+        text.push_str(&format!("\n{}{key}:", "  ".repeat(depth)));
+        depth += 1;
+    }
+    format!("{} {value}\n", text.trim_start())
+}

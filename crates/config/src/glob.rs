@@ -1,0 +1,113 @@
+//! Files by a glob, as `policies` names them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// A glob over paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Glob {
+    /// The folder all matches are below: the parts before the first wildcard.
+    base: PathBuf,
+    /// How many folders below that.
+    depth: usize,
+    matcher: GlobMatcher,
+    /// Whether files with a leading dot are meant: editors and mounts keep their own there.
+    hidden: bool,
+}
+
+/// Folders that are looked into; a glob over a whole disk finds no policies, it only takes long.
+const MAX_FOLDERS: usize = 10_000;
+
+/// How deep `**` reaches.
+const MAX_DEPTH: usize = 16;
+
+/// Whether a path has wildcards in it.
+pub(crate) fn is_glob(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+impl Glob {
+    /// A glob, or why it is none.
+    pub(crate) fn new(pattern: &Path) -> Result<Self, String> {
+        let text = pattern.to_str().ok_or("it is not UTF-8")?;
+        let glob = GlobBuilder::new(text).literal_separator(true).build();
+        let matcher = glob.map_err(|error| error.kind().to_string())?.compile_matcher();
+        let parts: Vec<Component<'_>> = pattern.components().collect();
+        let wild = |part: &Component<'_>| part.as_os_str().to_str().is_none_or(is_glob);
+        let fixed = parts.iter().take_while(|part| !wild(part)).count();
+        let base: PathBuf = parts.iter().take(fixed).collect();
+        let rest = parts.get(fixed..).unwrap_or_default();
+        let deep = rest.iter().any(|part| part.as_os_str() == "**");
+        let depth = if deep { MAX_DEPTH } else { rest.len() };
+        let hidden = rest.iter().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+        Ok(Self { base, depth, matcher, hidden })
+    }
+
+    /// The folder to watch.
+    pub(crate) fn base(&self) -> &Path {
+        if self.base.as_os_str().is_empty() { Path::new(".") } else { &self.base }
+    }
+
+    /// Whether matches may be deeper than in that folder.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.depth > 1
+    }
+
+    /// The files that match now, in the order of their names.
+    pub(crate) fn expand(&self) -> Vec<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut folders = vec![(self.base.clone(), 1)];
+        let mut looked = 0;
+        while let Some((folder, depth)) = folders.pop() {
+            looked += 1;
+            if looked > MAX_FOLDERS {
+                break;
+            }
+            let here = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
+            let entries = fs::read_dir(here).into_iter().flatten().flatten();
+            for name in entries.map(|entry| entry.file_name()) {
+                if name.as_encoded_bytes().starts_with(b".") && !self.hidden {
+                    continue;
+                }
+                let path = folder.join(name);
+                let Ok(about) = fs::metadata(&path) else { continue };
+                if about.is_dir() && depth < self.depth {
+                    folders.push((path, depth + 1));
+                } else if about.is_file() && self.matcher.is_match(&path) {
+                    found.insert(path);
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_in_order_and_not_what_is_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["b.yaml", "a.yaml", ".c.yaml", "d.txt", "sub/e.yaml", "sub/deep/f.yaml"] {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = |pattern: &str| -> Vec<String> {
+            let glob = Glob::new(&dir.path().join(pattern)).unwrap();
+            let paths = glob.expand().into_iter();
+            let short = paths.map(|path| path.strip_prefix(dir.path()).unwrap().to_owned());
+            short.map(|path| path.to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(found("*.yaml"), ["a.yaml", "b.yaml"]);
+        assert_eq!(found("*/*.yaml"), ["sub/e.yaml"]);
+        assert_eq!(found("**/*.yaml"), ["a.yaml", "b.yaml", "sub/deep/f.yaml", "sub/e.yaml"]);
+        assert_eq!(found("[ab].yaml"), ["a.yaml", "b.yaml"]);
+        assert_eq!(found(".*.yaml"), [".c.yaml"]);
+        assert!(found("nothing/*.yaml").is_empty());
+    }
+}

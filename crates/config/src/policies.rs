@@ -1,0 +1,215 @@
+//! The policies a config names: found, read and compiled.
+
+use std::path::{Path, PathBuf};
+
+use callgate_call::Surface;
+use callgate_facts::Catalogue;
+use callgate_policy::yaml::{At, Node, Problems};
+use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, starter};
+
+use crate::error::{Error, Rejected};
+use crate::file::WrittenPolicy;
+use crate::find;
+use crate::glob::{Glob, is_glob};
+use crate::watch::Watched;
+
+/// The prefix of policies that come with the binary.
+const BUILTIN: &str = "builtin:";
+const STARTER: &str = "builtin:starter";
+
+/// Policies that are compiled, and where they came from.
+#[derive(Debug)]
+pub struct PolicySet {
+    /// The policies. `None`: the operator said that nothing is to be judged.
+    pub compiled: Option<Policies>,
+    /// The files and built-in policies, in order.
+    pub origins: Vec<String>,
+    /// What to watch for changes of them.
+    pub watched: Vec<Watched>,
+    /// What is hardly meant as it stands.
+    pub warnings: Vec<Warning>,
+    /// The texts, to draw warnings in.
+    pub sources: Vec<Source>,
+}
+
+/// Reads and compiles policy files, or `builtin:starter`, that somebody named one by one.
+pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
+    let mut gathered = Gathered::default();
+    for file in files {
+        let name = file.to_string_lossy();
+        match name.strip_prefix(BUILTIN) {
+            Some(_) if name == STARTER => gathered.starter(),
+            Some(_) => return Err(Error::NoSuchPolicy(name.into_owned())),
+            None => gathered.file(find::read(file, "policy")?, file),
+        }
+    }
+    let set = gathered.compile(&Surface::ALL, Vec::new());
+    set.map_err(|(sources, problems)| Rejected { what: "policy", sources, problems }.into())
+}
+
+/// Policies on their way: sources first, so that documents may borrow from them.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    sources: Vec<Source>,
+    parts: Vec<Part>,
+    origins: Vec<String>,
+    watched: Vec<Watched>,
+}
+
+/// Where in `sources` policies stand.
+#[derive(Debug)]
+enum Part {
+    File(usize),
+    Inline(usize, Vec<Node>),
+}
+
+impl Gathered {
+    /// A config file, in which policies may stand.
+    pub(crate) fn config(&mut self, source: Source) {
+        self.sources.push(source);
+    }
+
+    pub(crate) fn starter(&mut self) {
+        self.origins.push(STARTER.to_owned());
+        self.parts.push(Part::File(self.sources.len()));
+        self.sources.push(starter());
+    }
+
+    /// Policies of the config file itself, which was gathered first.
+    pub(crate) fn inline(&mut self, nodes: Vec<Node>) {
+        if let Some(config) = self.sources.first() {
+            self.origins.push(config.name.clone());
+            self.parts.push(Part::Inline(0, nodes));
+        }
+    }
+
+    fn file(&mut self, source: Source, path: &Path) {
+        self.watched.push(Watched::file(path));
+        self.origins.push(source.name.clone());
+        self.parts.push(Part::File(self.sources.len()));
+        self.sources.push(source);
+    }
+
+    /// The entries of `policies` in the config file at `config`.
+    pub(crate) fn listed(
+        &mut self,
+        list: &[WrittenPolicy],
+        config: &Path,
+        problems: &mut Problems<'_>,
+    ) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for entry in list {
+            match entry {
+                WrittenPolicy::Inline(node) => self.inline(vec![node.clone()]),
+                WrittenPolicy::Named(text) if text.value == STARTER => self.starter(),
+                WrittenPolicy::Named(text) if text.value.starts_with(BUILTIN) => {
+                    problems
+                        .add(text.span, format!("unknown policy `{}`", text.value))
+                        .hint(format!("the only built-in policy is `{STARTER}`"));
+                }
+                WrittenPolicy::Named(text) if is_glob(&text.value) => {
+                    warnings.extend(self.glob(text, config, problems));
+                }
+                WrittenPolicy::Named(text) => {
+                    let path = beside(config, &text.value);
+                    self.watched.push(Watched::file(&path));
+                    self.read(&path, text, problems);
+                }
+            }
+        }
+        warnings
+    }
+
+    fn glob(
+        &mut self,
+        text: &At<String>,
+        config: &Path,
+        problems: &mut Problems<'_>,
+    ) -> Option<Warning> {
+        let glob = match Glob::new(&beside(config, &text.value)) {
+            Ok(glob) => glob,
+            Err(why) => {
+                let message = format!("cannot read the glob `{}`", text.value);
+                problems.add(text.span, message).label(why);
+                return None;
+            }
+        };
+        // The config itself may well lie among its policies.
+        let files = glob.expand().into_iter().filter(|path| !same_file(path, config));
+        let files: Vec<PathBuf> = files.collect();
+        self.watched.push(Watched::glob(glob));
+        for path in &files {
+            self.read(path, text, problems);
+        }
+        files.is_empty().then(|| {
+            Warning(Diagnostic {
+                source: config.to_string_lossy().into_owned(),
+                span: text.span,
+                message: format!("no file matches `{}`", text.value),
+                label: String::new(),
+                hint: Some("paths are relative to the folder of this file".to_owned()),
+            })
+        })
+    }
+
+    fn read(&mut self, path: &Path, text: &At<String>, problems: &mut Problems<'_>) {
+        match find::read(path, "policy") {
+            Ok(source) => {
+                self.origins.push(source.name.clone());
+                self.parts.push(Part::File(self.sources.len()));
+                self.sources.push(source);
+            }
+            Err(error) => {
+                problems
+                    .add(text.span, error.to_string())
+                    .hint("paths are relative to the folder of this file");
+            }
+        }
+    }
+
+    /// Compiles all of them, or answers with every problem.
+    pub(crate) fn compile(
+        self,
+        served: &[Surface],
+        mut warnings: Vec<Warning>,
+    ) -> Result<PolicySet, (Vec<Source>, Vec<Diagnostic>)> {
+        let compiled = {
+            let documents: Vec<Document<'_>> =
+                self.parts.iter().filter_map(|part| part.document(&self.sources)).collect();
+            Policies::compile_documents(&documents, &Catalogue::builtin(), served)
+        };
+        match compiled {
+            Err(problems) => Err((self.sources, problems)),
+            Ok((policies, noticed)) => {
+                warnings.extend(noticed);
+                let compiled = (!self.parts.is_empty()).then_some(policies);
+                let Self { sources, mut origins, watched, .. } = self;
+                origins.dedup();
+                Ok(PolicySet { compiled, origins, watched, warnings, sources })
+            }
+        }
+    }
+}
+
+impl Part {
+    fn document<'s>(&self, sources: &'s [Source]) -> Option<Document<'s>> {
+        match self {
+            Self::File(at) => sources.get(*at).map(Document::file),
+            Self::Inline(at, nodes) => {
+                sources.get(*at).map(|source| Document::part(source, nodes.clone()))
+            }
+        }
+    }
+}
+
+/// A path of the config, relative to its folder.
+pub(crate) fn beside(config: &Path, path: &str) -> PathBuf {
+    config.parent().unwrap_or(Path::new("")).join(path)
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}

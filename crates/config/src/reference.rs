@@ -1,0 +1,103 @@
+//! The reference page of the config file, made from the table of fields.
+
+use std::fmt::Write as _;
+
+use crate::env;
+use crate::fields::{FIELDS, Field, Kind};
+use crate::providers::KNOWN;
+
+/// The text of `docs/reference/config.md`.
+pub fn reference() -> String {
+    let mut page = String::from(HEAD);
+    settings(&mut page);
+    providers(&mut page);
+    variables(&mut page);
+    page.push_str(FOOT);
+    page
+}
+
+const HEAD: &str = "\
+# callgate.yaml
+
+Generated from the table in `crates/config/src/fields.rs`. `callgate config check` finds every mistake in the file, `callgate config schema` \
+prints its JSON Schema.
+
+The file is the one `--config` names, else the one of `CALLGATE_CONFIG`, else `callgate.yaml` in the user's config folder \
+(`$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`), else `/etc/callgate/callgate.yaml`. Without any, the defaults hold, with \
+`builtin:starter` as the policy. A `callgate.yaml` in the working folder is never read by itself: an agent may have written it.
+
+Every setting is optional, and paths are relative to the folder of the file. `$NAME` and `~` are not expanded. Secrets do not belong into it.
+
+";
+
+const FOOT: &str = "
+## A policy in the same file
+
+The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`) may stand beside the settings: then that policy is the one in force. \
+With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
+
+## Changes while the gateway runs
+
+`callgate serve` looks at the file and at every policy it names, also at new files that match a glob, and takes over changed policies within \
+a second; so it does on SIGHUP. A broken file is refused and the last good policies stay in force. Changed settings need a restart.
+";
+
+fn settings(page: &mut String) {
+    page.push_str("## Settings\n\n| key | takes | default | |\n|---|---|---|---|\n");
+    for field in FIELDS.iter().filter(|field| !matches!(field.kind, Kind::Section)) {
+        let path = field.path.replace('*', "<name>");
+        let default = match field.default {
+            "" => String::new(),
+            text => format!("`{text}`"),
+        };
+        let _ = writeln!(page, "| `{path}` | {} | {default} | {} |", takes(field), field.doc);
+    }
+    page.push_str(
+        "\nSizes are numbers of bytes or have a unit: `KB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`. Durations have one: `ms`, `s`, `m`, \
+         `h`, `d`.\n",
+    );
+}
+
+fn takes(field: &Field) -> String {
+    let count = |range: std::ops::RangeInclusive<i64>| format!("{}–{}", range.start(), range.end());
+    match field.kind {
+        Kind::Section | Kind::Named => "a mapping".to_owned(),
+        Kind::Address => "an IP address and a port".to_owned(),
+        Kind::Store => "`sqlite:PATH` or `memory`".to_owned(),
+        Kind::Url => "an http or https URL".to_owned(),
+        Kind::Variable => "a variable's name".to_owned(),
+        Kind::Words(words) => {
+            words().iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+        }
+        Kind::Size => "a size".to_owned(),
+        Kind::SizeOrNone => "a size or `none`".to_owned(),
+        Kind::Duration => "a duration".to_owned(),
+        Kind::DurationOrNone => "a duration or `none`".to_owned(),
+        Kind::Count(counts) => count(counts.range()),
+        Kind::CountOrNone(counts) => format!("{} or `none`", count(counts.range())),
+        Kind::Paths => "a list of URL paths".to_owned(),
+        Kind::Policies => "a list".to_owned(),
+    }
+}
+
+fn providers(page: &mut String) {
+    page.push_str(
+        "\n## Providers that are built in\n\n| name | `base_url` | `dialect` |\n|---|---|---|\n",
+    );
+    for known in KNOWN {
+        let _ = writeln!(
+            page,
+            "| `{}` | `{}` | `{}` |",
+            known.name,
+            known.base_url,
+            known.dialect.as_str()
+        );
+    }
+}
+
+fn variables(page: &mut String) {
+    page.push_str("\n## Environment\n\n| variable | |\n|---|---|\n");
+    for variable in env::ALL {
+        let _ = writeln!(page, "| `{}` | {} |", variable.name, variable.doc);
+    }
+}

@@ -1,0 +1,318 @@
+//! From the config as written to the settings of each crate. After it no `Option` means "default"
+//! and nothing is checked again.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use callgate_audit::Location;
+use callgate_call::Surface;
+use callgate_policy::yaml::{At, Problems};
+use callgate_policy::{Diagnostic, Source, Warning};
+use callgate_proxy::{ApiKey, Provider, Timeouts};
+use url::Url;
+
+use crate::env;
+use crate::error::{Error, Rejected};
+use crate::file::{self, Written, WrittenProvider, WrittenStore};
+use crate::find;
+use crate::policies::{Gathered, PolicySet, beside};
+use crate::providers::KNOWN;
+use crate::watch::Watched;
+
+/// Every setting, and the policies.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The file it comes from; `None`: there is none, and the defaults hold.
+    pub path: Option<PathBuf>,
+    /// The gateway.
+    pub proxy: callgate_proxy::Settings,
+    /// The records.
+    pub audit: callgate_audit::Settings,
+    /// The decisions.
+    pub decide: callgate_decide::Settings,
+    /// The policies.
+    pub policies: PolicySet,
+    /// Variables that the file names and that are not set. The gateway must not start then.
+    pub missing: Vec<MissingVariable>,
+}
+
+/// A variable of the environment that should hold a provider's key.
+#[derive(Debug, Clone)]
+pub struct MissingVariable {
+    /// Its name.
+    pub name: String,
+    /// Where the config names it.
+    pub problem: Diagnostic,
+}
+
+/// Finds the config, reads it and resolves it. `named` is the file of `--config`; `served` are the
+/// surfaces this process serves, for the policies' warnings.
+pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<Resolved, Error> {
+    match find::find(named) {
+        Some(path) => load_file(&path, served),
+        None => defaults(served),
+    }
+}
+
+/// The settings of the record store alone. Whoever only reads records need not care whether the
+/// policies are sound.
+pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, Error> {
+    let Some(path) = find::find(named) else { return Ok(audit(&Written::default(), None)) };
+    let source = find::read(&path, "config")?;
+    let mut problems = Problems::new(&source);
+    let written = file::read(&source, &mut problems);
+    let problems = problems.into_list();
+    match written {
+        Some(written) if problems.is_empty() => Ok(audit(&written, Some(&path))),
+        _ => Err(rejected("config")((vec![source], problems))),
+    }
+}
+
+fn defaults(served: &[Surface]) -> Result<Resolved, Error> {
+    let mut gathered = Gathered::default();
+    gathered.starter();
+    let policies = gathered.compile(served, Vec::new()).map_err(rejected("policy"))?;
+    resolve(Written::default(), None, policies, Vec::new())
+}
+
+fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
+    let source = find::read(path, "config")?;
+    let mut problems = Problems::new(&source);
+    let written = file::read(&source, &mut problems);
+    let mut gathered = Gathered::default();
+    gathered.config(source.clone());
+    let mut warnings = Vec::new();
+    if let Some(written) = &written {
+        warnings = gather(written, path, &mut gathered, &mut problems);
+    }
+    let own = problems.into_list();
+    let policies = gathered.compile(served, warnings);
+    // Settings and policies are told of together, wherever the problems are.
+    match (written, policies) {
+        (Some(written), Ok(policies)) if own.is_empty() => {
+            let missing = missing_variables(&written.providers, &source);
+            resolve(written, Some(path), policies, missing)
+        }
+        (_, Ok(policies)) => Err(rejected("config")((policies.sources, own))),
+        (_, Err((sources, found))) => {
+            let what = if own.is_empty() { "policy" } else { "config" };
+            Err(rejected(what)((sources, in_order(own, found))))
+        }
+    }
+}
+
+/// What the policies of the config are. Warns of what is hardly meant.
+fn gather(
+    written: &Written,
+    path: &Path,
+    gathered: &mut Gathered,
+    problems: &mut Problems<'_>,
+) -> Vec<Warning> {
+    match (&written.policies, &written.own_policy) {
+        (Some(list), _) => return gathered.listed(&list.value, path, problems),
+        (None, Some(own)) => gathered.inline(vec![own.clone()]),
+        (None, None) => gathered.starter(),
+    }
+    Vec::new()
+}
+
+fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {
+    move |(sources, problems)| Rejected { what, sources, problems }.into()
+}
+
+/// The problems of the config file in the order of its text, whoever found them, then the others.
+fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let Some(config) = own.first().map(|problem| problem.source.clone()) else { return found };
+    let mut all = own;
+    all.extend(found);
+    all.sort_by_key(|problem| {
+        let elsewhere = problem.source != config;
+        (elsewhere, if elsewhere { 0 } else { problem.span.start })
+    });
+    all
+}
+
+/// A key must not silently be left out: clients would send their gateway key to the provider.
+fn missing_variables(providers: &[WrittenProvider], source: &Source) -> Vec<MissingVariable> {
+    let named = providers.iter().filter_map(|provider| provider.api_key_env.as_ref());
+    let missing = named.filter(|variable| key_from(&variable.value).is_none());
+    let problem = |variable: &At<String>| Diagnostic {
+        source: source.name.clone(),
+        span: variable.span,
+        message: format!("the variable {} is not set", variable.value),
+        label: String::new(),
+        hint: Some("set it to the provider's key where the gateway starts".to_owned()),
+    };
+    missing
+        .map(|variable| MissingVariable {
+            name: variable.value.clone(),
+            problem: problem(variable),
+        })
+        .collect()
+}
+
+fn key_from(variable: &str) -> Option<ApiKey> {
+    let key = std::env::var(variable).ok()?;
+    let key = key.trim();
+    (!key.is_empty()).then(|| ApiKey::new(key.to_owned()))
+}
+
+fn resolve(
+    written: Written,
+    path: Option<&Path>,
+    mut policies: PolicySet,
+    missing: Vec<MissingVariable>,
+) -> Result<Resolved, Error> {
+    if let Some(path) = path {
+        policies.watched.push(Watched::file(path));
+    }
+    Ok(Resolved {
+        path: path.map(Path::to_owned),
+        audit: audit(&written, path),
+        decide: decide(&written),
+        proxy: proxy(written)?,
+        policies,
+        missing,
+    })
+}
+
+impl Resolved {
+    /// An error that names every variable that is not set, if there is one.
+    pub fn check_variables(&self) -> Result<(), Error> {
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let problems = self.missing.iter().map(|missing| missing.problem.clone()).collect();
+        let sources = self.policies.sources.clone();
+        Err(Rejected { what: "config", sources, problems }.into())
+    }
+}
+
+fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
+    let store = match written.store.as_ref().map(|at| &at.value) {
+        Some(WrittenStore::Memory) => Location::Memory,
+        Some(WrittenStore::Sqlite(file)) => {
+            Location::Sqlite(beside(path.unwrap_or(Path::new("")), file))
+        }
+        None => Location::Sqlite(find::default_store()),
+    };
+    let audit = &written.audit;
+    let standard = callgate_audit::Retention::default();
+    callgate_audit::Settings {
+        store,
+        durability: or(audit.durability.clone(), callgate_audit::Durability::Disk),
+        retention: callgate_audit::Retention {
+            age: or(audit.age.clone(), standard.age),
+            records: or(audit.records.clone(), standard.records),
+            bytes: or(audit.size.clone(), standard.bytes),
+        },
+    }
+}
+
+fn decide(written: &Written) -> callgate_decide::Settings {
+    let standard = callgate_decide::Settings::default();
+    callgate_decide::Settings {
+        on_failure: or(written.audit.on_failure.clone(), standard.on_failure),
+        oversize: or(written.oversize.clone(), standard.oversize),
+        arguments: or(written.arguments.clone(), standard.arguments),
+        ..standard
+    }
+}
+
+fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
+    let (limits, gateway) = (written.limits, written.gateway);
+    let bounds = callgate_gate::Limits::default();
+    let timeouts = Timeouts::default();
+    Ok(callgate_proxy::Settings {
+        listen: listen_of_environment()?.unwrap_or_else(|| or(written.listen, DEFAULT_LISTEN)),
+        providers: providers(written.providers),
+        mode: or(gateway.mode, callgate_proxy::Mode::Full),
+        on_deny: or(written.on_deny, callgate_gate::OnDeny::Explain),
+        malformed: or(written.malformed, callgate_gate::Malformed::Withhold),
+        limits: callgate_gate::Limits {
+            frame: number(limits.frame, bounds.frame),
+            body: number(limits.body, bounds.body),
+            held: number(limits.held, bounds.held),
+            arguments: number(limits.arguments, bounds.arguments),
+            calls: number(limits.calls, bounds.calls),
+        },
+        request_body: number(limits.request, DEFAULT_REQUEST),
+        passthrough: or(gateway.passthrough, Vec::new()),
+        workers: number(gateway.workers, default_workers()),
+        timeouts: Timeouts {
+            connect: or(gateway.connect_timeout, timeouts.connect),
+            head: or(gateway.head_timeout, timeouts.head),
+            idle: or(gateway.idle_timeout, timeouts.idle),
+            client_head: or(gateway.client_head_timeout, timeouts.client_head),
+            shutdown: or(gateway.shutdown_timeout, timeouts.shutdown),
+        },
+        max_connections: number(limits.connections, DEFAULT_CONNECTIONS),
+    })
+}
+
+/// This machine only, on a port that nothing else is known for.
+const DEFAULT_LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8484);
+
+/// Providers themselves take at most about this much.
+const DEFAULT_REQUEST: usize = 32 << 20;
+
+/// Two descriptors each stay well below what systems allow a service.
+const DEFAULT_CONNECTIONS: usize = 10_000;
+
+/// A gateway waits more than it computes: four threads carry thousands of streams.
+fn default_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(4)
+}
+
+fn listen_of_environment() -> Result<Option<SocketAddr>, Error> {
+    let Some(value) = env::LISTEN.get() else { return Ok(None) };
+    let value = value.to_string_lossy();
+    value.parse().map(Some).map_err(|_| Error::Variable {
+        name: env::LISTEN.name,
+        value: value.into_owned(),
+        expected: "an address like `127.0.0.1:8484`",
+    })
+}
+
+/// The built-in providers as the file changes them, then the file's own in its order.
+fn providers(written: Vec<WrittenProvider>) -> Vec<Provider> {
+    let mut providers: Vec<Provider> = KNOWN
+        .iter()
+        .filter_map(|known| {
+            let base_url = Url::parse(known.base_url).ok()?;
+            let name = known.name.to_owned();
+            Some(Provider { name, base_url, dialect: known.dialect, api_key: None })
+        })
+        .collect();
+    for provider in written {
+        let name = provider.name.value;
+        let api_key = provider.api_key_env.and_then(|variable| key_from(&variable.value));
+        match providers.iter_mut().find(|known| known.name == name) {
+            Some(known) => {
+                known.base_url = or(provider.base_url, known.base_url.clone());
+                known.dialect = or(provider.dialect, known.dialect);
+                known.api_key = api_key;
+            }
+            None => {
+                if let (Some(base_url), Some(dialect)) = (provider.base_url, provider.dialect) {
+                    let (base_url, dialect) = (base_url.value, dialect.value);
+                    providers.push(Provider { name, base_url, dialect, api_key });
+                }
+            }
+        }
+    }
+    providers
+}
+
+fn or<T>(written: Option<At<T>>, standard: T) -> T {
+    written.map_or(standard, |at| at.value)
+}
+
+/// The reader has checked that it fits.
+fn number(written: Option<At<u64>>, standard: usize) -> usize {
+    written.map_or(standard, |at| usize::try_from(at.value).unwrap_or(standard))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! The JSON Schema of the config file, made from the table of fields.
+
+use serde_json::{Map, Value, json};
+
+use crate::fields::{ANY, Field, Kind, in_section};
+
+/// The JSON Schema (draft 2020-12) of `callgate.yaml`.
+pub fn schema() -> Value {
+    let mut properties = section("");
+    for (key, of_policy) in policy_properties() {
+        properties.insert(key.to_owned(), of_policy);
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "callgate.yaml",
+        "description": "Settings of callgate. A policy may share the file.",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+        "$defs": { "policy": policy(), "rule": rule() },
+    })
+}
+
+/// The settings of a section, by key.
+fn section(path: &str) -> Map<String, Value> {
+    in_section(path).map(|field| (field.key().to_owned(), property(field))).collect()
+}
+
+fn property(field: &Field) -> Value {
+    let mut schema = kind(field);
+    if let Value::Object(fields) = &mut schema {
+        fields.insert("description".to_owned(), field.doc.into());
+        if let Some(default) = value(field.default, field.kind) {
+            fields.insert("default".to_owned(), default);
+        }
+        if let (Some(example), false) = (value(field.example, field.kind), is_enum(field.kind)) {
+            fields.insert("examples".to_owned(), json!([example]));
+        }
+    }
+    schema
+}
+
+/// A value of the table as JSON.
+fn value(written: &str, kind: Kind) -> Option<Value> {
+    let number = |text: &str| text.parse::<i64>().ok().map(Value::from);
+    match (written, kind) {
+        ("", _) => None,
+        (text, Kind::Count(_) | Kind::CountOrNone(_)) => number(text).or(Some(text.into())),
+        (list, Kind::Paths | Kind::Policies) => {
+            let items = list.trim_matches(['[', ']']).split(',').map(str::trim);
+            Some(items.filter(|item| !item.is_empty()).collect())
+        }
+        (text, _) => Some(text.into()),
+    }
+}
+
+/// Whose words are all there anyway.
+fn is_enum(kind: Kind) -> bool {
+    matches!(kind, Kind::Words(_))
+}
+
+const SIZE: &str = "^[0-9]+ *([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])?$";
+const DURATION: &str = "^[0-9]+ *(ms|s|m|h|d)$";
+
+fn kind(field: &Field) -> Value {
+    let size = || {
+        json!({ "anyOf": [
+            { "type": "integer", "minimum": 1 },
+            { "type": "string", "pattern": SIZE },
+        ] })
+    };
+    let or_none = |other: Value| json!({ "anyOf": [{ "const": "none" }, other] });
+    let count = |range: std::ops::RangeInclusive<i64>| json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() });
+    match field.kind {
+        Kind::Section => json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": section(field.path),
+        }),
+        Kind::Named => json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[a-z0-9_-]+$" },
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": section(&format!("{}.{ANY}", field.path)),
+            },
+        }),
+        Kind::Address => json!({ "type": "string" }),
+        Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
+        Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
+        Kind::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+        Kind::Words(words) => json!({ "enum": words() }),
+        Kind::Size => size(),
+        Kind::SizeOrNone => or_none(size()),
+        Kind::Duration => json!({ "type": "string", "pattern": DURATION }),
+        Kind::DurationOrNone => or_none(json!({ "type": "string", "pattern": DURATION })),
+        Kind::Count(counts) => count(counts.range()),
+        Kind::CountOrNone(counts) => or_none(count(counts.range())),
+        Kind::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
+        Kind::Policies => json!({
+            "type": "array",
+            "items": { "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/policy" }] },
+        }),
+    }
+}
+
+/// The keys of a policy, as far as a schema helps: `callgate policy check` knows the rest.
+fn policy_properties() -> [(&'static str, Value); 5] {
+    let verdict = || json!({ "enum": ["allow", "audit", "deny"] });
+    [
+        ("policy", json!({ "type": "string", "description": "The policy's name." })),
+        ("mode", json!({ "enum": ["enforce", "shadow"] })),
+        ("default", verdict()),
+        ("defaults", json!({ "type": "object", "additionalProperties": verdict() })),
+        ("rules", json!({ "type": "array", "items": { "$ref": "#/$defs/rule" } })),
+    ]
+}
+
+fn policy() -> Value {
+    let properties: Map<String, Value> =
+        policy_properties().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    json!({
+        "type": "object",
+        "required": ["policy"],
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn rule() -> Value {
+    json!({
+        "type": "object",
+        "required": ["id", "verdict"],
+        "description": "A rule; docs/reference/policy.md has every key.",
+        "properties": {
+            "id": { "type": "string" },
+            "verdict": { "enum": ["allow", "audit", "deny"] },
+            "reason": { "type": "string" },
+            "hint": { "type": "string" },
+            "priority": { "type": "integer" },
+            "mode": { "enum": ["enforce", "shadow"] },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use callgate_policy::POLICY_KEYS;
+
+    use super::*;
+    use crate::fields::FIELDS;
+
+    fn keys(schema: &Value, path: &str, found: &mut BTreeSet<String>) {
+        let join = |key: &str| if path.is_empty() { key.into() } else { format!("{path}.{key}") };
+        for (key, value) in schema["properties"].as_object().into_iter().flatten() {
+            found.insert(join(key));
+            keys(value, &join(key), found);
+        }
+        if schema["additionalProperties"].is_object() {
+            keys(&schema["additionalProperties"], &join(ANY), found);
+        }
+    }
+
+    #[test]
+    fn every_key_is_in_the_schema_and_the_other_way_round() {
+        let mut found = BTreeSet::new();
+        keys(&schema(), "", &mut found);
+        let known = FIELDS.iter().map(|field| field.path).chain(POLICY_KEYS.iter().copied());
+        let known: BTreeSet<String> = known.map(str::to_owned).collect();
+        assert_eq!(found, known);
+    }
+}

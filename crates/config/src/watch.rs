@@ -1,0 +1,248 @@
+//! Tells when the config or a policy has really changed.
+//!
+//! The system's notices come from the folders, not the files: an editor renames a new file over the
+//! old one, and a mounted config is swapped by turning a link. A notice only makes us look; what
+//! counts is whether the contents differ. Where notices do not come (some network disks), a look
+//! every few seconds does.
+
+mod folders;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{EventKind, RecommendedWatcher};
+
+use crate::glob::Glob;
+use folders::Folders;
+
+/// Something to watch.
+#[derive(Debug, Clone)]
+pub struct Watched(What);
+
+#[derive(Debug, Clone)]
+enum What {
+    File(PathBuf),
+    /// Every file that matches, now or later.
+    Glob(Glob),
+}
+
+impl Watched {
+    /// One file, whether it is there or not.
+    pub fn file(path: &Path) -> Self {
+        // A relative path must not change its meaning with the working folder.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self(What::File(path))
+    }
+
+    pub(crate) fn glob(glob: Glob) -> Self {
+        Self(What::Glob(glob))
+    }
+}
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    sender: Sender<Nudge>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A reason to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nudge {
+    /// Something happened in one of the folders.
+    Seen,
+    /// Somebody asks for it.
+    Asked,
+    Stop,
+}
+
+/// The waits of a watch.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// A file is written in several steps; look when it has been quiet for so long.
+    quiet: Duration,
+    /// Look after so long even if it never gets quiet.
+    patience: Duration,
+    /// Look anyway.
+    poll: Duration,
+}
+
+const PACE: Pace = Pace {
+    quiet: Duration::from_millis(200),
+    patience: Duration::from_secs(2),
+    poll: Duration::from_secs(5),
+};
+
+impl Watch {
+    /// Calls `on_change`, on a thread of its own, whenever the content of one of `watched` is
+    /// another one than before. It may answer with what to watch from then on.
+    pub fn start(
+        watched: Vec<Watched>,
+        on_change: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        Self::start_with(watched, PACE, Notices::On, on_change)
+    }
+
+    /// Looks now, and calls `on_change` whether something changed or not: the operator asked.
+    pub fn trigger(&self) {
+        let _ = self.sender.send(Nudge::Asked);
+    }
+
+    fn start_with(
+        watched: Vec<Watched>,
+        pace: Pace,
+        notices: Notices,
+        on_change: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (sender, receiver) = mpsc::channel();
+        let folders = match notices {
+            Notices::On => notifier(sender.clone()).map(Folders::new),
+            Notices::Off => None,
+        };
+        let mut looker = Looker {
+            receiver,
+            pace,
+            folders,
+            hasher: RandomState::new(),
+            seen: BTreeMap::new(),
+            watched,
+            on_change,
+        };
+        // What is there now is known by the time this returns, so no later change is missed.
+        looker.follow();
+        looker.seen = looker.look();
+        let thread = thread::Builder::new().name("watch".to_owned()).spawn(move || looker.run())?;
+        Ok(Self { sender, thread: Some(thread) })
+    }
+}
+
+/// Whether the system is asked for notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notices {
+    On,
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests look at polling alone"))]
+    Off,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.sender.send(Nudge::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A source of notices; none is no disaster, for we look from time to time.
+fn notifier(sender: Sender<Nudge>) -> Option<RecommendedWatcher> {
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if event.map_or(true, |event| is_change(event.kind)) {
+            let _ = sender.send(Nudge::Seen);
+        }
+    });
+    watcher.inspect_err(|error| tracing::warn!(%error, "no notices of changed files")).ok()
+}
+
+/// Reading is none; we read ourselves whenever we look.
+fn is_change(kind: EventKind) -> bool {
+    match kind {
+        EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
+        _ => true,
+    }
+}
+
+/// What each file holds, by a hash; `None` if it cannot be read.
+type Seen = BTreeMap<PathBuf, Option<u64>>;
+
+/// The thread that looks.
+struct Looker<F> {
+    receiver: Receiver<Nudge>,
+    pace: Pace,
+    folders: Option<Folders>,
+    hasher: RandomState,
+    seen: Seen,
+    watched: Vec<Watched>,
+    on_change: F,
+}
+
+impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
+    fn run(mut self) {
+        while let Some(nudge) = self.wait() {
+            if nudge.is_some() {
+                // First the folders, then the files: a change between the two is noticed.
+                self.follow();
+            }
+            let now = self.look();
+            if nudge == Some(Nudge::Asked) || now != self.seen {
+                self.seen = now;
+                if let Some(watched) = (self.on_change)() {
+                    self.take_over(watched);
+                }
+            }
+        }
+    }
+
+    /// The reason to look, none if it is only time to; `None` at the end.
+    fn wait(&self) -> Option<Option<Nudge>> {
+        let first = match self.receiver.recv_timeout(self.pace.poll) {
+            Err(RecvTimeoutError::Timeout) => return Some(None),
+            Err(RecvTimeoutError::Disconnected) | Ok(Nudge::Stop) => return None,
+            Ok(Nudge::Asked) => return Some(Some(Nudge::Asked)),
+            Ok(Nudge::Seen) => Nudge::Seen,
+        };
+        let latest = Instant::now() + self.pace.patience;
+        while Instant::now() < latest {
+            match self.receiver.recv_timeout(self.pace.quiet) {
+                Ok(Nudge::Seen) => {}
+                Ok(Nudge::Asked) => return Some(Some(Nudge::Asked)),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) | Ok(Nudge::Stop) => return None,
+            }
+        }
+        Some(Some(first))
+    }
+
+    /// Watches something else. What was watched before keeps what was seen of it, so that a change
+    /// since then is one.
+    fn take_over(&mut self, watched: Vec<Watched>) {
+        self.watched = watched;
+        self.follow();
+        let before = std::mem::take(&mut self.seen);
+        self.seen = self.look();
+        for (path, content) in &mut self.seen {
+            if let Some(before) = before.get(path) {
+                *content = *before;
+            }
+        }
+    }
+
+    fn follow(&mut self) {
+        if let Some(folders) = &mut self.folders {
+            folders.follow(&self.watched);
+        }
+    }
+
+    fn look(&self) -> Seen {
+        let mut seen = Seen::new();
+        for watched in &self.watched {
+            let files = match &watched.0 {
+                What::File(path) => vec![path.clone()],
+                What::Glob(glob) => glob.expand(),
+            };
+            for path in files {
+                let content = fs::read(&path).ok().map(|bytes| self.hasher.hash_one(bytes));
+                seen.insert(path, content);
+            }
+        }
+        seen
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! The words of settings that are one of a few. Each is defined here, for the reader, the schema
+//! and the reference.
+
+use callgate_audit::Durability;
+use callgate_decide::{OddArguments, OnFailure, Oversize};
+use callgate_dialect::Dialect;
+use callgate_gate::{Malformed, OnDeny};
+use callgate_proxy::Mode;
+
+/// A setting with a few values, and the word for each.
+pub trait Word: Copy + 'static {
+    /// Every word and what it means.
+    fn words() -> Vec<(&'static str, Self)>;
+}
+
+/// The words alone.
+pub(crate) fn words_of<W: Word>() -> Vec<&'static str> {
+    W::words().into_iter().map(|(word, _)| word).collect()
+}
+
+/// The word for a value.
+pub fn word_for<W: Word + PartialEq>(value: W) -> &'static str {
+    W::words().into_iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
+}
+
+impl Word for OnDeny {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("explain", Self::Explain), ("silent", Self::Silent)]
+    }
+}
+
+impl Word for Malformed {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("withhold", Self::Withhold), ("pass", Self::Pass)]
+    }
+}
+
+impl Word for Oversize {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("judge", Self::Judge), ("allow", Self::Allow), ("deny", Self::Deny)]
+    }
+}
+
+impl Word for OddArguments {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("judge", Self::Judge), ("deny", Self::Deny)]
+    }
+}
+
+impl Word for OnFailure {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("deny", Self::Deny), ("allow", Self::Allow)]
+    }
+}
+
+impl Word for Mode {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("full", Self::Full), ("calls-only", Self::CallsOnly), ("off", Self::Off)]
+    }
+}
+
+impl Word for Durability {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("disk", Self::Disk), ("process", Self::Process)]
+    }
+}
+
+impl Word for Dialect {
+    fn words() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|dialect| (dialect.as_str(), dialect)).to_vec()
+    }
+}

@@ -1,0 +1,155 @@
+//! The decider: the policies in force, the limits, the record.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use callgate_audit::{Action, Audit, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry};
+use callgate_call::Origin;
+use callgate_policy::Policies;
+use parking_lot::Mutex;
+
+use crate::hearing::Hearing;
+use crate::limits::Buckets;
+use crate::record;
+use crate::settings::Settings;
+
+/// Judges, counts and records for every door of a process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Decider(Arc<Inner>);
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    policies: ArcSwap<Option<Policies>>,
+    state: Mutex<PolicyState>,
+    pub(crate) buckets: Mutex<Buckets>,
+    pub(crate) audit: Audit,
+    pub(crate) settings: Settings,
+}
+
+/// Whether the policies in force are those that were last written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicyState {
+    /// They are.
+    Current,
+    /// A later version was rejected; the last good one is in force.
+    Rejected {
+        /// What was wrong with it.
+        why: String,
+    },
+}
+
+/// What is known about a response before anything of it has come.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Who asked whom.
+    pub origin: Origin,
+    /// Names the request in every record of it.
+    pub request: Option<String>,
+    /// What the provider speaks.
+    pub dialect: Option<String>,
+}
+
+impl Context {
+    /// A context of which only the origin is known.
+    pub fn new(origin: Origin) -> Self {
+        Self { origin, request: None, dialect: None }
+    }
+}
+
+impl Inner {
+    /// Writes a record for which nobody waits. Should it fail, the store's health tells.
+    pub(crate) fn write(&self, record: Record) {
+        drop(self.audit.append_later(record));
+    }
+}
+
+impl Decider {
+    /// A decider. Without policies nothing is judged, which is not the same as policies that
+    /// allow everything.
+    pub fn new(policies: Option<Policies>, audit: Audit, settings: Settings) -> Self {
+        Self(Arc::new(Inner {
+            policies: ArcSwap::from_pointee(policies),
+            state: Mutex::new(PolicyState::Current),
+            buckets: Mutex::default(),
+            audit,
+            settings,
+        }))
+    }
+
+    /// A hearing for one response, by the policies of this moment; `None` if there are none.
+    pub fn hearing(&self, context: Context) -> Option<Hearing> {
+        let policies = self.0.policies.load_full();
+        policies.is_some().then(|| Hearing::new(Arc::clone(&self.0), policies, context))
+    }
+
+    /// Whether there is anything to judge by.
+    pub fn judges(&self) -> bool {
+        self.0.policies.load().is_some()
+    }
+
+    /// Records a response that nobody judged.
+    pub fn unjudged(&self, context: &Context, why: &str) {
+        let mut record = record::begin(Kind::Turn, context, &context.origin);
+        record.verdict = Some(record::without_rule(Action::Unjudged, why));
+        self.0.write(record);
+    }
+
+    /// Records which policies are in force at the start.
+    pub fn loaded(&self, detail: &str) {
+        self.tell(Kind::PolicyLoaded, detail);
+    }
+
+    /// Puts other policies in force, for hearings that begin from now on.
+    pub fn swap(&self, policies: Option<Policies>, detail: &str) {
+        self.0.policies.store(Arc::new(policies));
+        *self.0.state.lock() = PolicyState::Current;
+        self.loaded(detail);
+    }
+
+    /// Other policies were to be put in force, and are not fit for it.
+    pub fn reject(&self, why: &str) {
+        *self.0.state.lock() = PolicyState::Rejected { why: why.to_owned() };
+        self.tell(Kind::PolicyRejected, why);
+    }
+
+    /// Records an event that belongs to no response.
+    fn tell(&self, kind: Kind, detail: &str) {
+        let mut record = Record::new(kind);
+        record.detail = Some(detail.to_owned());
+        self.0.write(record);
+    }
+
+    /// Whether the policies in force are those that were last written.
+    pub fn policy_state(&self) -> PolicyState {
+        self.0.state.lock().clone()
+    }
+
+    /// Whether records can be written.
+    pub fn audit_health(&self) -> Health {
+        self.0.audit.health()
+    }
+
+    /// The principal of a gateway key.
+    pub fn find_key(&self, presented: &str) -> Option<KeyInfo> {
+        self.0.audit.find_key(presented)
+    }
+
+    /// Whether calls were taken out of responses to this client. Asked for every request, so it
+    /// is answered from memory.
+    pub fn has_removed(&self, binding: &[u8; 32]) -> bool {
+        self.0.audit.has_removed(binding)
+    }
+
+    /// What was taken out of turns that have one of these signs.
+    pub fn find_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Vec<Vec<u8>> {
+        self.0.audit.find_removed(binding, signs).unwrap_or_else(|error| {
+            tracing::error!(%error, "removed calls cannot be read, so none is restored");
+            Vec::new()
+        })
+    }
+
+    /// Keeps what was taken out of a turn, to be put back into a later request.
+    pub fn keep_removed(&self, entry: RemovedEntry) -> Receipt {
+        self.0.audit.keep_removed(entry)
+    }
+}

@@ -1,0 +1,286 @@
+//! The calls of one response before the policies it began with.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
+use callgate_call::{Form, ToolCall};
+use callgate_policy::{Denial, Judgement, LimitFacts, NameJudgement, NamePermit, Policies};
+
+use crate::clock::now;
+use crate::decider::{Context, Inner};
+use crate::pending::{Decision, Pending};
+use crate::record::{self, Input};
+use crate::settings::{OddArguments, Oversize};
+
+/// One response. Its calls are judged by the policies that were in force when it began.
+#[derive(Debug)]
+pub struct Hearing {
+    inner: Arc<Inner>,
+    policies: Arc<Option<Policies>>,
+    context: Context,
+    begun: Instant,
+    /// Calls that are held for their arguments, and since when.
+    held: Vec<(CallNumber, Instant)>,
+    /// Calls that were denied by their name: their input comes later.
+    denied: Vec<(CallNumber, RecordId)>,
+    /// Calls and oddities recorded.
+    recorded: u64,
+}
+
+/// Tells the calls of one response apart: ids may be missing, or lie.
+pub type CallNumber = u32;
+
+/// The answer to a name.
+#[derive(Debug)]
+pub enum ByName {
+    /// The call may stream; what completes it waits for [`Hearing::whole`].
+    Stream(NamePermit),
+    /// It is denied, whatever its arguments.
+    Deny(Denial),
+    /// A rule needs the arguments.
+    NeedArguments,
+}
+
+/// Something about a response that is not a judged call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oddity {
+    /// A frame could not be read and was withheld.
+    Withheld,
+    /// A call left in another shape than it came in.
+    Normalised,
+    /// A call was refused whatever the policies say.
+    Refused,
+    /// The response ended inside a call.
+    Dropped,
+    /// Calls were put back into a request, or could not be.
+    Restored,
+}
+
+impl Oddity {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Withheld => "withheld",
+            Self::Normalised => "normalised",
+            Self::Refused => "refused",
+            Self::Dropped => "dropped",
+            Self::Restored => "restored",
+        }
+    }
+}
+
+/// What the end of a response told.
+#[derive(Debug, Clone, Default)]
+pub struct TurnEnd {
+    /// The model, if the response named it.
+    pub model: Option<String>,
+    /// Tokens read.
+    pub input: Option<u64>,
+    /// Tokens written.
+    pub output: Option<u64>,
+    /// Why the model stopped, in the provider's word.
+    pub stop_reason: Option<String>,
+    /// Calls the client was meant to run.
+    pub calls: u64,
+    /// What ended it before its time.
+    pub failure: Option<String>,
+}
+
+impl Hearing {
+    pub(crate) fn new(
+        inner: Arc<Inner>,
+        policies: Arc<Option<Policies>>,
+        context: Context,
+    ) -> Self {
+        Self {
+            inner,
+            policies,
+            context,
+            begun: Instant::now(),
+            held: Vec::new(),
+            denied: Vec::new(),
+            recorded: 0,
+        }
+    }
+
+    /// Judges by the name alone. A call that a limit counts is asked about again, whole: it must
+    /// be counted once.
+    pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
+        let Some(policies) = &*self.policies else { return ByName::NeedArguments };
+        let begun = Instant::now();
+        match policies.judge_name(call, &now(), &LimitFacts::unasked()) {
+            NameJudgement::Allow(permit, judgement) if judgement.limits.is_empty() => {
+                ByName::Stream(permit)
+            }
+            NameJudgement::Allow(..) | NameJudgement::NeedArguments => {
+                self.held.push((number, begun));
+                ByName::NeedArguments
+            }
+            NameJudgement::Deny(judgement) => self.deny_by_name(number, call, &judgement, begun),
+        }
+    }
+
+    /// Recorded at once; its input follows in a record of its own.
+    fn deny_by_name(
+        &mut self,
+        number: CallNumber,
+        call: &ToolCall,
+        judgement: &Judgement,
+        begun: Instant,
+    ) -> ByName {
+        let Some(mut denial) = judgement.denial(call) else { return ByName::NeedArguments };
+        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Pending);
+        record.verdict = Some(record::verdict(judgement));
+        record.timing.judged_us = Some(micros(begun));
+        denial.record = Some(record.id.to_string());
+        self.denied.push((number, record.id));
+        self.write_later(record);
+        ByName::Deny(denial)
+    }
+
+    /// The input of a call that was denied by its name.
+    pub fn completed(&mut self, number: CallNumber, call: &ToolCall) {
+        let Some(place) = self.denied.iter().position(|(denied, _)| *denied == number) else {
+            return;
+        };
+        let (_, completes) = self.denied.swap_remove(place);
+        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
+        record.completes = Some(completes);
+        self.inner.write(record);
+    }
+
+    /// Judges a whole call, counts it and records it. The answer comes when the record is durable.
+    pub fn whole(&mut self, number: CallNumber, call: &ToolCall) -> Pending {
+        let begun = Instant::now();
+        let held = self.held.iter().position(|(held, _)| *held == number);
+        let held = held.map(|place| self.held.swap_remove(place).1);
+        let judged = self.judge(call);
+        let mut record = record::call(judged.kind, &self.context, call, Input::Known);
+        record.verdict = Some(match &judged.refused {
+            Some(why) => record::without_rule(Action::Deny, why),
+            None => record::verdict(&judged.judgement),
+        });
+        record.timing.judged_us = Some(micros(begun));
+        record.timing.waited_ms = held.map(|since| millis(since));
+        record.detail = judged.warning;
+        let id = record.id.to_string();
+        self.recorded += 1;
+
+        let permit = match judged.refused {
+            None => judged.judgement.permit(call),
+            Some(_) => None,
+        };
+        if let Some(permit) = permit {
+            let settings = &self.inner.settings;
+            let receipt = self.inner.audit.append(record);
+            let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
+            return Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
+        }
+        self.inner.write(record);
+        let refused = judged.refused.unwrap_or("the policies gave no permit for it");
+        let denial = judged.judgement.denial(call);
+        let mut denial = denial.unwrap_or_else(|| Denial::refused(call.name.raw(), refused));
+        denial.record = Some(id);
+        Pending::ready(Decision::Deny(denial))
+    }
+
+    fn judge(&self, call: &ToolCall) -> Judged {
+        let settings = &self.inner.settings;
+        let Some(policies) = &*self.policies else {
+            return Judged::refused(
+                Policies::none().judge(call, &now(), &LimitFacts::unasked()),
+                "there is no policy",
+            );
+        };
+        let oversize = matches!(call.arguments.form(), Form::Oversize(_));
+        let first = match settings.oversize {
+            Oversize::Allow if oversize => {
+                policies.judge_waived(call, &now(), &LimitFacts::unasked())
+            }
+            _ => policies.judge(call, &now(), &LimitFacts::unasked()),
+        };
+        if oversize && settings.oversize == Oversize::Deny {
+            return Judged::refused(first, "its arguments are larger than the limit");
+        }
+        if !oversize && settings.arguments == OddArguments::Deny && call.arguments.value().is_err()
+        {
+            return Judged::refused(first, "its arguments are not one JSON object");
+        }
+        if oversize && settings.oversize == Oversize::Allow {
+            let warning = "its arguments are larger than the limit and were not judged".to_owned();
+            return Judged {
+                judgement: first,
+                kind: Kind::ToolCallWarning,
+                refused: None,
+                warning: Some(warning),
+            };
+        }
+        let judgement = self.inner.buckets.lock().judge(policies, call, first);
+        Judged { judgement, kind: Kind::ToolCall, refused: None, warning: None }
+    }
+
+    /// A call the provider has run itself.
+    pub fn observed(&mut self, call: &ToolCall) {
+        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
+        record.verdict = Some(record::without_rule(Action::Unjudged, "run by the provider itself"));
+        self.write_later(record);
+    }
+
+    /// Something odd about the response; `tool` is the call it is about.
+    pub fn odd(&mut self, oddity: Oddity, tool: Option<&str>, why: &str) {
+        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
+        record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
+        let dropped = matches!(oddity, Oddity::Refused | Oddity::Dropped | Oddity::Withheld);
+        if dropped {
+            record.verdict = Some(record::without_rule(Action::Deny, why));
+        }
+        record.detail = Some(format!("{}: {why}", oddity.word()));
+        self.write_later(record);
+    }
+
+    /// The response has ended, one way or the other.
+    pub fn end(self, end: TurnEnd) {
+        let tokens = Tokens { input: end.input, output: end.output };
+        let facts = &self.context.origin;
+        if self.recorded == 0 && end.calls == 0 && end.failure.is_none() {
+            let provider = facts.provider.clone().unwrap_or_default();
+            return self.inner.audit.count_turn(TurnCount { provider, model: end.model, tokens });
+        }
+        let mut record = record::begin(Kind::Turn, &self.context, facts);
+        record.model = end.model.or(record.model);
+        record.tokens = tokens;
+        record.stop_reason = end.stop_reason;
+        record.calls = Some(end.calls);
+        record.timing.total_ms = Some(millis(self.begun));
+        record.detail = end.failure;
+        self.inner.write(record);
+    }
+
+    fn write_later(&mut self, record: Record) {
+        self.recorded += 1;
+        self.inner.write(record);
+    }
+}
+
+/// What came of judging a whole call.
+struct Judged {
+    judgement: Judgement,
+    kind: Kind,
+    /// Why it is denied, whatever the judgement says.
+    refused: Option<&'static str>,
+    warning: Option<String>,
+}
+
+impl Judged {
+    fn refused(judgement: Judgement, why: &'static str) -> Self {
+        Self { judgement, kind: Kind::ToolCall, refused: Some(why), warning: None }
+    }
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,113 @@
+//! Token buckets of one process. They begin full and are forgotten at its end.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use callgate_call::ToolCall;
+use callgate_policy::{Judgement, LimitFacts, LimitKey, Policies};
+
+use crate::clock::now;
+
+/// The buckets of all limits.
+#[derive(Debug, Default)]
+pub struct Buckets(HashMap<LimitKey, Bucket>);
+
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    tokens: f64,
+    at: Instant,
+}
+
+/// A hostile client may name a new session with each request. Past this many buckets those that
+/// have filled up again are forgotten: a full bucket and none are the same.
+const MANY: usize = 65_536;
+
+impl Buckets {
+    /// Judges once without limits; if the call would pass, looks into its buckets and judges once
+    /// more. A call that is denied after all takes no token.
+    pub fn judge(&mut self, policies: &Policies, call: &ToolCall, first: Judgement) -> Judgement {
+        if first.limits.is_empty() || !first.verdict.passes() {
+            return first;
+        }
+        let at = Instant::now();
+        let exceeded = first.limits.iter().filter(|key| self.is_empty(key, at)).cloned();
+        let facts = LimitFacts::exceeded(exceeded.collect::<Vec<_>>());
+        let judgement = policies.judge(call, &now(), &facts);
+        if judgement.verdict.passes() {
+            for key in &first.limits {
+                self.take(key, at);
+            }
+        }
+        judgement
+    }
+
+    fn is_empty(&mut self, key: &LimitKey, at: Instant) -> bool {
+        self.filled(key, at).tokens < 1.0
+    }
+
+    fn take(&mut self, key: &LimitKey, at: Instant) {
+        let bucket = self.filled(key, at);
+        bucket.tokens = (bucket.tokens - 1.0).max(0.0);
+    }
+
+    fn filled(&mut self, key: &LimitKey, at: Instant) -> &mut Bucket {
+        if self.0.len() >= MANY && !self.0.contains_key(key) {
+            self.0.retain(|key, bucket| bucket.refill(key, at).tokens < f64::from(key.rate.burst));
+        }
+        let full = Bucket { tokens: f64::from(key.rate.burst), at };
+        let bucket = self.0.entry(key.clone()).or_insert(full);
+        *bucket = bucket.refill(key, at);
+        bucket
+    }
+}
+
+impl Bucket {
+    fn refill(self, key: &LimitKey, at: Instant) -> Self {
+        let (burst, rate) = (f64::from(key.rate.burst), key.rate);
+        let elapsed = at.saturating_duration_since(self.at).as_secs_f64();
+        let gained = elapsed * f64::from(rate.calls) / f64::from(rate.seconds.max(1));
+        Self { tokens: (self.tokens + gained).min(burst), at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use callgate_policy::{LimitBy, Rate};
+
+    use super::*;
+
+    fn key(session: &str) -> LimitKey {
+        let rate = Rate { calls: 60, seconds: 60, burst: 2 };
+        let bucket = vec![(LimitBy::Session, session.to_owned())];
+        LimitKey { policy: "p".to_owned(), rule: "r".to_owned(), bucket, rate }
+    }
+
+    #[test]
+    fn a_bucket_empties_and_fills() {
+        let (mut buckets, start, key) = (Buckets::default(), Instant::now(), key("s"));
+        for _ in 0..2 {
+            assert!(!buckets.is_empty(&key, start));
+            buckets.take(&key, start);
+        }
+        assert!(buckets.is_empty(&key, start));
+        assert!(!buckets.is_empty(&key, start + Duration::from_secs(1)));
+        buckets.take(&key, start + Duration::from_secs(1));
+        assert!(buckets.is_empty(&key, start + Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn full_buckets_are_forgotten_and_empty_ones_kept() {
+        let (mut buckets, start) = (Buckets::default(), Instant::now());
+        let empty = key("empty");
+        for n in 0..MANY - 1 {
+            buckets.is_empty(&key(&n.to_string()), start);
+        }
+        buckets.take(&empty, start);
+        buckets.take(&empty, start);
+        assert!(!buckets.is_empty(&key("one more"), start));
+        assert_eq!(buckets.0.len(), 2);
+        assert!(buckets.is_empty(&empty, start));
+    }
+}

@@ -1,0 +1,90 @@
+//! What is written about a call, an oddity or a turn.
+
+use callgate_audit::{Action, Hit, Kind, Principal, Record, Tool, Verdict};
+use callgate_call::{Facts, ToolCall};
+use callgate_policy::{Judgement, RuleHit, Verdict as Judged};
+
+use crate::decider::Context;
+
+/// A record with everything known about its surroundings.
+pub(crate) fn begin(kind: Kind, context: &Context, facts: &Facts) -> Record {
+    let mut record = Record::new(kind);
+    record.surface = Some(facts.surface);
+    record.who = principal(facts);
+    record.request.clone_from(&context.request);
+    record.provider.clone_from(&facts.provider);
+    record.dialect.clone_from(&context.dialect);
+    record.model.clone_from(&facts.model);
+    record
+}
+
+pub(crate) fn principal(facts: &Facts) -> Principal {
+    Principal {
+        org: facts.who.org.clone(),
+        team: facts.who.team.clone(),
+        user: facts.who.user.clone(),
+        key: facts.who.key.clone(),
+        agent: facts.agent.clone(),
+        agent_proven: facts.agent_proven,
+        session: facts.session.clone(),
+    }
+}
+
+/// The record of a call. Without `input` only its name is known yet.
+pub(crate) fn call(kind: Kind, context: &Context, call: &ToolCall, input: Input) -> Record {
+    let mut record = begin(kind, context, &call.origin);
+    record.tool = Some(Tool {
+        name: call.name.raw().to_owned(),
+        server: server(call),
+        call_id: call.id.as_str().to_owned(),
+        input: match input {
+            Input::Known => Some(call.arguments.raw().to_owned()),
+            Input::Pending => None,
+        },
+        definition_hash: None,
+    });
+    record
+}
+
+/// Whether the arguments have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Input {
+    Known,
+    Pending,
+}
+
+/// What the policies said.
+pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
+    Verdict {
+        action: match judgement.verdict {
+            Judged::Allow => Action::Allow,
+            Judged::Audit => Action::Audit,
+            // A verdict that is not known here never let anything pass.
+            _ => Action::Deny,
+        },
+        policy: judgement.policy.clone(),
+        rule: judgement.rule.clone(),
+        reason: Some(judgement.reason.clone()),
+        hint: judgement.hint.clone(),
+        uncovered: judgement.uncovered,
+        shadows: judgement.shadows.iter().map(note).collect(),
+        audits: judgement.audits.iter().map(note).collect(),
+    }
+}
+
+/// A verdict that no rule made.
+pub(crate) fn without_rule(action: Action, reason: &str) -> Verdict {
+    Verdict { reason: Some(reason.to_owned()), ..Verdict::new(action) }
+}
+
+/// The server, if the name tells of just one.
+fn server(call: &ToolCall) -> Option<String> {
+    match call.name.readings().as_slice() {
+        [reading] => Some(reading.server.to_owned()),
+        _ => None,
+    }
+}
+
+fn note(hit: &RuleHit) -> Hit {
+    Hit { policy: hit.policy.clone(), rule: hit.rule.clone(), reason: hit.reason.clone() }
+}

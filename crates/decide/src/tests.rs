@@ -1,0 +1,202 @@
+//! Deciding against real stores.
+
+use std::time::Duration;
+
+use callgate_audit::{Action, Audit, Durability, Filter, Kind, Location, Order, Retention, Stored};
+use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+use callgate_facts::Catalogue;
+use callgate_policy::{Policies, Source};
+
+use crate::*;
+
+const RULES: &str = "
+policy: p
+rules:
+  - { id: no-mail, tool: send_email, verdict: deny, reason: No mail. }
+  - { id: no-rm, tool: Bash, when: { arg: command, contains: rm }, verdict: deny, reason: No rm. }
+  - { id: slowly, tool: search, limit: { calls: 2, per: hour }, verdict: deny, reason: Too many. }
+";
+
+fn policies(text: &str) -> Policies {
+    let source = Source { name: "p.yaml".into(), text: text.into() };
+    Policies::compile(&[source], &Catalogue::builtin()).unwrap().0
+}
+
+fn audit(store: Location) -> Audit {
+    let (durability, retention) = (Durability::Process, Retention::default());
+    Audit::open(&callgate_audit::Settings { store, durability, retention }).unwrap()
+}
+
+fn decider(settings: Settings) -> (Decider, Audit) {
+    let audit = audit(Location::Memory);
+    (Decider::new(Some(policies(RULES)), audit.clone(), settings), audit)
+}
+
+fn call(name: &str, arguments: Arguments) -> ToolCall {
+    ToolCall {
+        id: CallId::from("call_1"),
+        name: ToolName::parse(name).unwrap(),
+        arguments,
+        origin: Origin::at(Surface::Response),
+    }
+}
+
+fn hearing(decider: &Decider) -> Hearing {
+    let mut context = Context::new(Origin::at(Surface::Response));
+    context.request = Some("request".into());
+    decider.hearing(context).unwrap()
+}
+
+fn decide(pending: Pending) -> Result<Permit, Denial> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    match runtime.block_on(pending) {
+        Decision::Allow(permit) => Ok(permit),
+        Decision::Deny(denial) => Err(denial),
+    }
+}
+
+fn records(audit: &Audit) -> Vec<Stored> {
+    audit.flush().wait().unwrap();
+    let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+    audit.reader().unwrap().records(&filter).unwrap()
+}
+
+#[test]
+fn a_permit_comes_with_its_record() {
+    let (decider, audit) = decider(Settings::default());
+    let mut hearing = hearing(&decider);
+    let bash = call("Bash", Arguments::json(r#"{"command":"ls"}"#));
+    assert!(matches!(hearing.by_name(0, &bash), ByName::NeedArguments));
+    assert!(decide(hearing.whole(0, &bash)).unwrap().covers(&bash));
+    let records = records(&audit);
+    let [record] = records.as_slice() else { panic!("{records:?}") };
+    assert_eq!(record.record.verdict.as_ref().unwrap().action, Action::Allow);
+    assert_eq!(record.record.tool.as_ref().unwrap().input.as_deref(), Some(r#"{"command":"ls"}"#));
+}
+
+#[test]
+fn a_denial_names_its_record() {
+    let (decider, audit) = decider(Settings::default());
+    let mut hearing = hearing(&decider);
+    let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
+    let denial = decide(hearing.whole(0, &bash)).unwrap_err();
+    assert_eq!(denial.rule.as_deref(), Some("no-rm"));
+    assert_eq!(denial.record, Some(records(&audit)[0].record.id.to_string()));
+}
+
+#[test]
+fn a_denial_by_name_gets_its_input_later() {
+    let (decider, audit) = decider(Settings::default());
+    let mut hearing = hearing(&decider);
+    let named = call("send_email", Arguments::pending());
+    let ByName::Deny(denial) = hearing.by_name(3, &named) else { panic!() };
+    let before = records(&audit);
+    assert_eq!(before[0].record.tool.as_ref().unwrap().input, None);
+    hearing.completed(3, &call("send_email", Arguments::json(r#"{"to":"x"}"#)));
+    let after = records(&audit);
+    let [record] = after.as_slice() else { panic!("{after:?}") };
+    assert_eq!(Some(record.record.id.to_string()), denial.record);
+    assert_eq!(record.record.tool.as_ref().unwrap().input.as_deref(), Some(r#"{"to":"x"}"#));
+}
+
+#[test]
+fn a_limit_counts_over_all_responses() {
+    let (decider, _audit) = decider(Settings::default());
+    let search = call("search", Arguments::json("{}"));
+    for number in 0..3 {
+        let mut hearing = hearing(&decider);
+        assert!(matches!(hearing.by_name(0, &search), ByName::NeedArguments));
+        let decided = decide(hearing.whole(0, &search));
+        assert_eq!(decided.is_ok(), number < 2, "{number}");
+    }
+}
+
+#[test]
+fn a_response_keeps_the_policies_it_began_with() {
+    let (decider, audit) = decider(Settings::default());
+    let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
+    let mut before = hearing(&decider);
+    decider.swap(Some(policies("policy: p\nrules: []\n")), "p.yaml");
+    assert!(decide(before.whole(0, &bash)).is_err());
+    assert!(decide(hearing(&decider).whole(0, &bash)).is_ok());
+    decider.reject("line 3: what?");
+    assert_eq!(decider.policy_state(), PolicyState::Rejected { why: "line 3: what?".into() });
+    assert!(decide(hearing(&decider).whole(0, &bash)).is_ok());
+    let kinds: Vec<Kind> = records(&audit).iter().map(|stored| stored.record.kind).collect();
+    assert!(kinds.contains(&Kind::PolicyLoaded) && kinds.contains(&Kind::PolicyRejected));
+}
+
+#[test]
+fn large_arguments_are_judged_denied_or_let_pass() {
+    let large = |name| call(name, Arguments::oversize(r#"{"command":"#));
+    let with = |oversize| {
+        let (decider, audit) = decider(Settings { oversize, ..Settings::default() });
+        (hearing(&decider), audit)
+    };
+    let (mut judged, _audit) = with(Oversize::Judge);
+    assert!(decide(judged.whole(0, &large("Bash"))).is_err());
+    assert!(decide(judged.whole(1, &large("Read"))).is_ok());
+    let (mut denied, _audit) = with(Oversize::Deny);
+    assert!(decide(denied.whole(0, &large("Read"))).is_err());
+    let (mut allowed, audit) = with(Oversize::Allow);
+    assert!(decide(allowed.whole(0, &large("Bash"))).is_ok());
+    assert!(decide(allowed.whole(1, &large("send_email"))).is_err());
+    assert_eq!(records(&audit)[0].record.kind, Kind::ToolCallWarning);
+}
+
+#[test]
+fn odd_arguments_may_be_denied() {
+    let odd = call("Read", Arguments::json("[1]"));
+    let (lenient, _audit) = decider(Settings::default());
+    assert!(decide(hearing(&lenient).whole(0, &odd)).is_ok());
+    let settings = Settings { arguments: OddArguments::Deny, ..Settings::default() };
+    let (strict, _audit) = decider(settings);
+    assert!(decide(hearing(&strict).whole(0, &odd)).is_err());
+    let fine = call("Read", Arguments::json("{}"));
+    assert!(decide(hearing(&strict).whole(0, &fine)).is_ok());
+}
+
+#[test]
+fn without_a_record_there_is_no_permit_unless_the_operator_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("records.db");
+    let audit = audit(Location::Sqlite(path.clone()));
+    // Somebody else writes, and does not end.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let read = call("Read", Arguments::json("{}"));
+    for (on_failure, passes) in [(OnFailure::Deny, false), (OnFailure::Allow, true)] {
+        let record_timeout = Duration::from_millis(200);
+        let settings = Settings { on_failure, record_timeout, ..Settings::default() };
+        let decider = Decider::new(Some(policies(RULES)), audit.clone(), settings);
+        let decided = decide(hearing(&decider).whole(0, &read));
+        assert_eq!(decided.is_ok(), passes, "{decided:?}");
+    }
+}
+
+#[test]
+fn no_policy_is_no_hearing() {
+    let audit = audit(Location::Memory);
+    let decider = Decider::new(None, audit.clone(), Settings::default());
+    let context = Context::new(Origin::at(Surface::Response));
+    assert!(decider.hearing(context.clone()).is_none());
+    decider.unjudged(&context, "there is no policy");
+    let records = records(&audit);
+    assert_eq!(records[0].record.verdict.as_ref().unwrap().action, Action::Unjudged);
+}
+
+#[test]
+fn a_turn_without_calls_is_counted_and_one_with_calls_recorded() {
+    let (decider, audit) = decider(Settings::default());
+    hearing(&decider).end(TurnEnd { input: Some(5), output: Some(7), ..TurnEnd::default() });
+    assert!(records(&audit).is_empty());
+    let stats = audit.reader().unwrap().stats(&Filter::default()).unwrap();
+    assert_eq!(stats.turns.without_calls, Some(1));
+    let mut second = hearing(&decider);
+    decide(second.whole(0, &call("Read", Arguments::json("{}")))).unwrap();
+    let stop_reason = Some("tool_use".to_owned());
+    second.end(TurnEnd { calls: 1, stop_reason, ..TurnEnd::default() });
+    let records = records(&audit);
+    assert_eq!(records[0].record.stop_reason.as_deref(), Some("tool_use"));
+    assert_eq!(records[1].record.kind, Kind::Turn);
+}

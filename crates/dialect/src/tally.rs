@@ -1,0 +1,127 @@
+//! What a response tells of itself: its tokens, and why it stopped.
+//!
+//! Nothing hangs on these numbers but records. A field of another type than a count is not there,
+//! and never a reason to refuse a frame.
+
+use callgate_call::json::{Span, Text};
+
+use crate::json::members;
+
+/// What frames told of their response so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Tokens of the request that were not served from a cache, or all of them where the dialect
+    /// makes no difference.
+    pub input: Option<u64>,
+    /// Tokens of the request that were written to a cache, where they are not in `input`.
+    pub cache_written: Option<u64>,
+    /// Tokens of the request that were read from a cache, where they are not in `input`.
+    pub cache_read: Option<u64>,
+    /// Tokens of the response.
+    pub output: Option<u64>,
+    /// Why the response stopped, in the upstream's own word.
+    pub stop_reason: Option<String>,
+}
+
+impl Tally {
+    /// Adds what a later frame told. Counts are of the whole response so far, so the last one
+    /// stands; the reason is the first that came, for some providers say another behind it.
+    pub fn add(&mut self, later: Self) {
+        self.input = later.input.or(self.input);
+        self.cache_written = later.cache_written.or(self.cache_written);
+        self.cache_read = later.cache_read.or(self.cache_read);
+        self.output = later.output.or(self.output);
+        if self.stop_reason.is_none() {
+            self.stop_reason = later.stop_reason;
+        }
+    }
+
+    /// All tokens of the request: those from and to a cache are counted in.
+    pub fn whole_input(&self) -> Option<u64> {
+        let parts = [self.input, self.cache_written, self.cache_read];
+        parts.into_iter().flatten().reduce(u64::saturating_add)
+    }
+
+    /// The tally in a box, unless it is empty.
+    pub(crate) fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
+
+    /// Sets the reason, if it says one.
+    pub(crate) fn stopped(&mut self, reason: Option<Text<'_>>) {
+        let reason = reason.and_then(|text| text.decode().ok()).filter(|text| !text.is_empty());
+        if let (None, Some(reason)) = (&self.stop_reason, reason) {
+            self.stop_reason = Some(reason.into_owned());
+        }
+    }
+}
+
+/// The counts at `keys` in the object at `object`. Of two equal keys the last counts, as in
+/// clients.
+pub(crate) fn counts<const N: usize>(
+    data: &str,
+    object: Span,
+    keys: [&str; N],
+) -> [Option<u64>; N] {
+    let mut counts = [None; N];
+    for member in members(data, object) {
+        for (count, key) in counts.iter_mut().zip(keys) {
+            if member.key.is(key) {
+                *count = whole(member.value.of(data));
+            }
+        }
+    }
+    counts
+}
+
+/// A count: digits, or a number that is whole (`12.0`).
+fn whole(text: &str) -> Option<u64> {
+    text.parse().ok().or_else(|| {
+        let number: f64 = text.parse().ok()?;
+        // Below this every whole number is exact.
+        (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::document;
+
+    #[test]
+    fn counts_are_whole_numbers_and_nothing_else() {
+        for (text, want) in [
+            ("12", Some(12)),
+            ("12.0", Some(12)),
+            ("1e2", Some(100)),
+            ("0", Some(0)),
+            ("-1", None),
+            ("1.5", None),
+            ("\"12\"", None),
+            ("null", None),
+            ("[12]", None),
+            ("1e300", None),
+        ] {
+            let data = format!(r#"{{"a":7,"n":{text}}}"#);
+            assert_eq!(counts(&data, document(&data), ["n", "b"]), [want, None], "{text}");
+        }
+        assert_eq!(counts("[1]", document("[1]"), ["n"]), [None]);
+        let twice = r#"{"n":1,"\u006e":2}"#;
+        assert_eq!(counts(twice, document(twice), ["n"]), [Some(2)]);
+    }
+
+    #[test]
+    fn the_last_count_and_the_first_reason_stand() {
+        let mut tally = Tally { input: Some(5), output: Some(1), ..Tally::default() };
+        tally.add(Tally {
+            output: Some(9),
+            cache_read: Some(3),
+            stop_reason: Some("stop".into()),
+            ..Tally::default()
+        });
+        tally.add(Tally { stop_reason: Some("tool_calls".into()), ..Tally::default() });
+        assert_eq!((tally.whole_input(), tally.output), (Some(8), Some(9)));
+        assert_eq!(tally.stop_reason.as_deref(), Some("stop"));
+        assert_eq!(Tally::default().whole_input(), None);
+    }
+}

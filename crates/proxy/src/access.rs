@@ -1,0 +1,187 @@
+//! Who may come in. A web page of somebody else's must not reach a gateway on loopback, and nobody
+//! without a key one on any other address.
+
+use std::net::{IpAddr, SocketAddr};
+
+use callgate_call::Who;
+use callgate_decide::Decider;
+use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::{HeaderMap, HeaderName, Request};
+
+use crate::settings::Provider;
+
+/// The header of a gateway key.
+pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Principal {
+    pub(crate) who: Who,
+    /// A gateway key came in the place of the provider's: it must be swapped.
+    pub(crate) swap: bool,
+}
+
+/// Why somebody may not come in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// The `Host` is not this gateway's.
+    Host,
+    /// A page of another site asks.
+    Origin,
+    /// No key, where one is needed.
+    NoKey,
+    /// A key that nobody has, or that was revoked.
+    BadKey,
+}
+
+/// Whether a listener trusts whoever reaches it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// Loopback: whoever runs programs here is `local`.
+    Local,
+    /// Any other address: keys only.
+    Keys,
+}
+
+impl Trust {
+    pub(crate) fn of(listen: SocketAddr) -> Self {
+        if listen.ip().is_loopback() { Self::Local } else { Self::Keys }
+    }
+}
+
+/// Checks what a browser cannot forge: the name it was told to ask, and the page that asks.
+pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), Denied> {
+    let headers = request.headers();
+    if trust == Trust::Local {
+        let named = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
+        let asked = request.uri().authority().map(http::uri::Authority::as_str);
+        let mut hosts = named.chain(asked).peekable();
+        if hosts.peek().is_none() || !hosts.all(is_loopback_host) {
+            return Err(Denied::Host);
+        }
+    }
+    for origin in headers.get_all(ORIGIN) {
+        let origin = origin.to_str().unwrap_or_default();
+        let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        if !host.is_some_and(is_loopback_host) {
+            return Err(Denied::Origin);
+        }
+    }
+    if headers.get_all(FETCH_SITE).iter().any(|site| site == "cross-site") {
+        return Err(Denied::Origin);
+    }
+    Ok(())
+}
+
+/// Who asks this provider. A gateway key counts wherever it is given, also on loopback.
+pub(crate) fn principal(
+    headers: &HeaderMap,
+    trust: Trust,
+    provider: Option<&Provider>,
+    decider: &Decider,
+) -> Result<Principal, Denied> {
+    if let Some(key) = headers.get(KEY) {
+        let key = key.to_str().map_err(|_| Denied::BadKey)?;
+        let found = decider.find_key(key).ok_or(Denied::BadKey)?;
+        let swap = provider.is_some_and(|provider| provider.api_key.is_some());
+        return Ok(Principal { who: of_key(found), swap });
+    }
+    let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
+    if swappable {
+        let found = api_keys(headers).find_map(|key| decider.find_key(key));
+        match (found, trust) {
+            (Some(found), _) => return Ok(Principal { who: of_key(found), swap: true }),
+            (None, Trust::Keys) => return Err(Denied::BadKey),
+            // On loopback the operator's own key is lent to whoever sends none.
+            (None, Trust::Local) => return Ok(Principal { who: local(), swap: true }),
+        }
+    }
+    match trust {
+        Trust::Local => Ok(Principal { who: local(), swap: false }),
+        Trust::Keys => Err(Denied::NoKey),
+    }
+}
+
+fn of_key(key: callgate_decide::KeyInfo) -> Who {
+    Who { key: Some(key.name), ..key.who }
+}
+
+fn local() -> Who {
+    Who { user: Some("local".to_owned()), ..Who::default() }
+}
+
+/// Whatever stands where SDKs put the provider's key.
+pub(crate) fn api_keys(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let bearer = headers.get_all(AUTHORIZATION).iter().filter_map(|value| {
+        let value = value.to_str().ok()?;
+        let (scheme, key) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+    });
+    let plain = headers.get_all(API_KEY).iter().filter_map(|value| value.to_str().ok());
+    bearer.chain(plain)
+}
+
+/// Whether a host, with or without a port, is this machine for certain: a name that some DNS answers
+/// for is not.
+fn is_loopback_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or("", |(ip, _)| ip),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(trust: Trust, headers: &[(&str, &str)]) -> Result<(), Denied> {
+        let mut request = Request::builder().uri("/v1/messages");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        check_site(&request.body(()).unwrap(), trust)
+    }
+
+    #[test]
+    fn only_names_of_this_machine_reach_loopback() {
+        for host in ["localhost", "localhost:8484", "127.0.0.1:8484", "127.9.9.9", "[::1]:8484"] {
+            assert_eq!(check(Trust::Local, &[("host", host)]), Ok(()), "{host}");
+        }
+        for host in [
+            "evil.example:8484",
+            "localhost.evil.example",
+            "",
+            "10.0.0.1",
+            "[::2]",
+            "127.0.0.1.nip.io",
+        ] {
+            assert_eq!(check(Trust::Local, &[("host", host)]), Err(Denied::Host), "{host}");
+        }
+        assert_eq!(check(Trust::Local, &[]), Err(Denied::Host));
+        let two = [("host", "localhost"), ("host", "evil.example")];
+        assert_eq!(check(Trust::Local, &two), Err(Denied::Host));
+        assert_eq!(check(Trust::Keys, &[("host", "gate.example")]), Ok(()));
+    }
+
+    #[test]
+    fn pages_of_other_sites_stay_out() {
+        let with = |name, value| check(Trust::Local, &[("host", "localhost"), (name, value)]);
+        assert_eq!(with("origin", "http://localhost:3000"), Ok(()));
+        for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
+            assert_eq!(with("origin", origin), Err(Denied::Origin), "{origin}");
+        }
+        assert_eq!(with("sec-fetch-site", "cross-site"), Err(Denied::Origin));
+        assert_eq!(with("sec-fetch-site", "same-origin"), Ok(()));
+    }
+
+    #[test]
+    fn absolute_targets_count_as_hosts() {
+        let request = Request::builder().uri("http://evil.example/v1").header("host", "localhost");
+        let request = request.body(()).unwrap();
+        assert_eq!(check_site(&request, Trust::Local), Err(Denied::Host));
+    }
+}

@@ -1,0 +1,166 @@
+//! The answer as it goes down: copied, judged, or refused.
+
+use std::future::poll_fn;
+
+use bytes::Bytes;
+use callgate_gate::{Ending, Gate};
+use callgate_wire::Decoder;
+use http::header::{CONTENT_TYPE, HeaderName};
+use http::{HeaderValue, Method, Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+
+use crate::copied::Copied;
+use crate::gateway::{Exchange, Inner};
+use crate::headers;
+use crate::judged::{Around, Judged};
+use crate::outgoing::Outgoing;
+use crate::respond::Refusal;
+use crate::route::Treatment;
+use crate::settings::Mode;
+use crate::upstream::UpstreamBody;
+
+/// What the client gets for what the provider answered.
+pub(crate) async fn down(
+    inner: &Inner,
+    exchange: Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    headers::downward(response.headers_mut());
+    let status = response.status();
+    if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+        let why = "it redirects elsewhere, around callgate; set the provider's `base_url` to the \
+                   place it redirects to";
+        return Err(Refusal::Answer(why.to_owned()));
+    }
+    if !inner.inspects(exchange.way.treatment) {
+        if exchange.way.treatment == Treatment::Inspect && status.is_success() {
+            let why = match inner.settings.mode {
+                Mode::Off => "gateway.mode is off",
+                Mode::Full | Mode::CallsOnly => "there is no policy",
+            };
+            inner.decider.unjudged(&exchange.context, why);
+        }
+        return Ok(copied(inner, response));
+    }
+    if has_no_body(&exchange.method, status) {
+        headers::body_changes(response.headers_mut());
+        return Ok(response.map(|_| Outgoing::Whole(None)));
+    }
+    if !status.is_success() {
+        return error_status(inner, &exchange, response).await;
+    }
+    inspected(inner, exchange, response).await
+}
+
+fn copied(inner: &Inner, response: Response<UpstreamBody>) -> Response<Outgoing> {
+    let open = inner.metrics.open();
+    response.map(|body| Outgoing::Copied(Box::new(Copied::new(body, open))))
+}
+
+fn has_no_body(method: &Method, status: StatusCode) -> bool {
+    method == Method::HEAD
+        || matches!(
+            status,
+            StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED | StatusCode::RESET_CONTENT
+        )
+}
+
+/// A response that goes through the gate. A stream's head leaves at once; that of a body waits for
+/// the body, for it may have to say that the body was refused.
+async fn inspected(
+    inner: &Inner,
+    exchange: Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    let decoder = decoder(inner, &response)?;
+    if let Some(charset) = headers::foreign_charset(response.headers()) {
+        return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
+    }
+    headers::body_changes(response.headers_mut());
+    let Exchange { way, binding, context, .. } = exchange;
+    let dialect = way.site.provider.dialect;
+    let mut settings = callgate_gate::Settings::new(context.origin.clone());
+    settings.on_deny = inner.settings.on_deny;
+    settings.malformed = inner.settings.malformed;
+    settings.limits = inner.settings.limits.clone();
+    let Some(hearing) = inner.decider.hearing(context) else {
+        return Err(Refusal::Internal("the policies went away"));
+    };
+    let around = Around {
+        decider: inner.decider.clone(),
+        binding,
+        metrics: inner.metrics.clone(),
+        _open: inner.metrics.open(),
+    };
+    let events = headers::says_events(response.headers());
+    let (parts, upstream) = response.into_parts();
+    let gate = Gate::new(dialect, settings);
+    let judged = Box::new(Judged::new(upstream, decoder, gate, hearing, around));
+    if events {
+        return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
+    }
+    let (refused, body) = begun(judged).await;
+    let mut response = Response::from_parts(parts, body);
+    if refused {
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        let retry = HeaderName::from_static("x-should-retry");
+        response.headers_mut().insert(retry, HeaderValue::from_static("false"));
+    }
+    Ok(response)
+}
+
+/// The body from its first bytes on, and whether all there is of it is a refusal.
+async fn begun(mut judged: Box<Judged>) -> (bool, Outgoing) {
+    let Some(first) = poll_fn(|cx| judged.poll_chunk(cx)).await else {
+        return (false, Outgoing::Whole(None));
+    };
+    match judged.ending() {
+        Some(Ending::Clean) => (false, Outgoing::whole(first)),
+        Some(Ending::Error(_)) => (true, Outgoing::whole(first)),
+        None => {
+            judged.put_back(first.into());
+            (false, Outgoing::Judged(judged))
+        }
+    }
+}
+
+fn decoder(inner: &Inner, response: &Response<UpstreamBody>) -> Result<Decoder, Refusal> {
+    let limits = callgate_wire::Limits {
+        frame: inner.settings.limits.frame,
+        body: inner.settings.limits.body,
+        ..Default::default()
+    };
+    let named = headers::content_encoding(response.headers())
+        .map_err(|_| Refusal::Answer("its content coding is no word".to_owned()))?;
+    Decoder::for_header(Some(&named), &limits).map_err(|error| {
+        Refusal::Answer(format!("{error}; callgate reads gzip, deflate, br and zstd"))
+    })
+}
+
+/// The body of an error is for people and programs to read; call text in it is taken out.
+async fn error_status(
+    inner: &Inner,
+    exchange: &Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    let mut decoder = decoder(inner, &response)?;
+    headers::body_changes(response.headers_mut());
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, MAX_ERROR).collect().await;
+    let body =
+        body.map_err(|_| Refusal::Answer("its error is too long or broke off".to_owned()))?;
+    let mut plain = Vec::new();
+    let decoded =
+        decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut Vec::new()));
+    decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
+    let cleaned = std::str::from_utf8(&plain)
+        .ok()
+        .and_then(|text| callgate_dialect::clean_error(exchange.dialect(), text));
+    let body = cleaned.map_or(Bytes::from(plain), Bytes::from);
+    Ok(Response::from_parts(parts, Outgoing::whole(body)))
+}
+
+/// Errors are a few hundred bytes; the longest seen quote the request.
+const MAX_ERROR: usize = 4 << 20;

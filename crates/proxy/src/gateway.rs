@@ -1,0 +1,230 @@
+//! One request, from its head to the head of its answer.
+
+use std::sync::Arc;
+
+use callgate_call::{Facts, Origin, Surface};
+use callgate_decide::{AuditHealth, Context, Decider, PolicyState};
+use callgate_dialect::Dialect;
+use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use uuid::Uuid;
+
+use crate::access::{self, Principal, Trust};
+use crate::answer;
+use crate::headers;
+use crate::metrics::Metrics;
+use crate::outgoing::Outgoing;
+use crate::respond::{REQUEST_ID, Refusal, json};
+use crate::restore::{self, Binding};
+use crate::route::{Own, Route, Routes, Treatment, Way};
+use crate::settings::{Mode, Settings};
+use crate::upstream::Upstreams;
+use crate::upward;
+
+/// The gateway: everything a request needs. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Gateway(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) settings: Settings,
+    pub(crate) routes: Routes,
+    pub(crate) upstreams: Upstreams,
+    pub(crate) decider: Decider,
+    pub(crate) metrics: Metrics,
+    pub(crate) trust: Trust,
+}
+
+/// One request that goes to a provider.
+pub(crate) struct Exchange {
+    pub(crate) way: Way,
+    pub(crate) method: Method,
+    pub(crate) binding: Binding,
+    pub(crate) context: Context,
+}
+
+impl Gateway {
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Answers a request, whatever comes.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
+        let id = Uuid::now_v7().to_string();
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let mut dialect = None;
+        let mut response = match self.try_answer(request, &id, &mut dialect).await {
+            Ok(response) => response,
+            Err(refusal) => {
+                self.0.metrics.refused();
+                tracing::warn!(%method, path, request = id, ?refusal, "refused");
+                refusal.into_response(dialect)
+            }
+        };
+        if let Ok(id) = HeaderValue::from_str(&id) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        response
+    }
+
+    /// `dialect` is set as soon as it is known, for the form of a refusal.
+    async fn try_answer(
+        &self,
+        request: Request<Incoming>,
+        id: &str,
+        dialect: &mut Option<Dialect>,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        access::check_site(&request, self.0.trust).map_err(Refusal::Access)?;
+        let versioned = request.headers().contains_key("anthropic-version");
+        match self.0.routes.find(request.method(), request.uri().path(), versioned) {
+            Route::Own(own) => self.own(own, &request),
+            Route::Nowhere(why) if wants_upgrade(request.headers()) => {
+                tracing::debug!(?why, "an upgrade");
+                Err(Refusal::Upgrade)
+            }
+            Route::Nowhere(why) => Err(Refusal::Nowhere(why)),
+            Route::Up(way) => {
+                *dialect = Some(way.site.provider.dialect);
+                self.up(way, request, id).await
+            }
+        }
+    }
+
+    /// Sends a request up, and its answer down.
+    async fn up(
+        &self,
+        way: Way,
+        request: Request<Incoming>,
+        id: &str,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        let inner = &*self.0;
+        let provider = &way.site.provider;
+        if wants_upgrade(request.headers()) {
+            return Err(Refusal::Upgrade);
+        }
+        let principal =
+            access::principal(request.headers(), inner.trust, Some(provider), &inner.decider)
+                .map_err(Refusal::Access)?;
+        let (parts, body) = request.into_parts();
+        let binding = binding(&parts.headers, &principal, &provider.name);
+        let origin = origin(&parts.headers, &principal, &provider.name);
+        let context = Context {
+            origin,
+            request: Some(id.to_owned()),
+            dialect: Some(provider.dialect.as_str().to_owned()),
+        };
+        let exchange = Exchange { way, method: parts.method.clone(), binding, context };
+        let request = upward::request(inner, &exchange, &principal, parts, body).await?;
+        let target = &exchange.way.site.target;
+        let response = inner.upstreams.send(target, request).await.map_err(Refusal::Upstream)?;
+        inner.metrics.answered(&exchange.way.site.provider.name, response.status().as_u16());
+        answer::down(inner, exchange, response).await
+    }
+
+    /// What the gateway says of itself. Counts are for those who may use it.
+    fn own<B>(&self, own: Own, request: &Request<B>) -> Result<Response<Outgoing>, Refusal> {
+        let inner = &*self.0;
+        match own {
+            Own::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
+            Own::Health => Ok(self.health(StatusCode::OK)),
+            Own::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
+            Own::Metrics => {
+                access::principal(request.headers(), inner.trust, None, &inner.decider)
+                    .map_err(Refusal::Access)?;
+                let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
+                let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+                Ok(response)
+            }
+        }
+    }
+
+    /// Alive as long as it answers; ready as long as calls can pass. A rejected policy file is
+    /// told of, and the last good one is in force.
+    fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
+        let decider = &self.0.decider;
+        let failing = match decider.audit_health() {
+            AuditHealth::Ok => None,
+            AuditHealth::Failing { why, .. } => Some(why),
+        };
+        let policy = match decider.policy_state() {
+            PolicyState::Current => None,
+            PolicyState::Rejected { why } => Some(why),
+        };
+        let status = if failing.is_some() { while_failing } else { StatusCode::OK };
+        let word = match (&failing, &policy) {
+            (None, None) => "ok",
+            (Some(_), _) => "failing",
+            (None, Some(_)) => "degraded",
+        };
+        // Why is in the log: whoever asks here may be anybody.
+        let body = serde_json::json!({
+            "status": word,
+            "records": if failing.is_some() { "failing" } else { "ok" },
+            "policies": match (decider.judges(), &policy) {
+                (false, _) => "none",
+                (true, None) => "current",
+                (true, Some(_)) => "rejected, last good ones in force",
+            },
+        });
+        json(status, body.to_string())
+    }
+}
+
+impl Inner {
+    /// Whether the answer goes through the gate.
+    pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
+        treatment == Treatment::Inspect && self.settings.mode != Mode::Off && self.decider.judges()
+    }
+}
+
+impl Exchange {
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.way.site.provider.dialect
+    }
+}
+
+fn wants_upgrade(headers: &HeaderMap) -> bool {
+    headers.contains_key(UPGRADE)
+        && headers.get_all(UPGRADE).iter().any(|value| {
+            value.to_str().is_ok_and(|value| value.to_ascii_lowercase().contains("websocket"))
+        })
+}
+
+fn binding(headers: &HeaderMap, principal: &Principal, provider: &str) -> Binding {
+    // With a key of our own all clients are one to the provider; they are told apart by who they are.
+    let credentials = if principal.swap { Vec::new() } else { headers::credentials(headers) };
+    restore::binding(&principal.who, provider, &credentials)
+}
+
+/// Who asks whom. What a client says of its agent and session is a claim.
+fn origin(headers: &HeaderMap, principal: &Principal, provider: &str) -> Origin {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
+    let session = SESSIONS.iter().find_map(|name| text(name));
+    let agent = text("x-callgate-agent").or_else(|| agent_of(text(USER_AGENT.as_str())?));
+    Origin::new(Facts {
+        who: principal.who.clone(),
+        agent: agent.map(cut),
+        session: session.map(cut),
+        provider: Some(provider.to_owned()),
+        ..Facts::at(Surface::Response)
+    })
+}
+
+/// Nobody's name is longer.
+const MAX_CLAIM: usize = 200;
+
+/// Headers in which agents name their session.
+const SESSIONS: [&str; 3] = ["x-callgate-session", "x-claude-code-session-id", "session-id"];
+
+/// The agent by its `User-Agent`: the first product, by the name it is known under.
+fn agent_of(user_agent: &str) -> Option<&str> {
+    let product = user_agent.split(['/', ' ']).next().filter(|product| !product.is_empty())?;
+    Some(match product {
+        "claude-cli" => "claude-code",
+        "codex_cli_rs" | "codex_exec" => "codex",
+        "GeminiCLI" => "gemini-cli",
+        other => other,
+    })
+}

@@ -1,0 +1,184 @@
+//! Which headers go on. What speaks of one connection, of a body that was changed, or of callgate
+//! itself, does not.
+
+use callgate_dialect::Dialect;
+use http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, ALT_SVC, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
+    CONTENT_LENGTH, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_RANGE, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, RANGE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::access;
+use crate::settings::ApiKey;
+
+/// They speak of one connection (RFC 9110, section 7.6.1).
+const HOP: [HeaderName; 9] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// They speak of bytes that may not be the same any more.
+const OF_BODY: [HeaderName; 8] = [
+    CONTENT_LENGTH,
+    CONTENT_ENCODING,
+    ETAG,
+    ACCEPT_RANGES,
+    HeaderName::from_static("content-md5"),
+    HeaderName::from_static("digest"),
+    HeaderName::from_static("content-digest"),
+    HeaderName::from_static("repr-digest"),
+];
+
+/// What goes up to the provider.
+pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
+    remove_hops(headers);
+    // callgate answers these itself, or sets them anew.
+    headers.remove(HOST);
+    headers.remove(EXPECT);
+    let own: Vec<HeaderName> =
+        headers.keys().filter(|name| name.as_str().starts_with("x-callgate-")).cloned().collect();
+    for name in own {
+        headers.remove(name);
+    }
+    if inspected {
+        // A part of a body cannot be judged, and a coded one would be decoded here anyway.
+        headers.remove(RANGE);
+        headers.remove(IF_RANGE);
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    }
+}
+
+/// What goes down to the client. No header may lead it around the gate.
+pub(crate) fn downward(headers: &mut HeaderMap) {
+    remove_hops(headers);
+    headers.remove(ALT_SVC);
+}
+
+/// The body is not, or may not be, the provider's any more.
+pub(crate) fn body_changes(headers: &mut HeaderMap) {
+    for name in &OF_BODY {
+        headers.remove(name);
+    }
+}
+
+fn remove_hops(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in named.iter().chain(&HOP) {
+        headers.remove(name);
+    }
+}
+
+/// Puts the provider's key where the client had a gateway key.
+pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) -> Option<()> {
+    headers.remove(AUTHORIZATION);
+    headers.remove("x-api-key");
+    let (name, text) = match dialect {
+        Dialect::Anthropic => ("x-api-key", key.reveal().to_owned()),
+        Dialect::OpenAiChat => ("authorization", format!("Bearer {}", key.reveal())),
+    };
+    let mut value = HeaderValue::from_str(&text).ok()?;
+    value.set_sensitive(true);
+    headers.insert(HeaderName::from_static(name), value);
+    Some(())
+}
+
+/// Everything a provider may know the client by: responses are bound to it.
+pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&str> {
+    access::api_keys(headers).collect()
+}
+
+/// All values of the header, as one list.
+pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::header::ToStrError> {
+    let values = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::to_str);
+    Ok(values.collect::<Result<Vec<_>, _>>()?.join(","))
+}
+
+/// Whether the head promises a stream of events. The body is told by its bytes all the same.
+pub(crate) fn says_events(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
+        value.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
+    })
+}
+
+/// A character set that is not UTF-8: some clients would read other letters than callgate does.
+pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
+    headers.get_all(CONTENT_TYPE).iter().find_map(|value| {
+        let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
+        value.split(';').skip(1).find_map(|parameter| {
+            let (name, charset) = parameter.split_once('=')?;
+            let charset = charset.trim().trim_matches('"');
+            let foreign =
+                name.trim() == "charset" && !["utf-8", "utf8", "us-ascii"].contains(&charset);
+            foreign.then(|| charset.to_owned())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap())
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    #[test]
+    fn hops_and_what_they_name_stay_behind() {
+        let mut headers = map(&[
+            ("connection", "close, x-secret-hop"),
+            ("x-secret-hop", "1"),
+            ("keep-alive", "5"),
+            ("te", "trailers"),
+            ("x-callgate-key", "cg_x"),
+            ("x-callgate-user", "root"),
+            ("range", "bytes=0-1"),
+            ("accept-encoding", "br"),
+            ("x-api-key", "k"),
+            ("anthropic-beta", "b"),
+        ]);
+        upward(&mut headers, true);
+        let left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(left, ["accept-encoding", "x-api-key", "anthropic-beta"]);
+        assert_eq!(headers[ACCEPT_ENCODING], "identity");
+    }
+
+    #[test]
+    fn a_changed_body_loses_what_described_it() {
+        let mut headers = map(&[
+            ("content-length", "3"),
+            ("etag", "x"),
+            ("content-digest", "x"),
+            ("request-id", "r"),
+            ("alt-svc", "h3=\":443\""),
+        ]);
+        downward(&mut headers);
+        body_changes(&mut headers);
+        let left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        assert_eq!(left, ["request-id"]);
+    }
+
+    #[test]
+    fn other_character_sets_are_seen() {
+        let set = |value| foreign_charset(&map(&[("content-type", value)]));
+        assert_eq!(set("application/json"), None);
+        assert_eq!(set("application/json; charset=UTF-8"), None);
+        assert_eq!(set("text/event-stream;charset=\"utf-16\""), Some("utf-16".to_owned()));
+    }
+}

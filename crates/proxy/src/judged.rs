@@ -1,0 +1,292 @@
+//! A response on its way through the gate.
+//!
+//! ```text
+//! upstream ─► decode ─► Gate ─► what is free to leave ─► one write
+//!                        │ ▲
+//!           a call: asks │ │ answers once the record is durable
+//!                        ▼ │
+//!                      Hearing
+//! ```
+//!
+//! One poll takes everything the provider has sent by now, and hands on all of it that may leave.
+//! Nothing is read ahead of the client: a slow client slows the provider.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use callgate_decide::{ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, TurnEnd};
+use callgate_dialect::Slot;
+use callgate_gate::{
+    Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Step,
+};
+use callgate_wire::Decoder;
+
+use crate::metrics::{Metrics, OpenStream, Verdict};
+use crate::restore::{self, Binding};
+use crate::upstream::{Progress, UpstreamBody};
+
+/// A judged response.
+pub(crate) struct Judged {
+    upstream: UpstreamBody,
+    decoder: Decoder,
+    gate: Gate,
+    /// Gone once the end is recorded.
+    hearing: Option<Hearing>,
+    /// Calls that wait for their record.
+    pending: Vec<(Slot, Pending)>,
+    /// What must be kept before anything more leaves.
+    keeping: Vec<Receipt>,
+    out: Vec<u8>,
+    state: State,
+    /// Why the upstream failed, in its own words.
+    failure: Option<String>,
+    around: Around,
+}
+
+/// What a response is surrounded by.
+pub(crate) struct Around {
+    pub(crate) decider: Decider,
+    pub(crate) binding: Binding,
+    pub(crate) metrics: Metrics,
+    /// Counts the response as long as it is under way.
+    pub(crate) _open: OpenStream,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// The provider sends.
+    Open,
+    /// The provider has ended; something may still wait for an answer.
+    Closed,
+    /// The gate has said everything.
+    Ended(Ending),
+}
+
+impl Judged {
+    pub(crate) fn new(
+        upstream: UpstreamBody,
+        decoder: Decoder,
+        gate: Gate,
+        hearing: Hearing,
+        around: Around,
+    ) -> Self {
+        Self {
+            upstream,
+            decoder,
+            gate,
+            hearing: Some(hearing),
+            pending: Vec::new(),
+            keeping: Vec::new(),
+            out: Vec::new(),
+            state: State::Open,
+            failure: None,
+            around,
+        }
+    }
+
+    /// The next bytes that may leave; `None` at the end. A failure of the provider is told in the
+    /// dialect's own form, so the body itself never fails.
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        loop {
+            self.poll_answers(cx);
+            self.steps(cx);
+            if !self.poll_kept(cx) {
+                return Poll::Pending;
+            }
+            if !self.out.is_empty() {
+                return Poll::Ready(Some(Bytes::from(std::mem::take(&mut self.out))));
+            }
+            match &self.state {
+                State::Ended(_) => {
+                    self.end();
+                    return Poll::Ready(None);
+                }
+                State::Closed => return Poll::Pending,
+                State::Open => {}
+            }
+            if self.poll_upstream(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Gives bytes back that were taken and have not left.
+    pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
+        bytes.append(&mut self.out);
+        self.out = bytes;
+    }
+
+    /// How it ended, once it has.
+    pub(crate) fn ending(&self) -> Option<&Ending> {
+        match &self.state {
+            State::Ended(ending) => Some(ending),
+            State::Open | State::Closed => None,
+        }
+    }
+
+    /// Takes in what is there.
+    fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { upstream, decoder, gate, .. } = self;
+        let mut undecodable = None;
+        let mut plain = Vec::new();
+        let polled = upstream.poll_ready_chunks(cx, &mut |bytes: &[u8]| {
+            if decoder.is_identity() {
+                return gate.push(bytes);
+            }
+            // What was decoded before an error is genuine.
+            if undecodable.is_none() {
+                undecodable = decoder.push(bytes, &mut plain).err();
+                gate.push(&plain);
+                plain.clear();
+            }
+        });
+        if let Some(error) = undecodable {
+            self.fail(format!("the response cannot be decoded: {error}"));
+            return Poll::Ready(());
+        }
+        match polled {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(Progress::More)) => {}
+            Poll::Ready(Ok(Progress::End)) => match self.decoder.finish(&mut Vec::new()) {
+                Ok(()) => self.close(Close::End),
+                Err(error) => self.fail(format!("the response cannot be decoded: {error}")),
+            },
+            Poll::Ready(Err(error)) => self.fail(error.to_string()),
+        }
+        Poll::Ready(())
+    }
+
+    fn fail(&mut self, why: String) {
+        tracing::warn!(why, "a response broke off");
+        self.failure = Some(why);
+        self.close(Close::Failed);
+    }
+
+    fn close(&mut self, how: Close) {
+        self.gate.close(how);
+        self.state = State::Closed;
+    }
+
+    /// Takes every step that is possible now.
+    fn steps(&mut self, cx: &mut Context<'_>) {
+        while !matches!(self.state, State::Ended(_)) {
+            match self.gate.step(&mut self.out) {
+                Step::Name(question) => self.ask_name(question),
+                Step::Judge(question) => self.ask(question, cx),
+                Step::Note(note) => self.note(note),
+                Step::NeedMore | Step::Waiting => return,
+                Step::Ended(ending) => self.state = State::Ended(ending),
+            }
+        }
+    }
+
+    fn ask_name(&mut self, question: NameQuestion) {
+        let NameQuestion { slot, call } = question;
+        let Some(hearing) = &mut self.hearing else { return };
+        let answer = match hearing.by_name(slot, &call) {
+            ByName::Stream(permit) => NameAnswer::Stream(permit),
+            ByName::NeedArguments => NameAnswer::NeedArguments,
+            ByName::Deny(denial) => {
+                self.around.metrics.judged(Verdict::Denied);
+                NameAnswer::Deny(denial)
+            }
+        };
+        self.gate.answer_name(slot, answer);
+    }
+
+    /// Most often the record is there at once; otherwise the call waits, and nothing else.
+    fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
+        let Question { slot, call, .. } = question;
+        let Some(hearing) = &mut self.hearing else { return };
+        let mut pending = hearing.whole(slot, &call);
+        match Pin::new(&mut pending).poll(cx) {
+            Poll::Ready(decision) => self.answer(slot, decision),
+            Poll::Pending => self.pending.push((slot, pending)),
+        }
+    }
+
+    fn poll_answers(&mut self, cx: &mut Context<'_>) {
+        let mut place = 0;
+        while let Some((slot, pending)) = self.pending.get_mut(place) {
+            let slot = *slot;
+            match Pin::new(pending).poll(cx) {
+                Poll::Pending => place += 1,
+                Poll::Ready(decision) => {
+                    self.pending.remove(place);
+                    self.answer(slot, decision);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, slot: Slot, decision: Decision) {
+        let (answer, verdict) = match decision {
+            Decision::Allow(permit) => (Answer::Allow(permit), Verdict::Allowed),
+            Decision::Deny(denial) => (Answer::Deny(denial), Verdict::Denied),
+        };
+        self.around.metrics.judged(verdict);
+        self.gate.answer(slot, answer);
+    }
+
+    fn note(&mut self, note: Note) {
+        let Some(hearing) = &mut self.hearing else { return };
+        match note {
+            Note::Observed(call) => hearing.observed(&call),
+            Note::Completed { slot, call } => hearing.completed(slot, &call),
+            Note::Withheld { why } => hearing.odd(Oddity::Withheld, None, &why),
+            Note::Normalised { tool, why } => hearing.odd(Oddity::Normalised, Some(&tool), &why),
+            Note::Refused { tool, why } => hearing.odd(Oddity::Refused, Some(&tool), &why),
+            Note::Dropped { tool } => {
+                hearing.odd(Oddity::Dropped, Some(&tool), "the response ended inside the call");
+            }
+            Note::Removed(turn) => self.keep(&turn),
+        }
+    }
+
+    /// The client may send the turn back as soon as it has its end, so that waits until the turn
+    /// is kept.
+    fn keep(&mut self, turn: &RemovedTurn) {
+        let entry = restore::entry(turn, &self.around.binding);
+        self.keeping.push(self.around.decider.keep_removed(entry));
+    }
+
+    /// Whether all that must be kept is. A turn that cannot be kept is only not restored later.
+    fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
+        self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(Ok(())) => false,
+            Poll::Ready(Err(error)) => {
+                tracing::error!(%error, "removed calls cannot be kept, so none is restored later");
+                false
+            }
+        });
+        self.keeping.is_empty()
+    }
+
+    fn end(&mut self) {
+        let Some(hearing) = self.hearing.take() else { return };
+        let failure = match &self.state {
+            State::Ended(Ending::Clean) => None,
+            State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
+            State::Open | State::Closed => Some("the client went away".to_owned()),
+        };
+        let usage = self.gate.usage();
+        hearing.end(TurnEnd {
+            model: self.gate.model().map(str::to_owned),
+            input: usage.input,
+            output: usage.output,
+            stop_reason: usage.stop_reason,
+            calls: usage.calls.into(),
+            failure,
+        });
+    }
+}
+
+impl Drop for Judged {
+    /// The client went away, or it ended and this was said before.
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,128 @@
+//! What can be counted, for Prometheus.
+
+use std::sync::Arc;
+
+use callgate_decide::{AuditHealth, Decider, PolicyState};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// Every counter. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Metrics(Arc<Inner>);
+
+struct Inner {
+    registry: Registry,
+    requests: Family<Of, Counter>,
+    allowed: Counter,
+    denied: Counter,
+    refused: Counter,
+    restored: Counter,
+    open: Gauge,
+    records_fail: Gauge,
+    policy_rejected: Gauge,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Of {
+    provider: String,
+    status: u16,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Allowed,
+    Denied,
+}
+
+/// A response that is under way: counted as long as it is held.
+pub(crate) struct OpenStream(Metrics);
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.0.open.dec();
+    }
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Judged {
+    verdict: &'static str,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("callgate");
+        let requests = Family::<Of, Counter>::default();
+        let calls = Family::<Judged, Counter>::default();
+        let (refused, restored) = (Counter::default(), Counter::default());
+        let (open, records_fail, policy_rejected) =
+            (Gauge::default(), Gauge::default(), Gauge::default());
+        registry.register("requests", "Requests sent to providers", requests.clone());
+        registry.register("calls", "Tool calls judged", calls.clone());
+        registry.register("refusals", "Requests and answers callgate refused", refused.clone());
+        registry.register(
+            "restored_calls",
+            "Denied calls put back into requests",
+            restored.clone(),
+        );
+        registry.register("open_responses", "Responses under way", open.clone());
+        let what = "1 while records cannot be written";
+        registry.register("records_failing", what, records_fail.clone());
+        let what = "1 while the last version of the policies was rejected";
+        registry.register("policy_rejected", what, policy_rejected.clone());
+        let allowed = calls.get_or_create(&Judged { verdict: "allowed" }).clone();
+        let denied = calls.get_or_create(&Judged { verdict: "denied" }).clone();
+        Self(Arc::new(Inner {
+            registry,
+            requests,
+            allowed,
+            denied,
+            refused,
+            restored,
+            open,
+            records_fail,
+            policy_rejected,
+        }))
+    }
+
+    pub(crate) fn answered(&self, provider: &str, status: u16) {
+        let of = Of { provider: provider.to_owned(), status };
+        self.0.requests.get_or_create(&of).inc();
+    }
+
+    pub(crate) fn judged(&self, verdict: Verdict) {
+        match verdict {
+            Verdict::Allowed => self.0.allowed.inc(),
+            Verdict::Denied => self.0.denied.inc(),
+        };
+    }
+
+    pub(crate) fn refused(&self) {
+        self.0.refused.inc();
+    }
+
+    pub(crate) fn restored(&self, calls: usize) {
+        self.0.restored.inc_by(calls as u64);
+    }
+
+    pub(crate) fn open(&self) -> OpenStream {
+        self.0.open.inc();
+        OpenStream(self.clone())
+    }
+
+    /// The page that Prometheus reads.
+    pub(crate) fn page(&self, decider: &Decider) -> String {
+        let failing = !matches!(decider.audit_health(), AuditHealth::Ok);
+        self.0.records_fail.set(failing.into());
+        let rejected = decider.policy_state() != PolicyState::Current;
+        self.0.policy_rejected.set(rejected.into());
+        let mut page = String::new();
+        // Writing to a string does not fail.
+        encode(&mut page, &self.0.registry).ok();
+        page
+    }
+}

@@ -1,0 +1,175 @@
+//! Refusals, turned into answers in one place.
+
+use bytes::Bytes;
+use callgate_dialect::Dialect;
+use http::header::{CONTENT_TYPE, HeaderName};
+use http::{HeaderValue, Response, StatusCode};
+
+use crate::access::Denied;
+use crate::outgoing::Outgoing;
+use crate::route::Nowhere;
+use crate::upstream::UpstreamError;
+
+/// Why a request is not answered by a provider, or its answer not handed on. Sorted by whose fault
+/// it is.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The client may not come in.
+    Access(Denied),
+    /// The client asks for something that is not there.
+    Nowhere(Nowhere),
+    /// The client wants to speak another protocol.
+    Upgrade,
+    /// The client's request is larger than what can be read.
+    TooLarge(usize),
+    /// The client's request broke off or is no request.
+    BadRequest(String),
+    /// The client's request must be read, and is in a coding that callgate does not know.
+    RequestCoding(String),
+    /// The provider could not be asked.
+    Upstream(UpstreamError),
+    /// The provider's answer is one that callgate does not hand on.
+    Answer(String),
+    /// Something here is set up wrongly.
+    Internal(&'static str),
+}
+
+/// The header that names the request, on refusals too.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callgate-request");
+
+impl Refusal {
+    /// The whole table from refusal to status, error type and code.
+    fn row(&self) -> (StatusCode, &'static str, &'static str) {
+        const REQUEST: &str = "invalid_request_error";
+        match self {
+            Self::Access(Denied::Host) => {
+                (StatusCode::MISDIRECTED_REQUEST, REQUEST, "callgate_wrong_host")
+            }
+            Self::Access(Denied::Origin) => {
+                (StatusCode::FORBIDDEN, "permission_error", "callgate_foreign_origin")
+            }
+            Self::Access(Denied::NoKey | Denied::BadKey) => {
+                (StatusCode::UNAUTHORIZED, "authentication_error", "callgate_key")
+            }
+            Self::Nowhere(Nowhere::Crooked) => {
+                (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_path")
+            }
+            Self::Nowhere(_) => (StatusCode::NOT_FOUND, "not_found_error", "callgate_no_route"),
+            Self::Upgrade => (StatusCode::UPGRADE_REQUIRED, REQUEST, "callgate_no_upgrade"),
+            Self::TooLarge(_) => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", "callgate_too_large")
+            }
+            Self::BadRequest(_) => (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_request"),
+            Self::RequestCoding(_) => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, REQUEST, "callgate_request_coding")
+            }
+            Self::Upstream(UpstreamError::Upload { .. }) => {
+                (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_request")
+            }
+            Self::Upstream(error) if error.is_timeout() => {
+                (StatusCode::GATEWAY_TIMEOUT, "api_error", "callgate_upstream_timeout")
+            }
+            Self::Upstream(_) => (StatusCode::BAD_GATEWAY, "api_error", "callgate_upstream"),
+            Self::Answer(_) => (StatusCode::BAD_GATEWAY, REQUEST, "callgate_refused_response"),
+            Self::Internal(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "api_error", "callgate_internal")
+            }
+        }
+    }
+
+    /// What, and what next.
+    fn message(&self) -> String {
+        match self {
+            Self::Access(Denied::Host) => "callgate: this Host is not the gateway's. Use \
+                localhost or the address it listens on."
+                .to_owned(),
+            Self::Access(Denied::Origin) => "callgate: web pages of other sites may not use this \
+                gateway."
+                .to_owned(),
+            Self::Access(Denied::NoKey) => "callgate: this gateway needs a gateway key in the \
+                header `x-callgate-key`. The operator makes one with `callgate keys add NAME`."
+                .to_owned(),
+            Self::Access(Denied::BadKey) => "callgate: this gateway key is not known, or was \
+                revoked. The operator makes one with `callgate keys add NAME`."
+                .to_owned(),
+            Self::Nowhere(nowhere) => no_route(*nowhere),
+            Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
+            Self::TooLarge(limit) => format!(
+                "callgate: the request is larger than {limit} bytes and must be read, for calls \
+                 are to be restored in it. The operator can raise `limits.request`."
+            ),
+            Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
+            Self::RequestCoding(coding) => format!(
+                "callgate: the request must be read, and its content coding `{coding}` is not \
+                 known. Send it uncoded, or as gzip, deflate, br or zstd."
+            ),
+            Self::Upstream(error) => format!("callgate: {error}"),
+            Self::Answer(why) => format!("callgate: the provider's answer was refused: {why}"),
+            Self::Internal(why) => format!("callgate: {why}"),
+        }
+    }
+
+    /// The answer, in the provider's error shape where the provider is known.
+    pub(crate) fn into_response(self, dialect: Option<Dialect>) -> Response<Outgoing> {
+        let (status, kind, code) = self.row();
+        let body = error_body(dialect, kind, code, &self.message());
+        let mut response = json(status, body);
+        let headers = response.headers_mut();
+        if matches!(self, Self::Answer(_)) {
+            // Clients would ask again and again, and get the same.
+            let name = HeaderName::from_static("x-should-retry");
+            headers.insert(name, HeaderValue::from_static("false"));
+        }
+        if matches!(self, Self::Upgrade) {
+            headers.insert(http::header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+        }
+        response
+    }
+}
+
+fn no_route(nowhere: Nowhere) -> String {
+    match nowhere {
+        Nowhere::Crooked => {
+            "callgate: this path can be read in more than one way (empty segments, `..` or \
+             needless escapes)."
+                .to_owned()
+        }
+        Nowhere::NoProvider => {
+            "callgate: no provider of the configuration serves this path. Add one under \
+             `providers`."
+                .to_owned()
+        }
+        Nowhere::Unread(why) => format!(
+            "callgate: not forwarded: {why}. The operator can open it with \
+             `gateway.passthrough`, unjudged."
+        ),
+        Nowhere::Unknown => "callgate: unknown path, not forwarded. callgate serves /v1/messages \
+             (Anthropic), /v1/chat/completions (OpenAI) and /<provider>/…; the operator can open \
+             others with `gateway.passthrough`."
+            .to_owned(),
+    }
+}
+
+/// An error as the SDKs of the dialect read it; where none is known, as both do.
+fn error_body(dialect: Option<Dialect>, kind: &str, code: &str, message: &str) -> String {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let (kind, code, message) = (quoted(kind), quoted(code), quoted(message));
+    match dialect {
+        Some(Dialect::OpenAiChat) => format!(
+            r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":{code}}}}}"#
+        ),
+        Some(Dialect::Anthropic) => {
+            format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
+        }
+        None => format!(
+            r#"{{"type":"error","error":{{"type":{kind},"message":{message},"param":null,"code":{code}}}}}"#
+        ),
+    }
+}
+
+pub(crate) fn json(status: StatusCode, body: String) -> Response<Outgoing> {
+    let mut response = Response::new(Outgoing::whole(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

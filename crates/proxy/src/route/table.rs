@@ -1,0 +1,161 @@
+//! The paths of each API, and what becomes of their answers. What is not here is not forwarded.
+
+use callgate_dialect::Dialect;
+use http::Method;
+
+/// What is done with the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Treatment {
+    /// It goes through the gate. Removed calls are restored in the request.
+    Inspect,
+    /// It carries no calls and passes; removed calls are restored in the request.
+    PassRestored,
+    /// It carries no calls and passes.
+    Pass,
+    /// It may carry calls in a shape that callgate does not read.
+    Refuse(&'static str),
+}
+
+/// The name of the provider that an API belongs to.
+pub(crate) fn usual_name(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "anthropic",
+        Dialect::OpenAiChat => "openai",
+    }
+}
+
+/// The API of a path without a provider's prefix. Some paths belong to two; none of those carries calls.
+pub(crate) fn dialect_of(path: &str, versioned: bool) -> Option<Dialect> {
+    let anthropic = row(&ANTHROPIC, path).is_some();
+    let chat = row(&CHAT, path).is_some();
+    match (anthropic, chat) {
+        (true, true) if versioned => Some(Dialect::Anthropic),
+        (_, true) => Some(Dialect::OpenAiChat),
+        (true, false) => Some(Dialect::Anthropic),
+        (false, false) => None,
+    }
+}
+
+/// What becomes of the answer to a request; `None` for a path that is not known. Paths are those below a
+/// root that has the version: `/v1/…`.
+pub(crate) fn treatment(dialect: Dialect, method: &Method, path: &str) -> Option<Treatment> {
+    let row = match dialect {
+        Dialect::Anthropic => row(&ANTHROPIC, path),
+        Dialect::OpenAiChat => row(&CHAT, path),
+    }?;
+    match row.method {
+        Some(only) if only != method => Some(row.otherwise),
+        _ => Some(row.treatment),
+    }
+}
+
+/// One line of a table.
+struct Row {
+    /// `*` stands for one segment, `**` at the end for any number, none included.
+    pattern: &'static str,
+    /// The method it is about; every method if none.
+    method: Option<&'static str>,
+    treatment: Treatment,
+    /// What becomes of other methods.
+    otherwise: Treatment,
+}
+
+const fn any(pattern: &'static str, treatment: Treatment) -> Row {
+    Row { pattern, method: None, treatment, otherwise: treatment }
+}
+
+const fn posted(pattern: &'static str, treatment: Treatment) -> Row {
+    let otherwise = Treatment::Refuse("only POST is known of this path");
+    Row { pattern, method: Some("POST"), treatment, otherwise }
+}
+
+const BATCH_RESULTS: &str =
+    "the results of a batch may hold tool calls, and callgate does not read them yet";
+const ANOTHER_API: &str = "it belongs to an API that callgate does not read yet";
+
+/// The first row that fits decides.
+const ANTHROPIC: [Row; 16] = [
+    posted("/v1/messages", Treatment::Inspect),
+    posted("/v1/messages/count_tokens", Treatment::PassRestored),
+    any("/v1/messages/batches/*/results", Treatment::Refuse(BATCH_RESULTS)),
+    any("/v1/messages/batches", Treatment::Pass),
+    any("/v1/messages/batches/*", Treatment::Pass),
+    any("/v1/messages/batches/*/cancel", Treatment::Pass),
+    any("/v1/sessions/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/environments/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/models", Treatment::Pass),
+    any("/v1/models/*", Treatment::Pass),
+    any("/v1/files", Treatment::Pass),
+    any("/v1/files/*", Treatment::Pass),
+    any("/v1/skills/**", Treatment::Pass),
+    any("/v1/organizations/**", Treatment::Pass),
+    any("/v1/oauth/**", Treatment::Pass),
+];
+
+const CHAT: [Row; 27] = [
+    any("/v1/chat/completions", Treatment::Inspect),
+    Row {
+        pattern: "/v1/chat/completions/*",
+        method: Some("DELETE"),
+        treatment: Treatment::Pass,
+        otherwise: Treatment::Inspect,
+    },
+    any(
+        "/v1/chat/completions/*/messages",
+        Treatment::Refuse(
+            "stored messages may hold tool calls, and callgate does not read them yet",
+        ),
+    ),
+    any("/v1/responses/input_tokens", Treatment::Pass),
+    any(
+        "/v1/responses/**",
+        Treatment::Refuse("callgate does not read the Responses API yet; use Chat Completions"),
+    ),
+    any("/v1/conversations/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/threads/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/assistants/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/realtime/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/live/**", Treatment::Refuse(ANOTHER_API)),
+    any("/v1/models", Treatment::Pass),
+    any("/v1/models/**", Treatment::Pass),
+    posted("/v1/embeddings", Treatment::Pass),
+    any(
+        "/v1/files/*/content",
+        Treatment::Refuse(
+            "a downloaded file may be the result of a batch with tool calls, and callgate does not read it yet",
+        ),
+    ),
+    any("/v1/files", Treatment::Pass),
+    any("/v1/files/*", Treatment::Pass),
+    any("/v1/uploads", Treatment::Pass),
+    any("/v1/uploads/**", Treatment::Pass),
+    any("/v1/batches", Treatment::Pass),
+    any("/v1/batches/**", Treatment::Pass),
+    any("/v1/audio/**", Treatment::Pass),
+    any("/v1/images/**", Treatment::Pass),
+    posted("/v1/moderations", Treatment::Pass),
+    any("/v1/vector_stores", Treatment::Pass),
+    any("/v1/vector_stores/**", Treatment::Pass),
+    any("/v1/organization/**", Treatment::Pass),
+];
+
+fn row<const N: usize>(table: &'static [Row; N], path: &str) -> Option<&'static Row> {
+    table.iter().find(|row| fits(row.pattern, path))
+}
+
+fn fits(pattern: &str, path: &str) -> bool {
+    let mut segments = path.split('/');
+    for wanted in pattern.split('/') {
+        if wanted == "**" {
+            return true;
+        }
+        match segments.next() {
+            Some(segment) if wanted == "*" && !segment.is_empty() => {}
+            Some(segment) if wanted == segment => {}
+            _ => return false,
+        }
+    }
+    segments.next().is_none()
+}

@@ -1,0 +1,146 @@
+use callgate_gate::{Limits, Malformed, OnDeny};
+
+use super::*;
+use crate::settings::{Mode, Timeouts};
+
+fn provider(name: &str, base_url: &str, dialect: Dialect) -> Provider {
+    Provider { name: name.into(), base_url: base_url.parse().unwrap(), dialect, api_key: None }
+}
+
+fn routes(passthrough: &[&str]) -> Routes {
+    Routes::new(&Settings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        providers: vec![
+            provider("anthropic", "https://api.anthropic.example", Dialect::Anthropic),
+            provider("local", "http://127.0.0.1:9/api/v1/", Dialect::OpenAiChat),
+            provider("openai", "https://api.openai.example/v1", Dialect::OpenAiChat),
+        ],
+        mode: Mode::Full,
+        on_deny: OnDeny::Explain,
+        malformed: Malformed::Withhold,
+        limits: Limits::default(),
+        request_body: 1,
+        passthrough: passthrough.iter().map(|&path| path.to_owned()).collect(),
+        workers: 1,
+        timeouts: Timeouts::default(),
+        max_connections: 1,
+    })
+    .unwrap()
+}
+
+/// The provider, path and treatment of a request, or why it goes nowhere.
+fn goes(method: &str, path: &str) -> Result<(String, String, Treatment), Nowhere> {
+    goes_with(&routes(&[]), method, path, false)
+}
+
+fn goes_with(
+    routes: &Routes,
+    method: &str,
+    path: &str,
+    versioned: bool,
+) -> Result<(String, String, Treatment), Nowhere> {
+    match routes.find(&method.parse().unwrap(), path, versioned) {
+        Route::Up(way) => Ok((way.site.provider.name.clone(), way.path, way.treatment)),
+        Route::Nowhere(why) => Err(why),
+        Route::Own(own) => panic!("{own:?}"),
+    }
+}
+
+fn up(
+    name: &str,
+    path: &str,
+    treatment: Treatment,
+) -> Result<(String, String, Treatment), Nowhere> {
+    Ok((name.to_owned(), path.to_owned(), treatment))
+}
+
+#[test]
+fn sdks_reach_their_provider_by_path_or_by_prefix() {
+    let chat = up("openai", "/v1/chat/completions", Treatment::Inspect);
+    for path in ["/v1/chat/completions", "/openai/chat/completions", "/openai/v1/chat/completions"]
+    {
+        assert_eq!(goes("POST", path), chat, "{path}");
+    }
+    let messages = up("anthropic", "/v1/messages", Treatment::Inspect);
+    for path in ["/v1/messages", "/anthropic/v1/messages"] {
+        assert_eq!(goes("POST", path), messages, "{path}");
+    }
+    let local = up("local", "/api/v1/chat/completions", Treatment::Inspect);
+    assert_eq!(goes("POST", "/local/chat/completions"), local);
+    assert_eq!(goes("POST", "/local/v1/chat/completions"), local);
+}
+
+#[test]
+fn shared_paths_go_where_their_header_points() {
+    let routes = routes(&[]);
+    let openai = up("openai", "/v1/models", Treatment::Pass);
+    let anthropic = up("anthropic", "/v1/models", Treatment::Pass);
+    assert_eq!(goes_with(&routes, "GET", "/v1/models", false), openai);
+    assert_eq!(goes_with(&routes, "GET", "/v1/models", true), anthropic);
+    // No header turns a path with calls into one of another API.
+    let messages = up("anthropic", "/v1/messages", Treatment::Inspect);
+    assert_eq!(goes_with(&routes, "POST", "/v1/messages", false), messages);
+    let chat = up("openai", "/v1/chat/completions", Treatment::Inspect);
+    assert_eq!(goes_with(&routes, "POST", "/v1/chat/completions", true), chat);
+}
+
+#[test]
+fn stored_completions_are_inspected() {
+    let stored = up("openai", "/v1/chat/completions/chatcmpl-1", Treatment::Inspect);
+    assert_eq!(goes("GET", "/v1/chat/completions/chatcmpl-1"), stored);
+    let gone = up("openai", "/v1/chat/completions/chatcmpl-1", Treatment::Pass);
+    assert_eq!(goes("DELETE", "/v1/chat/completions/chatcmpl-1"), gone);
+}
+
+#[test]
+fn what_may_hold_unread_calls_is_refused() {
+    for path in [
+        "/v1/messages/batches/msgbatch_1/results",
+        "/v1/responses",
+        "/v1/responses/resp_1",
+        "/v1/files/file-1/content",
+        "/v1/chat/completions/chatcmpl-1/messages",
+        "/v1/threads/t/runs",
+        "/v1/realtime",
+    ] {
+        assert!(matches!(goes("GET", path), Err(Nowhere::Unread(_))), "{path}");
+    }
+}
+
+#[test]
+fn unknown_paths_go_nowhere_unless_they_are_opened() {
+    for path in ["/v1/chat/completions/", "/v1/Messages", "/v2/messages", "/v1", "/openai", "/x"] {
+        assert_eq!(goes("POST", path), Err(Nowhere::Unknown), "{path}");
+    }
+    let opened = routes(&["/v1/completions", "/v1/beta/"]);
+    let passed = up("openai", "/v1/completions", Treatment::Pass);
+    assert_eq!(goes_with(&opened, "POST", "/v1/completions", false), passed);
+    assert_eq!(goes_with(&opened, "POST", "/openai/completions", false), passed);
+    let below = up("openai", "/v1/beta/x", Treatment::Pass);
+    assert_eq!(goes_with(&opened, "POST", "/v1/beta/x", false), below);
+    assert_eq!(goes_with(&opened, "POST", "/v1/completionsx", false), Err(Nowhere::Unknown));
+}
+
+#[test]
+fn crooked_paths_go_nowhere() {
+    for path in [
+        "/v1/files/../messages",
+        "/v1/files/%2e%2e/messages",
+        "/v1/files/..%2fmessages",
+        "/v1//messages",
+        "//v1/messages",
+        "/v1/models/a%5cb",
+        "/v1/models/a\\b",
+        "/v1/./messages",
+        "/v1/mess%61ges",
+        "/v1/models/a;b",
+        "/v1/models/%00",
+        "/v1/models/%zz",
+        "/v1/models/é",
+        "",
+        "v1/messages",
+    ] {
+        assert_eq!(goes("GET", path), Err(Nowhere::Crooked), "{path}");
+    }
+    assert!(goes("GET", "/v1/models/ft:gpt-4o%3Aacme").is_ok());
+}

@@ -1,0 +1,84 @@
+//! Makes a request fit for the connection it goes over, and checks what came back.
+
+use std::sync::Arc;
+
+use http::header::{CONTENT_LENGTH, EXPECT, HOST, TRANSFER_ENCODING};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+use http_body::Body;
+
+use super::error::UpstreamError;
+use super::request_body::RequestBody;
+use super::target::Target;
+
+pub(super) fn for_h1(mut request: Request<RequestBody>, target: &Target) -> Request<RequestBody> {
+    clean(&mut request);
+    *request.uri_mut() = Uri::from(path(request.uri()));
+    *request.version_mut() = Version::HTTP_11;
+    request.headers_mut().insert(HOST, target.host_header().clone());
+    request
+}
+
+pub(super) fn for_h2(
+    mut request: Request<RequestBody>,
+    target: &Target,
+) -> Result<Request<RequestBody>, UpstreamError> {
+    clean(&mut request);
+    let absolute = target.absolute(path(request.uri()));
+    *request.uri_mut() = absolute.map_err(|error| UpstreamError::Request {
+        at: Arc::clone(target.origin()),
+        why: error.to_string(),
+    })?;
+    *request.version_mut() = Version::HTTP_2;
+    request.headers_mut().remove(HOST);
+    Ok(request)
+}
+
+/// Refuses a response head that two readers could read differently.
+pub(super) fn check<B>(response: &Response<B>, at: &Arc<str>) -> Result<(), UpstreamError> {
+    let why = if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        "it changes the protocol, which nobody asked for"
+    } else {
+        match framing(response.headers()) {
+            Ok(()) => return Ok(()),
+            Err(why) => why,
+        }
+    };
+    Err(UpstreamError::Protocol { at: Arc::clone(at), why: why.to_owned() })
+}
+
+/// hyper takes `Transfer-Encoding` for the better of two lengths, and reads an unknown coding to the end of the
+/// connection. Both are how responses are smuggled past a reader.
+fn framing(headers: &HeaderMap) -> Result<(), &'static str> {
+    let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
+    match codings.next() {
+        None => Ok(()),
+        Some(_) if headers.contains_key(CONTENT_LENGTH) => {
+            Err("it sends both `Content-Length` and `Transfer-Encoding`")
+        }
+        Some(one)
+            if codings.next().is_none() && one.as_bytes().eq_ignore_ascii_case(b"chunked") =>
+        {
+            Ok(())
+        }
+        Some(_) => Err("it sends a `Transfer-Encoding` other than `chunked`"),
+    }
+}
+
+/// The length follows from the body, and from nothing the client said. `Expect` is answered by callgate itself.
+fn clean(request: &mut Request<RequestBody>) {
+    let empty = request.body().is_end_stream();
+    let usual = !matches!(*request.method(), Method::GET | Method::HEAD | Method::DELETE);
+    let headers = request.headers_mut();
+    headers.remove(TRANSFER_ENCODING);
+    headers.remove(EXPECT);
+    headers.remove(CONTENT_LENGTH);
+    if empty && usual {
+        // hyper says nothing for an empty body, and some servers then wait for one.
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+    }
+}
+
+fn path(uri: &Uri) -> PathAndQuery {
+    uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
+}

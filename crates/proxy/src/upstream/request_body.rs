@@ -1,0 +1,56 @@
+//! What is sent up with a request.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+
+/// The body of a request to a provider.
+#[derive(Debug)]
+pub(crate) enum RequestBody {
+    /// None, or none any more.
+    Empty,
+    /// Known to the last byte: callgate has read it.
+    Whole(Bytes),
+    /// Passed on while the client still sends it.
+    Streamed(Incoming),
+}
+
+impl Body for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let this = self.get_mut();
+        match this {
+            Self::Empty => Poll::Ready(None),
+            Self::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                *this = Self::Empty;
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Self::Streamed(incoming) => Pin::new(incoming).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Streamed(incoming) => incoming.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Empty => SizeHint::with_exact(0),
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Streamed(incoming) => incoming.size_hint(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The request as it goes up: byte for byte, unless calls are restored in it.
+
+use bytes::{Bytes, BytesMut};
+use callgate_wire::Decoder;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Request};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+
+use crate::access::Principal;
+use crate::gateway::{Exchange, Inner};
+use crate::headers;
+use crate::respond::Refusal;
+use crate::restore;
+use crate::route::Treatment;
+use crate::upstream::RequestBody;
+
+/// The request to send to the provider.
+pub(crate) async fn request(
+    inner: &Inner,
+    exchange: &Exchange,
+    principal: &Principal,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Request<RequestBody>, Refusal> {
+    let mut headers = parts.headers;
+    let provider = &exchange.way.site.provider;
+    headers::upward(&mut headers, inner.inspects(exchange.way.treatment));
+    if principal.swap {
+        let key = provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
+            .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
+    }
+    let body = if body.is_end_stream() {
+        RequestBody::Empty
+    } else if restores(inner, exchange) {
+        restored(inner, exchange, &mut headers, body).await?
+    } else {
+        RequestBody::Streamed(body)
+    };
+    let path = match parts.uri.query() {
+        Some(query) => format!("{}?{query}", exchange.way.path),
+        None => exchange.way.path.clone(),
+    };
+    let path: PathAndQuery =
+        path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = path.into();
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+/// A request is read only if something was taken out of this client's turns before.
+fn restores(inner: &Inner, exchange: &Exchange) -> bool {
+    let carries_turns =
+        matches!(exchange.way.treatment, Treatment::Inspect | Treatment::PassRestored);
+    carries_turns && inner.decider.has_removed(&exchange.binding)
+}
+
+/// Reads the request and puts back what was taken out of the turns it carries.
+async fn restored(
+    inner: &Inner,
+    exchange: &Exchange,
+    headers: &mut HeaderMap,
+    body: Incoming,
+) -> Result<RequestBody, Refusal> {
+    let coding = headers::content_encoding(headers)
+        .map_err(|_| Refusal::BadRequest("its content coding is no word".to_owned()))?;
+    let limits = callgate_wire::Limits { body: inner.settings.request_body, ..Default::default() };
+    let decoder = Decoder::for_header(Some(&coding), &limits)
+        .map_err(|_| Refusal::RequestCoding(coding.clone()))?;
+    let sent = collect(body, inner.settings.request_body).await?;
+    let plain = decode(decoder, &sent, inner.settings.request_body)?;
+    let restored = std::str::from_utf8(&plain).ok().and_then(|text| {
+        restore::restore(&inner.decider, &exchange.binding, exchange.dialect(), text)
+    });
+    let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
+    for (call, why) in &restored.skipped {
+        tracing::info!(call, why, "a removed call was not restored");
+    }
+    match restored.body {
+        None => Ok(RequestBody::Whole(sent)),
+        Some(body) => {
+            inner.metrics.restored(restored.restored.len());
+            headers.remove(CONTENT_ENCODING);
+            headers.remove(CONTENT_LENGTH);
+            Ok(RequestBody::Whole(body.into()))
+        }
+    }
+}
+
+async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Refusal::BadRequest(error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len().saturating_add(data.len()) > limit {
+            return Err(Refusal::TooLarge(limit));
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.freeze())
+}
+
+fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
+    if decoder.is_identity() {
+        return Ok(sent.clone());
+    }
+    let mut plain = Vec::new();
+    let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish(&mut plain));
+    decoded.map_err(|error| Refusal::BadRequest(format!("it cannot be decoded: {error}")))?;
+    if plain.len() > limit {
+        return Err(Refusal::TooLarge(limit));
+    }
+    Ok(plain.into())
+}

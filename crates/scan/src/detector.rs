@@ -1,0 +1,107 @@
+//! One kind of secret: how it is found.
+
+use std::ops::Range;
+
+/// How one kind of secret is found.
+pub(crate) struct Detector {
+    /// The word that replaces the secret, as in `[REDACTED:word]`.
+    pub(crate) name: &'static str,
+    /// What must stand in the text before the pattern is tried, in lower case; case is ignored
+    /// here, the pattern may insist on it. Every match of the pattern begins with one of these.
+    pub(crate) keywords: &'static [&'static str],
+    /// What stands before the secret, from the first byte of the keyword on; empty if the secret
+    /// begins there.
+    pub(crate) lead: &'static str,
+    /// The form of the secret. Two patterns and no groups: groups would cost ten times as much.
+    pub(crate) pattern: &'static str,
+    /// What must not stand beside a match.
+    pub(crate) edge: Edge,
+    /// The last word: where the secret stands, or that there is none.
+    pub(crate) check: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    /// Texts with the secret. At least one.
+    #[cfg(test)]
+    pub(crate) hits: &'static [Sample],
+    /// Texts that look similar and hold no secret. At least one.
+    #[cfg(test)]
+    pub(crate) misses: &'static [&'static [&'static str]],
+}
+
+/// A text with a secret, in pieces, so that this file holds no whole key itself.
+#[cfg(test)]
+pub(crate) struct Sample {
+    pub(crate) before: &'static str,
+    pub(crate) secret: &'static [&'static str],
+    pub(crate) after: &'static str,
+}
+
+/// What must not stand beside a match, so that a piece of a longer word or blob is no token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// Anything may.
+    Free,
+    /// No letter and no digit.
+    Word,
+    /// No letter, no digit, no `_` and no `-`. For patterns that read to the end of a run of
+    /// these: each run is then read once, however many keywords it holds.
+    Run,
+}
+
+impl Edge {
+    /// Whether the neighbours of `span` let it be a match.
+    pub(crate) fn allows(self, text: &str, span: &Range<usize>) -> bool {
+        let bytes = text.as_bytes();
+        let before = bytes.get(..span.start).unwrap_or(&[]);
+        let left = match before.last() {
+            Some(&byte) => !self.joins(byte) || ends_with_escape(before),
+            None => true,
+        };
+        left && bytes.get(span.end).is_none_or(|&byte| !self.joins(byte))
+    }
+
+    fn joins(self, byte: u8) -> bool {
+        match self {
+            Self::Free => false,
+            Self::Word => byte.is_ascii_alphanumeric(),
+            Self::Run => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+        }
+    }
+}
+
+/// Whether the text ends with `\n`, `\t` and the like, or with a `%20`: the letter or digit there
+/// belongs to an escape and not to what follows.
+fn ends_with_escape(before: &[u8]) -> bool {
+    match before {
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
+        [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        _ => false,
+    }
+}
+
+/// A place where the pattern of a detector matched.
+pub(crate) struct Candidate<'t> {
+    /// All of the text.
+    pub(crate) text: &'t str,
+    /// The match.
+    pub(crate) whole: Range<usize>,
+    /// The part of it that would be the secret.
+    pub(crate) secret: Range<usize>,
+    /// The match may go on behind its end: only so much of the text was looked at.
+    pub(crate) cut: bool,
+}
+
+impl<'t> Candidate<'t> {
+    /// The text that would be the secret.
+    pub(crate) fn secret(&self) -> &'t str {
+        self.text.get(self.secret.clone()).unwrap_or("")
+    }
+
+    /// The secret, if `holds`.
+    pub(crate) fn when(&self, holds: bool) -> Option<Range<usize>> {
+        holds.then(|| self.secret.clone())
+    }
+
+    /// The byte behind the secret.
+    pub(crate) fn behind(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.secret.end).copied()
+    }
+}

@@ -1,0 +1,158 @@
+//! Secrets that are a format of their own, whoever made them.
+
+use std::ops::Range;
+
+use callgate_call::json::Reader;
+
+use crate::base64;
+#[cfg(test)]
+use crate::detector::Sample;
+use crate::detector::{Candidate, Detector, Edge};
+
+pub(super) static DETECTORS: [Detector; 2] = [
+    // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
+    // text if it is cut off.
+    Detector {
+        name: "private_key",
+        keywords: &["-----begin"],
+        lead: "",
+        pattern: "-----BEGIN[A-Z0-9 ]{0,40} PRIVATE KEY(?: BLOCK)?-----",
+        edge: Edge::Free,
+        check: armour,
+        #[cfg(test)]
+        hits: &[
+            Sample {
+                before: "cat id_rsa\n",
+                secret: &[
+                    "-----BEGIN RSA PRIV",
+                    "ATE KEY-----\nMIIEpAIBAAKCAQEA7x0vYqz1vJ8mQyZrK3nT5wLdS2hGfPcXeUbR9oVt",
+                    "\n-----END RSA PRIVATE KEY-----",
+                ],
+                after: "\n$ ",
+            },
+            Sample {
+                before: "key: ",
+                secret: &[
+                    "-----BEGIN OPENSSH PRIV",
+                    "ATE KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAA\\nAAB",
+                ],
+                after: "",
+            },
+        ],
+        #[cfg(test)]
+        misses: &[
+            &["grep -l '-----BEGIN PRIVATE KEY-----' *.pem"],
+            &["-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----"],
+            &["-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7x0v"],
+        ],
+    },
+    // A signed or encrypted token, RFC 7519: the first part decodes to an object with `alg`.
+    Detector {
+        name: "jwt",
+        keywords: &["eyj"],
+        lead: "",
+        pattern: "eyJ[A-Za-z0-9_-]{8,}",
+        edge: Edge::Run,
+        check: jwt,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "session=",
+            secret: &[
+                "eyJhbGciOiJIUzI1NiIs",
+                "InR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NSJ9.",
+                "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+            ],
+            after: ";",
+        }],
+        #[cfg(test)]
+        misses: &[
+            &["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NSJ9"],
+            &["eyJuYW1lIjoiSm9obiBEb2UifQ.eyJzdWIiOiIxMjM0NSJ9.SflKxwRJSMeKKF2QT4fw"],
+        ],
+    },
+];
+
+/// How far behind the first line the key itself begins: armour may have a few header lines.
+const MAX_HEADERS: usize = 1024;
+
+/// Shorter than a line of any armour (64), longer than a word.
+const MIN_LINE: usize = 32;
+
+fn armour(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let start = candidate.whole.start;
+    let behind = candidate.text.get(candidate.whole.end..)?;
+    let body = first_line_of_key(behind)?;
+    let ending = behind.find("-----END");
+    if ending.is_some_and(|ending| ending < body) {
+        return None;
+    }
+    // The closing line ends with its second group of hyphens; a cut one with the text.
+    let closing = ending.map(|ending| ending + "-----END".len()).and_then(|inside| {
+        let length = behind.get(inside..)?.find("-----")?;
+        (length < 64).then_some(inside + length + "-----".len())
+    });
+    Some(start..closing.map_or(candidate.text.len(), |end| candidate.whole.end + end))
+}
+
+/// Where the first line of base64 begins.
+fn first_line_of_key(text: &str) -> Option<usize> {
+    let head = text.get(..text.floor_char_boundary(MAX_HEADERS))?;
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '/';
+    let line = head.split(|c| !is_base64(c)).find(|line| {
+        let has = |kind: fn(&u8) -> bool| line.as_bytes().iter().any(kind);
+        line.len() >= MIN_LINE
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_lowercase)
+            && has(u8::is_ascii_digit)
+    })?;
+    Some(line.as_ptr() as usize - text.as_ptr() as usize)
+}
+
+fn jwt(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    // Each part may be longer than the match. A signed token has three, an encrypted one five.
+    let start = candidate.secret.start;
+    let mut end = parts(candidate.text, start, 3)?;
+    let header = candidate.text.get(start..end)?.split('.').next()?;
+    if !has_alg(&String::from_utf8(base64::decode(header)?).ok()?) {
+        return None;
+    }
+    if candidate.text.get(end..)?.starts_with('.') {
+        end = parts(candidate.text, end + 1, 2).unwrap_or(end);
+    }
+    Some(start..end)
+}
+
+/// Where `count` parts with dots between them end. The last one is not short.
+fn parts(text: &str, start: usize, count: usize) -> Option<usize> {
+    let in_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let mut at = start;
+    for part in 1..=count {
+        let rest = text.as_bytes().get(at..)?;
+        let length = rest.iter().take_while(in_part).count();
+        at += length;
+        match part == count {
+            true if length < MIN_SIGNATURE => return None,
+            true => {}
+            false if rest.get(length) != Some(&b'.') => return None,
+            false => at += 1,
+        }
+    }
+    Some(at)
+}
+
+/// Real ones have 43 characters and more, but a token may be cut for display.
+const MIN_SIGNATURE: usize = 8;
+
+fn has_alg(header: &str) -> bool {
+    let mut reader = Reader::new(header);
+    let Ok(mut members) = reader.object() else { return false };
+    while let Ok(Some(key)) = members.next(&mut reader) {
+        if key.is("alg") {
+            return true;
+        }
+        if reader.skip().is_err() {
+            return false;
+        }
+    }
+    false
+}

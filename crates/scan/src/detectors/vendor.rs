@@ -1,0 +1,562 @@
+//! Keys whose form a vendor publishes.
+
+use std::ops::Range;
+
+#[cfg(test)]
+use crate::detector::Sample;
+use crate::detector::{Candidate, Detector, Edge};
+use crate::value;
+
+/// The form is enough.
+fn as_is(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    candidate.when(true)
+}
+
+/// The form is short or made of words, so what stands behind the prefix must look random.
+fn random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let secret = candidate.secret();
+    let prefix = secret.find(['-', '_', '.']).map_or(0, |at| at + 1);
+    candidate.when(value::is_random(secret.get(prefix..).unwrap_or("")))
+}
+
+/// An AWS secret is exactly 40 characters: no more of them may follow.
+fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let longer = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let whole = candidate.behind().is_none_or(|byte| !longer(byte));
+    candidate.when(whole && value::is_random(candidate.secret()))
+}
+
+pub(super) static DETECTORS: [Detector; 28] = [
+    Detector {
+        name: "aws_access_key_id",
+        keywords: &["akia", "asia"],
+        lead: "",
+        pattern: "A[KS]IA[A-Z2-7]{16}",
+        edge: Edge::Word,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[
+            Sample { before: "id=", secret: &["AKI", "AIOSFODNN7EXAMPLE"], after: "\n" },
+            Sample { before: "\\n", secret: &["ASI", "AY34FZKBOKMUTVV7A"], after: "\\n" },
+        ],
+        #[cfg(test)]
+        misses: &[
+            &["AKI", "AIOSFODNN7"],
+            &["XAKI", "AIOSFODNN7ABCDEFG"],
+            &["ASIAN-PACIFIC-REGION"],
+        ],
+    },
+    // In an assignment only: by itself it is any 40 characters.
+    Detector {
+        name: "aws_secret_access_key",
+        keywords: &["secret"],
+        lead: concat!(
+            r#"(?i)secret[_-]?(?:access[_-]?)?key\\{0,3}["']?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}"#,
+            r#"(?:\\{0,3}["'])?"#,
+        ),
+        pattern: "[A-Za-z0-9/+]{40}",
+        edge: Edge::Free,
+        check: forty,
+        #[cfg(test)]
+        hits: &[
+            Sample {
+                before: "aws_secret_access_key = ",
+                secret: &["wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYEXAMPLEKEY"],
+                after: "\n",
+            },
+            Sample {
+                before: "\"SecretAccessKey\": \"",
+                secret: &["wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYzzAMPLEKEY"],
+                after: "\"",
+            },
+        ],
+        #[cfg(test)]
+        misses: &[
+            &["secret_key: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
+            &["the secret access key of the account"],
+        ],
+    },
+    Detector {
+        name: "github_token",
+        keywords: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        lead: "",
+        pattern: "gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[
+            Sample {
+                before: "https://x:",
+                secret: &["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"],
+                after: "@github.com/a/b",
+            },
+            Sample {
+                before: "",
+                secret: &["github_", "pat_11ABCDEFG0abcdefghijkl_MNOPQRstuvwxyz0123456789"],
+                after: "",
+            },
+        ],
+        #[cfg(test)]
+        misses: &[&["gh", "p_16C7e42F292c6912"], &["gh", "p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]],
+    },
+    Detector {
+        name: "gitlab_token",
+        keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
+        lead: "",
+        pattern: r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "PRIVATE-TOKEN: ",
+            secret: &["gl", "pat-Zs3x9QmT7uWk_2LpVbNc"],
+            after: "'",
+        }],
+        #[cfg(test)]
+        misses: &[&["gl", "pat-your-token-goes-in-here"], &["glpat-short"]],
+    },
+    Detector {
+        name: "slack_token",
+        keywords: &["xox", "xapp-"],
+        lead: "",
+        pattern: "xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{30,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[
+            Sample {
+                before: "",
+                secret: &["xo", "xb-263594206564-2343594206574-FGqddMF8t08v8N7Oq4i57vs1"],
+                after: "",
+            },
+            Sample {
+                before: "",
+                secret: &["xa", "pp-1-A0123456789-4567890123456-0f1e2d3c4b5a69788796a5b4"],
+                after: "",
+            },
+        ],
+        #[cfg(test)]
+        misses: &[&["xo", "xb-your-bot-token-goes-here"], &["xoxo-hugs-and-kisses-2024"]],
+    },
+    Detector {
+        name: "slack_webhook",
+        keywords: &["hooks.slack.com/services/"],
+        lead: "hooks[.]slack[.]com/services/",
+        pattern: "T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{18,}",
+        edge: Edge::Word,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "https://hooks.slack.com/services/",
+            secret: &["T0000", "0001/B00000001/", "q1W2e3R4t5Y6u7I8o9P0aSdF"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["https://hooks.slack.com/services/T.../B.../..."]],
+    },
+    Detector {
+        name: "stripe_key",
+        keywords: &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
+        lead: "",
+        pattern: "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}={0,2}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "curl -u ",
+            secret: &["sk_", "live_4eC39HqLyjWDarjtT1zdp7dc"],
+            after: ":",
+        }],
+        #[cfg(test)]
+        misses: &[&["sk_", "test_xxxxxxxxxxxxxxxxxxxx"], &["sk_live_"]],
+    },
+    Detector {
+        name: "anthropic_key",
+        keywords: &["sk-"],
+        lead: "",
+        pattern: "sk-ant-[A-Za-z0-9_-]{24,}",
+        edge: Edge::Word,
+        check: anthropic,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "x-api-key: ",
+            secret: &["sk-", "ant-api03-Qm9Zk2Lx7Vb4Nc1Xs8Wd5Ef0_Rg-Th6Yj3Uk9Il2Op4"],
+            after: "\"",
+        }],
+        #[cfg(test)]
+        misses: &[
+            &["sk-", "ant-api03-your-key-goes-in-here-please"],
+            &["sk-", "ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"],
+        ],
+    },
+    // Also the form that many servers with the same API copied.
+    Detector {
+        name: "openai_key",
+        keywords: &["sk-"],
+        lead: "",
+        pattern: "sk-(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[
+            Sample {
+                before: "OPENAI_API_KEY=",
+                secret: &["sk-", "proj-Ab3dEf6hIj9lMn2pQr5tUv8xYz1_-4Gk7Nq0"],
+                after: " python",
+            },
+            Sample {
+                before: "",
+                secret: &["sk-", "Ab3dEf6hIj9lMn2pQr5tT3BlbkFJUv8xYz1Cw4Gk7Nq0Ts3W"],
+                after: "",
+            },
+        ],
+        #[cfg(test)]
+        misses: &[
+            &["sk-", "proj-my-very-long-project-name"],
+            &["task-0123456789abcdefghij0123456789ab"],
+        ],
+    },
+    Detector {
+        name: "google_api_key",
+        keywords: &["aiza"],
+        lead: "",
+        pattern: "AIza[A-Za-z0-9_-]{35}",
+        edge: Edge::Run,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "?key=",
+            secret: &["AI", "zaSyD9tSrke72PouQMnMX-a7eZSW0jkFMBWYx"],
+            after: "&q=1",
+        }],
+        #[cfg(test)]
+        misses: &[&["AI", "zaSyD9tSrke72PouQMnMX"]],
+    },
+    Detector {
+        name: "google_oauth_token",
+        keywords: &["ya29."],
+        lead: "",
+        pattern: r"ya29\.[A-Za-z0-9_.-]{20,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["ya", "29.a0AfH6SMBx7Qk3Zp-9Lm_2Vn8Rt5Yw"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["ya29.short"]],
+    },
+    Detector {
+        name: "google_client_secret",
+        keywords: &["gocspx-"],
+        lead: "",
+        pattern: "GOCSPX-[A-Za-z0-9_-]{28}",
+        edge: Edge::Run,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["GOC", "SPX-a1B2c3D4e5F6g7H8i9J0k1L2m3N4"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["GOCSPX-your-client-secret"]],
+    },
+    Detector {
+        name: "npm_token",
+        keywords: &["npm_"],
+        lead: "",
+        pattern: "npm_[A-Za-z0-9]{36}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "_authToken=",
+            secret: &["np", "m_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["npm_config_registry=x"]],
+    },
+    Detector {
+        name: "pypi_token",
+        keywords: &["pypi-"],
+        lead: "",
+        pattern: "pypi-AgE[A-Za-z0-9_-]{50,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &[
+                "py",
+                "pi-AgEIcHlwaS5vcmcCJDEyMzQ1Njc4LTkwYWItY2RlZi0xMjM0LTU2Nzg5MGFiY2RlZg",
+            ],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["pypi-publish-action-of-the-release-workflow-v1-and-more-of-it"]],
+    },
+    Detector {
+        name: "huggingface_token",
+        keywords: &["hf_", "api_org_"],
+        lead: "",
+        pattern: "(?:hf|api_org)_[A-Za-z0-9]{34,}",
+        edge: Edge::Word,
+        check: letters,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["h", "f_QwErTyUiOpAsDfGhJkLzXcVbNmQwErTyUi"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["hf_hub_download"], &["hf_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]],
+    },
+    Detector {
+        name: "sendgrid_key",
+        keywords: &["sg."],
+        lead: "",
+        pattern: r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
+        edge: Edge::Run,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["S", "G.ngeVfQFYQlKU0ufo8x5d1A.TwL2iGABf9DHoTf-09kqeF8tAmbihYzrnopKc-1s5cr"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["SG.ngeVfQFYQlKU0ufo8x5d1A"], &["msg.length"]],
+    },
+    Detector {
+        name: "twilio_key",
+        keywords: &["sk"],
+        lead: "",
+        pattern: "SK[0-9a-f]{32}",
+        edge: Edge::Word,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["S", "K0123456789abcdef0123456789abcdef"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["SKU0123456789"], &["ASK0123456789abcdef0123456789abcdef"]],
+    },
+    Detector {
+        name: "digitalocean_token",
+        keywords: &["dop_v1_", "doo_v1_", "dor_v1_"],
+        lead: "",
+        pattern: "do[opr]_v1_[0-9a-f]{64}",
+        edge: Edge::Word,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &[
+                "do",
+                "p_v1_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+            ],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["dop_v1_0123456789abcdef"]],
+    },
+    Detector {
+        name: "databricks_token",
+        keywords: &["dapi"],
+        lead: "",
+        pattern: "dapi[0-9a-f]{32}(?:-[0-9])?",
+        edge: Edge::Word,
+        check: as_is,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["da", "pi0123456789abcdef0123456789abcdef-2"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["dapi0123456789"], &["sandapi0123456789abcdef0123456789abcdef"]],
+    },
+    Detector {
+        name: "azure_key",
+        keywords: &["accountkey=", "sharedaccesskey="],
+        lead: "(?i)(?:account|sharedaccess)key=",
+        pattern: "[A-Za-z0-9/+]{40,}={0,2}",
+        edge: Edge::Free,
+        check: random_whole,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=",
+            secret: &[
+                "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/",
+                "K1SZFPTOtr/KBHBeksoGMGw==",
+            ],
+            after: ";EndpointSuffix=core.windows.net",
+        }],
+        #[cfg(test)]
+        misses: &[&["AccountName=a;AccountKey=<your account key>"]],
+    },
+    Detector {
+        name: "azure_sas_signature",
+        keywords: &["sig="],
+        lead: "sig=",
+        pattern: "(?:[A-Za-z0-9/+]|%2[BbFf]){42,}(?:%3[Dd]|=)?",
+        edge: Edge::Word,
+        check: random_whole,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "https://a.blob.core.windows.net/c?sv=2022-11-02&sig=",
+            secret: &["Zm9vYmFyYmF6cXV4", "%2Fq1W2e3R4t5Y6u7I8o9P0aSdFgH%3D"],
+            after: "&se=2030",
+        }],
+        #[cfg(test)]
+        misses: &[&["sig=SIGTERM"]],
+    },
+    Detector {
+        name: "grafana_token",
+        keywords: &["glsa_", "glc_"],
+        lead: "",
+        pattern: "glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|glc_[A-Za-z0-9+/]{32,}={0,2}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["gl", "sa_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_0123abcd"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["glsa_token"]],
+    },
+    Detector {
+        name: "vault_token",
+        keywords: &["hvs.", "hvb."],
+        lead: "",
+        pattern: r"hv[sb]\.[A-Za-z0-9_-]{24,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["hv", "s.CAESIJ8mQyZrK3nT5wLdS2hGfPcXeUbR9oVt"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["hvs.example"]],
+    },
+    Detector {
+        name: "groq_key",
+        keywords: &["gsk_"],
+        lead: "",
+        pattern: "gsk_[A-Za-z0-9]{48,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["gs", "k_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8wX1z"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["gsk_key"]],
+    },
+    Detector {
+        name: "xai_key",
+        keywords: &["xai-"],
+        lead: "",
+        pattern: "xai-[A-Za-z0-9]{60,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &[
+                "xa",
+                "i-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8wX1zA4cD7fG0iJ3lM6oP9rS2",
+            ],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["xai-grok"]],
+    },
+    Detector {
+        name: "shopify_token",
+        keywords: &["shpat_", "shpss_", "shpca_", "shppa_"],
+        lead: "",
+        pattern: "shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "",
+            secret: &["shp", "at_0123456789abcdef0123456789abcdef"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["shpat_0123"]],
+    },
+    Detector {
+        name: "telegram_bot_token",
+        keywords: &[":aa"],
+        lead: "",
+        pattern: ":AA[A-Za-z0-9_-]{33}",
+        edge: Edge::Free,
+        check: telegram,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "https://api.telegram.org/bot",
+            secret: &["1234567890", ":AAH3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_-"],
+            after: "/getMe",
+        }],
+        #[cfg(test)]
+        misses: &[&["12:AAH3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_-"], &["1234567890:AAH3dE6gH9"]],
+    },
+    // Our own.
+    Detector {
+        name: "callgate_key",
+        keywords: &["cg_"],
+        lead: "",
+        pattern: "cg_[A-Za-z0-9_-]{40,}",
+        edge: Edge::Word,
+        check: random,
+        #[cfg(test)]
+        hits: &[Sample {
+            before: "Bearer ",
+            secret: &["c", "g_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2q"],
+            after: "",
+        }],
+        #[cfg(test)]
+        misses: &[&["cg_", "a_function_with_a_very_long_name_of_its_own"], &["ecg_aB3dE6gH9jK2m"]],
+    },
+];
+
+/// `sk-ant-api03-` has a digit in its prefix, which must not count.
+fn anthropic(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let body = candidate.secret().trim_start_matches("sk-ant-");
+    let body = body.split_once('-').map_or(body, |(_, body)| body);
+    candidate.when(value::is_random(body))
+}
+
+/// Hugging Face makes tokens of letters alone; words in snake case do not get this long.
+fn letters(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let upper = candidate.secret().bytes().any(|byte| byte.is_ascii_uppercase());
+    candidate.when(upper)
+}
+
+/// There is no prefix to leave out.
+fn random_whole(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    candidate.when(value::is_random(candidate.secret()))
+}
+
+/// The number of the bot stands before the keyword: 8 to 12 digits.
+fn telegram(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let before = candidate.text.as_bytes().get(..candidate.whole.start)?;
+    let digits = before.iter().rev().take(13).take_while(|byte| byte.is_ascii_digit()).count();
+    let start = candidate.whole.start - digits;
+    (8..=12).contains(&digits).then_some(start..candidate.whole.end)
+}

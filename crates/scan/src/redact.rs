@@ -1,0 +1,32 @@
+//! Replacing secrets in plain text.
+
+use std::borrow::Cow;
+
+use crate::find::{Finding, secrets};
+
+/// The text with each secret replaced by `[REDACTED:detector]`. Without a secret it is the same
+/// text, borrowed. A replacement is never taken for a secret itself.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let found = secrets(text);
+    match found.is_empty() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(replace(text, &found)),
+    }
+}
+
+/// What stands for a secret of that kind.
+pub(crate) fn mark(detector: &str) -> String {
+    format!("[REDACTED:{detector}]")
+}
+
+fn replace(text: &str, found: &[Finding]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for Finding { detector, span } in found {
+        out.push_str(text.get(from..span.start).unwrap_or(""));
+        out.push_str(&mark(detector));
+        from = span.end;
+    }
+    out.push_str(text.get(from..).unwrap_or(""));
+    out
+}

@@ -1,0 +1,214 @@
+//! Whether a value is a secret, or only stands where one could.
+
+use crate::name::Class;
+
+/// The shortest value that is taken for a secret because of the name before it. Shorter ones are
+/// words and numbers far more often.
+pub(crate) const MIN_VALUE: usize = 8;
+
+/// Whether a token with a known form is not just its prefix with filler behind it
+/// (`sk-ant-xxxxxxxx`, `sk-ant-your-key-here`): it has letters, a digit, and many different
+/// characters.
+pub(crate) fn is_random(body: &str) -> bool {
+    let count = Count::of(body);
+    count.digits > 0 && count.letters() > 0 && count.distinct >= 8
+}
+
+/// Whether a value in free text, behind a telling name, is a secret. It is not:
+///
+/// - less than [`MIN_VALUE`] bytes, or text with spaces;
+/// - a [placeholder](is_placeholder), a path, an address;
+/// - fewer than five different characters;
+/// - a plain word, or words: letters with at most two digits, divided by `-`, `_`, `.` and the
+///   like, with numbers of up to four digits between. A password may be words if there is a digit
+///   or a symbol in it, or be a number. A key may be so too, if there are three symbols in it.
+pub(crate) fn is_secret(value: &str, class: Class) -> bool {
+    if value.len() < MIN_VALUE || value.contains(char::is_whitespace) {
+        return false;
+    }
+    let count = Count::of(value);
+    let made = match class {
+        Class::Password => {
+            count.digits > 0 || count.symbols > 0 || value.split(divides).any(is_mixed)
+        }
+        Class::Key | Class::Token => {
+            let mixed = count.symbols >= 3 && count.digits >= 2;
+            count.letters() > 0 && (mixed || !value.split(divides).all(is_plain))
+        }
+    };
+    made && count.distinct >= 5 && !is_placeholder(value) && !is_location(value)
+}
+
+/// Whether the value of a field with a telling name is plainly no secret. The name has more weight
+/// than in free text: all else is one.
+pub(crate) fn is_harmless_field(value: &str, class: Class) -> bool {
+    let text = value.trim();
+    let word = text.len() < MIN_VALUE && Count::of(text).digits == 0;
+    text.is_empty() || is_placeholder(text) || (class == Class::Token && word)
+}
+
+/// Whether a value stands for a secret that is somewhere else: `${TOKEN}`, `<your key>`, `****`,
+/// `changeme`, `process.env.KEY`, `[REDACTED:...]`.
+pub(crate) fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let wrapped = |open: char, close: char| lower.starts_with(open) && lower.ends_with(close);
+    let word = lower.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
+    is_variable(&lower)
+        || wrapped('<', '>')
+        || wrapped('%', '%')
+        || wrapped('{', '}')
+        || (lower.len() > 2 && Count::of(&lower).distinct == 1)
+        || WORDS.contains(&word)
+        || PARTS.iter().any(|part| lower.contains(part))
+}
+
+/// `$TOKEN`, `$(pass show x)`, `${{ secrets.X }}`. A `$` may also stand in a password, but not at
+/// the start of a name in it.
+fn is_variable(value: &str) -> bool {
+    let name = |rest: &str| {
+        let name = rest.trim_start_matches("env:");
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
+    };
+    value.contains("${") || value.contains("$(") || value.strip_prefix('$').is_some_and(name)
+}
+
+/// A path or an address: `/run/secrets/db`, `./key.pem`, `https://vault/x`, `a::b`. Base64 may
+/// begin with a slash too, but is not made of plain words.
+fn is_location(value: &str) -> bool {
+    let rooted = ["/", "./", "../", "~/"].iter().any(|root| value.starts_with(root));
+    value.contains("://") || value.contains("::") || (rooted && value.split(divides).all(is_plain))
+}
+
+/// What divides words in names, paths and versions.
+fn divides(letter: char) -> bool {
+    matches!(letter, '-' | '_' | '.' | '/' | ':' | ',' | '~' | '@' | '+' | '=' | '#' | '*' | '|')
+}
+
+/// Letters with at most two digits among them, or up to four digits: a word, a version, a year.
+fn is_plain(piece: &str) -> bool {
+    let count = Count::of(piece);
+    match count.letters() {
+        0 => count.digits <= 4,
+        _ => count.digits <= 2 && !is_mixed(piece),
+    }
+}
+
+/// Sixteen letters or more, and upper and lower case change too often for words in camel case:
+/// at two of five places, where chance gives one of two.
+fn is_mixed(piece: &str) -> bool {
+    if piece.len() < 16 {
+        return false;
+    }
+    let letters: Vec<u8> = piece.bytes().filter(u8::is_ascii_alphabetic).collect();
+    let changes = letters
+        .windows(2)
+        .filter(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() != b.is_ascii_lowercase()))
+        .count();
+    letters.len() >= 16 && changes * 5 >= letters.len() * 2
+}
+
+/// What a text is made of.
+struct Count {
+    lower: usize,
+    upper: usize,
+    digits: usize,
+    /// ASCII that neither is a letter or a digit nor divides words. Other scripts are words.
+    symbols: usize,
+    distinct: usize,
+}
+
+impl Count {
+    fn of(text: &str) -> Self {
+        let mut count = Self { lower: 0, upper: 0, digits: 0, symbols: 0, distinct: 0 };
+        let mut seen = [false; 256];
+        for byte in text.bytes() {
+            match byte {
+                b'a'..=b'z' => count.lower += 1,
+                b'A'..=b'Z' => count.upper += 1,
+                b'0'..=b'9' => count.digits += 1,
+                _ if byte.is_ascii() && !divides(char::from(byte)) => count.symbols += 1,
+                _ => {}
+            }
+            if let Some(seen) = seen.get_mut(usize::from(byte)) {
+                count.distinct += usize::from(!*seen);
+                *seen = true;
+            }
+        }
+        count
+    }
+
+    fn letters(&self) -> usize {
+        self.lower + self.upper
+    }
+}
+
+/// Whole values that are no secret.
+const WORDS: [&str; 38] = [
+    "any",
+    "all",
+    "auto",
+    "basic",
+    "bearer",
+    "default",
+    "deny",
+    "disabled",
+    "empty",
+    "enabled",
+    "false",
+    "hidden",
+    "invalid",
+    "key",
+    "masked",
+    "missing",
+    "my_password",
+    "my-password",
+    "mypassword",
+    "nil",
+    "no",
+    "none",
+    "null",
+    "optional",
+    "pass",
+    "passwd",
+    "password",
+    "pwd",
+    "required",
+    "secret",
+    "str",
+    "string",
+    "token",
+    "true",
+    "undefined",
+    "unknown",
+    "unset",
+    "yes",
+];
+
+/// What stands in no secret, but in what stands for one.
+const PARTS: [&str; 22] = [
+    "...",
+    "***",
+    "{{",
+    "<your",
+    "changeme",
+    "change_me",
+    "change-me",
+    "environ[",
+    "environ.",
+    "example",
+    "getenv",
+    "import.meta",
+    "placeholder",
+    "process.env",
+    "redacted",
+    "secrets.",
+    "xxxx",
+    "your-",
+    "your_",
+    "yourkey",
+    "yourpass",
+    "yourtoken",
+];
+
+#[cfg(test)]
+mod tests;

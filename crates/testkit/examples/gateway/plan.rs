@@ -1,0 +1,115 @@
+//! What one request asks of the upstream. It travels as the model's name, which every proxy hands
+//! on as it is.
+
+use crate::script::{Api, Script};
+
+/// One stream or answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plan {
+    /// So many text frames, as fast as they go.
+    Burst { api: Api, frames: usize },
+    /// So many text frames, `gap_ms` apart, beginning `delay_us` after the request. The times at
+    /// which they are sent are noted under `stream`.
+    Live { api: Api, stream: usize, frames: usize, gap_ms: u64, delay_us: u64 },
+    /// Text, then a call with so many bytes of arguments, each frame a little after the last.
+    Call { stream: usize, bytes: usize, delay_us: u64 },
+    /// One frame of text, and then nothing until the client goes away.
+    Idle,
+    /// A whole answer at once.
+    Json,
+}
+
+/// Text frames in front of a call.
+const TEXT_BEFORE_CALL: usize = 5;
+
+/// Before this a plan stands in a request.
+const MARK: &str = "\"model\":\"bench.";
+
+impl Plan {
+    pub(crate) fn api(self) -> Api {
+        match self {
+            Self::Burst { api, .. } | Self::Live { api, .. } => api,
+            Self::Call { .. } | Self::Idle | Self::Json => Api::Messages,
+        }
+    }
+
+    /// What is streamed.
+    pub(crate) fn script(self) -> Script {
+        match self {
+            Self::Burst { api, frames } | Self::Live { api, frames, .. } => {
+                Script::text(api, frames)
+            }
+            Self::Call { bytes, .. } => Script::call(TEXT_BEFORE_CALL, bytes),
+            Self::Idle | Self::Json => Script::text(Api::Messages, 1),
+        }
+    }
+
+    /// The head and body of the request.
+    pub(crate) fn request(self, host: &str) -> Vec<u8> {
+        let stream = match self {
+            Self::Json => "",
+            _ => r#","stream":true"#,
+        };
+        let tools = match self {
+            Self::Call { .. } => {
+                r#","tools":[{"name":"Bash","description":"Runs a command","input_schema":{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"}},"required":["command"]}}]"#
+            }
+            _ => "",
+        };
+        let body = format!(
+            r#"{{{MARK_}{}","max_tokens":4096{stream}{tools},"messages":[{{"role":"user","content":"Which file has the function, and what should become of it?"}}]}}"#,
+            self.word(),
+            MARK_ = MARK,
+        );
+        let key = match self.api() {
+            Api::Messages => "x-api-key: bench-key\r\nanthropic-version: 2023-06-01",
+            Api::Chat => "authorization: Bearer bench-key",
+        };
+        format!(
+            "POST {} HTTP/1.1\r\nhost: {host}\r\n{key}\r\ncontent-type: application/json\r\naccept: application/json\r\nuser-agent: bench/1\r\ncontent-length: {}\r\n\r\n{body}",
+            self.api().path(),
+            body.len()
+        )
+        .into_bytes()
+    }
+
+    fn word(self) -> String {
+        match self {
+            Self::Burst { api, frames } => format!("burst.{}.{frames}", api.word()),
+            Self::Live { api, stream, frames, gap_ms, delay_us } => {
+                format!("live.{}.{stream}.{frames}.{gap_ms}.{delay_us}", api.word())
+            }
+            Self::Call { stream, bytes, delay_us } => format!("call.{stream}.{bytes}.{delay_us}"),
+            Self::Idle => "idle".into(),
+            Self::Json => "json".into(),
+        }
+    }
+
+    /// Finds the plan in the body of a request.
+    pub(crate) fn find(body: &[u8]) -> Option<Self> {
+        let body = std::str::from_utf8(body).ok()?;
+        let (word, _) = body.split_once(MARK)?.1.split_once('"')?;
+        let parts: Vec<&str> = word.split('.').collect();
+        let api = |word: &str| [Api::Messages, Api::Chat].into_iter().find(|it| it.word() == word);
+        Some(match parts.as_slice() {
+            ["burst", kind, frames] => {
+                Self::Burst { api: api(kind)?, frames: frames.parse().ok()? }
+            }
+            ["live", kind, stream, frames, gap_ms, delay_us] => Self::Live {
+                api: api(kind)?,
+                stream: stream.parse().ok()?,
+                frames: frames.parse().ok()?,
+                gap_ms: gap_ms.parse().ok()?,
+                delay_us: delay_us.parse().ok()?,
+            },
+            ["call", stream, bytes, delay_us] => Self::Call {
+                stream: stream.parse().ok()?,
+                bytes: bytes.parse().ok()?,
+                delay_us: delay_us.parse().ok()?,
+            },
+            ["idle"] => Self::Idle,
+            ["json"] => Self::Json,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! What the upstream streams: frames shaped and sized like the real ones.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+/// The API of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Api {
+    Messages,
+    Chat,
+}
+
+/// How long a text frame is, as real ones are on average.
+const MESSAGES_FRAME: usize = 201;
+const CHAT_FRAME: usize = 223;
+
+/// Different texts before they repeat, so that no two frames in a row are the same.
+pub(crate) const TEXTS: usize = 64;
+
+/// What arguments come in: a delta of a real stream has a few to a few dozen bytes; these are
+/// longer so that 4 KiB arrive in a time worth waiting for.
+const DELTA: usize = 200;
+
+const PROSE: &str = "the answer goes on for a while with words that nobody reads at this hour, \
+    and then it names the file in which the function lives and says what should become of it; ";
+
+impl Api {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Chat => "chat",
+        }
+    }
+
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Messages => "/v1/messages",
+            Self::Chat => "/v1/chat/completions",
+        }
+    }
+}
+
+/// The frames of one stream: an opening, texts that repeat, an ending.
+#[derive(Debug)]
+pub(crate) struct Script {
+    opening: Vec<Bytes>,
+    texts: Vec<Bytes>,
+    repeated: usize,
+    ending: Vec<Bytes>,
+    /// Which frame of the ending completes a call.
+    completing: Option<usize>,
+}
+
+impl Script {
+    /// A stream of `frames` text frames.
+    pub(crate) fn text(api: Api, frames: usize) -> Self {
+        let texts = (0..TEXTS.min(frames)).map(|at| text_frame(api, at)).collect();
+        let (opening, ending) = match api {
+            Api::Messages => (messages_opening(), messages_ending(0, "end_turn")),
+            Api::Chat => (chat_opening(), chat_ending()),
+        };
+        Self { opening, texts, repeated: frames, ending, completing: None }
+    }
+
+    /// A stream of `frames` text frames and a call with about `bytes` of arguments.
+    pub(crate) fn call(frames: usize, bytes: usize) -> Self {
+        let mut ending = vec![
+            stop(0),
+            messages_frame(
+                "content_block_start",
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_01A09q90qw90lq917835lq9","name":"Bash","input":{}}}"#,
+            ),
+        ];
+        let arguments = arguments(bytes);
+        for piece in arguments.as_bytes().chunks(DELTA) {
+            let piece = String::from_utf8_lossy(piece).replace('\\', "\\\\").replace('"', "\\\"");
+            let data = format!(
+                r#"{{"type":"content_block_delta","index":1,"delta":{{"type":"input_json_delta","partial_json":"{piece}"}}}}"#
+            );
+            ending.push(messages_frame("content_block_delta", &data));
+        }
+        let completing = ending.len();
+        ending.extend(messages_ending(1, "tool_use"));
+        Self { ending, completing: Some(completing), ..Self::text(Api::Messages, frames) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.opening.len() + self.repeated + self.ending.len()
+    }
+
+    /// The places of the text frames.
+    pub(crate) fn texts(&self) -> Range<usize> {
+        self.opening.len()..self.opening.len() + self.repeated
+    }
+
+    /// The place of the frame that completes the call.
+    pub(crate) fn completing(&self) -> Option<usize> {
+        self.completing.map(|at| self.texts().end + at)
+    }
+
+    /// The frame at a place; `None` behind the last.
+    pub(crate) fn frame(&self, at: usize) -> Option<&Bytes> {
+        let texts = self.texts();
+        match at {
+            at if at < texts.start => self.opening.get(at),
+            at if at < texts.end => self.texts.get((at - texts.start) % self.texts.len()),
+            at => self.ending.get(at - texts.end),
+        }
+    }
+}
+
+/// A frame as one chunk of a chunked body.
+pub(crate) fn chunk(frame: &[u8]) -> Vec<u8> {
+    let mut chunk = format!("{:x}\r\n", frame.len()).into_bytes();
+    chunk.extend_from_slice(frame);
+    chunk.extend_from_slice(b"\r\n");
+    chunk
+}
+
+/// A whole answer of about 2 KB, as a request without `stream` gets it.
+pub(crate) fn json_answer() -> String {
+    let text = PROSE.repeat(10);
+    format!(
+        r#"{{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[{{"type":"text","text":"{text}"}}],"stop_reason":"end_turn","stop_sequence":null,"usage":{{"input_tokens":2095,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":503}}}}"#
+    )
+}
+
+fn text_frame(api: Api, at: usize) -> Bytes {
+    match api {
+        Api::Messages => {
+            let frame = |text: &str| {
+                let data = format!(
+                    r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}"#
+                );
+                messages_frame("content_block_delta", &data)
+            };
+            frame(&text(at, MESSAGES_FRAME - frame("").len()))
+        }
+        Api::Chat => {
+            let frame = |text: &str| {
+                chat_frame(&format!(
+                    r#"[{{"index":0,"delta":{{"content":"{text}"}},"finish_reason":null}}]"#
+                ))
+            };
+            frame(&text(at, CHAT_FRAME - frame("").len()))
+        }
+    }
+}
+
+/// Some text of exactly `len` bytes, as it stands in JSON: now and then with an escape.
+fn text(at: usize, len: usize) -> String {
+    let mut text = String::new();
+    match at % 8 {
+        2 => text.push_str("\\n\\n"),
+        5 => text.push_str("\\\"so\\\" "),
+        _ => {}
+    }
+    let left = len - text.len();
+    text.extend(PROSE.chars().cycle().skip(at * 37 % PROSE.len()).take(left));
+    text
+}
+
+fn messages_frame(event: &str, data: &str) -> Bytes {
+    format!("event: {event}\ndata: {data}\n\n").into()
+}
+
+fn messages_opening() -> Vec<Bytes> {
+    vec![
+        messages_frame(
+            "message_start",
+            r#"{"type":"message_start","message":{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant","model":"claude-sonnet-4-5-20250929","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":2095,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}"#,
+        ),
+        messages_frame(
+            "content_block_start",
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        ),
+        messages_frame("ping", r#"{"type": "ping"}"#),
+    ]
+}
+
+fn stop(block: usize) -> Bytes {
+    let data = format!(r#"{{"type":"content_block_stop","index":{block}}}"#);
+    messages_frame("content_block_stop", &data)
+}
+
+fn messages_ending(block: usize, reason: &str) -> Vec<Bytes> {
+    let delta = format!(
+        r#"{{"type":"message_delta","delta":{{"stop_reason":"{reason}","stop_sequence":null}},"usage":{{"output_tokens":503}}}}"#
+    );
+    vec![
+        stop(block),
+        messages_frame("message_delta", &delta),
+        messages_frame("message_stop", r#"{"type":"message_stop"}"#),
+    ]
+}
+
+fn chat_frame(choices: &str) -> Bytes {
+    format!(
+        "data: {{\"id\":\"chatcmpl-9xYbLwRcDLkGq2tQmJ3vH0pZ\",\"object\":\"chat.completion.chunk\",\"created\":1756221269,\"model\":\"gpt-4o-2024-08-06\",\"choices\":{choices}}}\n\n"
+    )
+    .into()
+}
+
+fn chat_opening() -> Vec<Bytes> {
+    vec![chat_frame(
+        r#"[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]"#,
+    )]
+}
+
+fn chat_ending() -> Vec<Bytes> {
+    vec![
+        chat_frame(r#"[{"index":0,"delta":{},"finish_reason":"stop"}]"#),
+        Bytes::from_static(b"data: [DONE]\n\n"),
+    ]
+}
+
+/// A shell command that no rule of the benchmark minds.
+fn arguments(bytes: usize) -> String {
+    let mut command = String::from("cargo test --package gate");
+    let mut line = 0;
+    while command.len() + 80 < bytes {
+        line += 1;
+        let _ = write!(command, " && grep --count 'case {line:04}' report/{line:04}.txt");
+    }
+    format!(r#"{{"command":"{command}","description":"Run the tests, then count the cases"}}"#)
+}

@@ -1,0 +1,222 @@
+//! OpenAI Chat Completions.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use crate::upstream::Answer;
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default)]
+    stream: bool,
+    messages: Vec<Message>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    #[serde(default)]
+    tool_calls: Option<Vec<Call>>,
+    #[serde(default)]
+    tool_call_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Call {
+    id: String,
+    #[serde(rename = "type")]
+    kind: String,
+    function: Function,
+}
+
+#[derive(Debug, Deserialize)]
+struct Function {
+    name: String,
+    arguments: String,
+}
+
+pub(super) fn answer(provider: &Provider, body: &[u8]) -> Result<Answer, Refusal> {
+    let body: Body =
+        serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
+    let turn = next_turn(provider, &body.messages)?;
+    Ok(if body.stream { stream(&turn) } else { whole(&turn) })
+}
+
+/// Checks the history, and gives the turn that follows it.
+fn next_turn(provider: &Provider, messages: &[Message]) -> Result<Turn, Refusal> {
+    let first = messages.iter().find(|message| message.role == "user");
+    let first = first.ok_or_else(|| Refusal("no user message".into()))?;
+    let turns = provider.turns(&said(&first.content))?;
+    let mut given = 0;
+    let mut open: BTreeSet<&str> = BTreeSet::new();
+    for (at, message) in messages.iter().enumerate() {
+        if message.role == "tool" {
+            answers(at, message, &mut open)?;
+            continue;
+        }
+        all_answered(&open)?;
+        if message.role == "assistant" {
+            let turn = turns.get(given).cloned().unwrap_or_else(farewell);
+            is_turn(at, message, &turn)?;
+            open.extend(message.tool_calls.iter().flatten().map(|call| call.id.as_str()));
+            given += 1;
+        }
+    }
+    all_answered(&open)?;
+    Ok(turns.get(given).cloned().unwrap_or_else(farewell))
+}
+
+fn answers(at: usize, message: &Message, open: &mut BTreeSet<&str>) -> Result<(), Refusal> {
+    let id = message.tool_call_id.as_deref().unwrap_or_default();
+    if open.remove(id) {
+        return Ok(());
+    }
+    Err(Refusal(format!(
+        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'. \
+         (messages.[{at}].role, tool_call_id {id})"
+    )))
+}
+
+fn all_answered(open: &BTreeSet<&str>) -> Result<(), Refusal> {
+    if open.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = open.iter().copied().collect();
+    Err(Refusal(format!(
+        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. \
+         The following tool_call_ids did not have response messages: {}",
+        ids.join(", ")
+    )))
+}
+
+/// Whether a message is the turn that was given.
+fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> {
+    let calls = message.tool_calls.as_deref().unwrap_or_default();
+    let mut place = 0;
+    for block in turn {
+        if let Block::Call { id, name, input } = block {
+            let call = calls.get(place);
+            let is_same = call.is_some_and(|call| {
+                call.kind == "function"
+                    && call.id == *id
+                    && call.function.name == *name
+                    && call.function.arguments == *input
+            });
+            if !is_same {
+                return Err(Refusal(format!(
+                    "Invalid 'messages[{at}].tool_calls[{place}]': expected {id} ({name}) with arguments {input}, found {call:?}"
+                )));
+            }
+            place += 1;
+        }
+    }
+    if let Some(call) = calls.get(place) {
+        let message = format!("Invalid 'messages[{at}].tool_calls[{place}]': unexpected {call:?}");
+        return Err(Refusal(message));
+    }
+    let (expected, found) = (text(turn), said(&message.content));
+    if expected != found {
+        return Err(Refusal(format!(
+            "Invalid 'messages[{at}].content': expected {expected:?}, found {found:?}"
+        )));
+    }
+    if calls.is_empty() && found.is_empty() {
+        return Err(Refusal(format!(
+            "Invalid value for 'content': expected a string, got null. (messages.[{at}])"
+        )));
+    }
+    Ok(())
+}
+
+/// The text of a message, a string or parts.
+fn said(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+/// The text of a turn. The format has no place for thoughts.
+fn text(turn: &[Block]) -> String {
+    let text = |block: &Block| match block {
+        Block::Text(text) => Some(text.clone()),
+        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+    };
+    turn.iter().filter_map(text).collect()
+}
+
+/// The calls of a turn, each without its arguments, and those.
+fn calls(turn: &[Block]) -> Vec<(Value, &str)> {
+    let mut calls = Vec::new();
+    for block in turn {
+        if let Block::Call { id, name, input } = block {
+            let function = json!({ "name": name, "arguments": "" });
+            let call = json!({ "id": id, "type": "function", "function": function });
+            calls.push((call, input.as_str()));
+        }
+    }
+    calls
+}
+
+fn finish_reason(turn: &[Block]) -> &'static str {
+    if calls(turn).is_empty() { "stop" } else { "tool_calls" }
+}
+
+fn content(turn: &[Block]) -> Value {
+    Some(text(turn)).filter(|text| !text.is_empty()).map_or(Value::Null, Value::from)
+}
+
+fn whole(turn: &[Block]) -> Answer {
+    let mut message = json!({ "role": "assistant", "content": content(turn), "refusal": null });
+    let calls: Vec<Value> = calls(turn)
+        .into_iter()
+        .map(|(mut call, input)| {
+            call["function"]["arguments"] = input.into();
+            call
+        })
+        .collect();
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    let choice = json!({ "index": 0, "message": message, "logprobs": null,
+        "finish_reason": finish_reason(turn) });
+    let body = json!({ "id": "chatcmpl-1", "object": "chat.completion", "created": 1,
+        "model": "scripted", "choices": [choice],
+        "usage": { "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30 } });
+    Answer::json(200, body.to_string())
+}
+
+fn stream(turn: &[Block]) -> Answer {
+    let mut out = String::new();
+    let mut chunk = |delta: Value, finish: Value| {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish });
+        let data = json!({ "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
+            "model": "scripted", "choices": [choice] });
+        write!(out, "data: {data}\n\n").unwrap();
+    };
+    chunk(
+        json!({ "role": "assistant", "content": content(turn).as_str().map(|_| "") }),
+        Value::Null,
+    );
+    for piece in pieces(&text(turn)) {
+        chunk(json!({ "content": piece }), Value::Null);
+    }
+    for (index, (mut call, input)) in calls(turn).into_iter().enumerate() {
+        call["index"] = index.into();
+        chunk(json!({ "tool_calls": [call] }), Value::Null);
+        for piece in pieces(input) {
+            let piece = json!({ "index": index, "function": { "arguments": piece } });
+            chunk(json!({ "tool_calls": [piece] }), Value::Null);
+        }
+    }
+    chunk(json!({}), finish_reason(turn).into());
+    out.push_str("data: [DONE]\n\n");
+    Answer::stream(out)
+}

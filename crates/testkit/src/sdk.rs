@@ -1,0 +1,179 @@
+//! Runs the official clients, and compares what they see with what they should.
+//!
+//! `cargo xtask test` sets the clients up and says where they are, in `CALLGATE_SDK_PYTHON` and
+//! `CALLGATE_SDK_NODE`. What the drivers in `sdk/` take and give is in `sdk/README.md`.
+
+mod check;
+mod treatment;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::corpus::Case;
+
+pub use check::check;
+pub use treatment::{Treatment, every_name};
+
+/// What each client made of a body.
+pub type Seen = BTreeMap<String, Value>;
+
+/// The drivers give up on a client after ten seconds, and run jobs side by side.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The interpreters that have the official clients.
+#[derive(Debug)]
+pub struct Interpreters {
+    python: String,
+    node: String,
+}
+
+/// Both languages, or `None`, said loudly, where the clients are not set up.
+pub fn interpreters() -> Option<Interpreters> {
+    let find = |name| std::env::var(name).ok();
+    match (find("CALLGATE_SDK_PYTHON"), find("CALLGATE_SDK_NODE")) {
+        (Some(python), Some(node)) => Some(Interpreters { python, node }),
+        _ => {
+            eprintln!("skipped: `cargo xtask test` sets up the official clients");
+            None
+        }
+    }
+}
+
+impl Interpreters {
+    /// The drivers that read bodies.
+    pub fn readers(&self) -> [Driver; 2] {
+        [Driver::start(&self.python, "python/read.py"), Driver::start(&self.node, "node/read.mjs")]
+    }
+
+    /// The drivers that hold conversations, and the clients of each.
+    pub fn talkers(&self) -> [(Driver, &'static [&'static str]); 2] {
+        [
+            (Driver::start(&self.python, "python/converse.py"), &PYTHON),
+            (Driver::start(&self.node, "node/converse.mjs"), &NODE),
+        ]
+    }
+}
+
+/// The clients of `converse.py`.
+const PYTHON: [&str; 4] = [
+    "anthropic-python stream()",
+    "anthropic-python create()",
+    "openai-python stream()",
+    "openai-python create()",
+];
+
+/// The clients of `converse.mjs`.
+const NODE: [&str; 10] = [
+    "anthropic-typescript stream()",
+    "anthropic-typescript create()",
+    "openai-node stream()",
+    "openai-node create()",
+    "vercel anthropic streamText",
+    "vercel anthropic generateText",
+    "vercel openai streamText",
+    "vercel openai generateText",
+    "vercel openai-compatible streamText",
+    "vercel openai-compatible generateText",
+];
+
+/// A driver that runs. Dropping it ends it.
+#[derive(Debug)]
+pub struct Driver {
+    script: &'static str,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    results: Receiver<String>,
+}
+
+impl Driver {
+    fn start(program: &str, script: &'static str) -> Self {
+        let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk");
+        let mut child = Command::new(program)
+            .arg(sdk.join(script))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program}: {error}"));
+        let (sender, results) = channel();
+        let stdout = child.stdout.take().unwrap();
+        thread::spawn(move || {
+            BufReader::new(stdout).lines().map_while(Result::ok).for_each(|line| {
+                sender.send(line).ok();
+            });
+        });
+        let stdin = child.stdin.take();
+        Self { script, child, stdin, results }
+    }
+
+    /// Gives it jobs, and waits for the result of each, by its id.
+    pub fn ask(&mut self, jobs: &[Value]) -> BTreeMap<String, Value> {
+        let lines: String = jobs.iter().map(|job| format!("{job}\n")).collect();
+        let mut stdin = self.stdin.take().unwrap();
+        // It answers before it has read all, so that writing must not wait for reading.
+        let writer = thread::spawn(move || {
+            stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush()).unwrap();
+            stdin
+        });
+        let mut results = BTreeMap::new();
+        for _ in jobs {
+            let line = self.results.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("{} lost results", self.script));
+            let result: Value = serde_json::from_str(&line).expect(&line);
+            results.insert(result["id"].as_str().expect(&line).to_owned(), result);
+        }
+        self.stdin = Some(writer.join().unwrap());
+        assert_eq!(results.len(), jobs.len(), "{} mixed up results", self.script);
+        results
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// What every client makes of every job. One driver at a time: each fills the machine.
+pub fn read(drivers: &mut [Driver], jobs: &[Value]) -> BTreeMap<String, Seen> {
+    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+    for driver in drivers {
+        for (id, result) in driver.ask(jobs) {
+            assert_eq!(result.get("error").unwrap_or(&Value::Null), &Value::Null, "{result}");
+            let clients: Seen = serde_json::from_value(result["clients"].clone()).unwrap();
+            seen.entry(id).or_default().extend(clients);
+        }
+    }
+    seen
+}
+
+/// A job for a body that the driver serves itself.
+pub fn job_of_file(case: &Case, id: &str, body: &Path) -> Value {
+    let mut job = job(case, id);
+    job["content_type"] = case.about.content_type.clone().into();
+    job["body_file"] = body.to_str().unwrap().into();
+    job
+}
+
+/// A job for a server at `root`, which knows by the `model` what to answer.
+pub fn job_at(case: &Case, id: &str, root: &str, model: &str) -> Value {
+    let mut job = job(case, id);
+    job["base_url"] = root.into();
+    job["model"] = model.into();
+    job
+}
+
+fn job(case: &Case, id: &str) -> Value {
+    let mode = if case.is_stream { "stream" } else { "whole" };
+    let tools = every_name(case);
+    json!({ "id": id, "dialect": case.dialect.as_str(), "mode": mode, "tools": tools })
+}

@@ -1,0 +1,146 @@
+//! What the clients should see.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Seen, Treatment};
+use crate::corpus::{Allow, Case};
+
+/// Checks a case: `seen` has what the clients made of each treatment, `allowed` the calls (name and
+/// arguments) that each let through, both by [`Treatment::id`]. Treatments that were not run are
+/// left out. Gives what is wrong.
+///
+/// No client may see a denied call; where the clients agree on a response as the provider sent it,
+/// they must see the same when all is allowed.
+pub fn check(
+    case: &Case,
+    seen: &BTreeMap<String, Seen>,
+    allowed: &BTreeMap<String, Vec<Value>>,
+) -> Vec<String> {
+    let direct = &seen[&Treatment::Direct.id(case)];
+    let mut failures = Vec::new();
+    for treatment in Treatment::of(case) {
+        let id = treatment.id(case);
+        let none = Vec::new();
+        let judged = allowed.get(&id).unwrap_or(&none);
+        for (client, result) in seen.get(&id).into_iter().flatten() {
+            let look = Look { case, treatment: &treatment, client, result, direct };
+            for what in look.failures(judged) {
+                failures.push(format!("{id} {client}: {what}: {result}"));
+            }
+        }
+    }
+    failures
+}
+
+/// One client's reading of one treatment.
+struct Look<'a> {
+    case: &'a Case,
+    treatment: &'a Treatment,
+    client: &'a str,
+    result: &'a Value,
+    direct: &'a Seen,
+}
+
+impl Look<'_> {
+    fn failures(&self, judged: &[Value]) -> Vec<String> {
+        let before = &self.direct[self.client];
+        let mut failures = Vec::new();
+        // A call allowed by its name may be cut off by an error; one that was held may not.
+        if *self.treatment == Treatment::AllowHeld
+            && !self.reports_pieces()
+            && !was_judged(self.result, judged)
+        {
+            failures.push(format!("sees a call that was not judged; these were: {judged:?}"));
+        }
+        match self.treatment {
+            Treatment::Direct => {}
+            Treatment::DenyOne(name) => {
+                let gone = |call: &Value| call[0].as_str() == Some(name);
+                if calls(self.result).iter().any(gone) {
+                    failures.push("sees a denied call".into());
+                }
+                let left: Vec<Value> =
+                    calls(before).into_iter().filter(|call| !gone(call)).collect();
+                if before["error"].is_null() && calls(self.result) != left {
+                    failures.push("does not see the other calls as they were".into());
+                }
+            }
+            _ if self.treatment.denies_all() => {
+                if !calls(self.result).is_empty() {
+                    failures.push("sees a denied call".into());
+                }
+            }
+            _ => {
+                if self.must_be_alike() && message(self.result) != message(before) {
+                    failures.push(format!("does not see what it sees directly: {before}"));
+                }
+            }
+        }
+        failures
+    }
+
+    /// Whether the client must see what it sees directly.
+    fn must_be_alike(&self) -> bool {
+        let case = self.case;
+        // Normalised, the pieces are others.
+        let pieces = self.reports_pieces() && case.about.allow == Allow::Normalised;
+        // A rule that asks for arguments counts unreadable ones against the call.
+        let held_alike = *self.treatment == Treatment::Allow || !case.name.contains("args_");
+        all_agree(case, self.direct) && !pieces && held_alike && case.about.allow != Allow::Refused
+    }
+
+    /// This client reports pieces, even of an honest stream.
+    fn reports_pieces(&self) -> bool {
+        self.client.contains("create(stream)")
+    }
+}
+
+/// What a client sees of a message.
+fn message(result: &Value) -> (Vec<Value>, &Value, &Value) {
+    (calls(result), &result["text"], &result["stop"])
+}
+
+/// The names and arguments of the calls a client saw.
+fn calls(result: &Value) -> Vec<Value> {
+    let all = |key: &str| result[key].as_array().cloned().unwrap_or_default();
+    let mut calls = all("calls");
+    calls.extend(all("early"));
+    calls
+}
+
+/// Whether every call the client ended up with was judged and allowed, with these arguments.
+fn was_judged(result: &Value, allowed: &[Value]) -> bool {
+    let read = |value: &Value| match value {
+        Value::String(text) if text.trim().is_empty() => json!({}),
+        Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+        Value::Null => json!({}),
+        other => other.clone(),
+    };
+    result["calls"].as_array().into_iter().flatten().all(|call| {
+        allowed.iter().any(|judged| judged[0] == call[0] && read(&judged[1]) == read(&call[1]))
+    })
+}
+
+/// Whether the clients agree on the calls of the response as it was sent.
+fn all_agree(case: &Case, direct: &Seen) -> bool {
+    let mut readings = direct
+        .iter()
+        // This one reports pieces, even of an honest stream.
+        .filter(|(client, _)| !client.contains("create(stream)"))
+        .map(|(_, result)| {
+            let call = |call: &Value| {
+                let arguments = match &call[1] {
+                    Value::String(text) => serde_json::from_str(text).unwrap_or(call[1].clone()),
+                    other => other.clone(),
+                };
+                (call[0].to_string(), arguments.to_string())
+            };
+            let calls: Vec<_> =
+                result["calls"].as_array().into_iter().flatten().map(call).collect();
+            (calls, result["error"].is_null())
+        });
+    let first = readings.next();
+    readings.all(|reading| Some(&reading) == first.as_ref()) && !case.name.contains("error")
+}

@@ -1,0 +1,160 @@
+//! What is answered: a head, and steps that are played one after the other.
+
+use std::time::Duration;
+
+use super::coding::Coding;
+
+/// How the peer can tell where the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// By `content-length`.
+    Length,
+    /// By chunks; every step that sends is one or more of them.
+    Chunked,
+    /// By the end of the connection.
+    Close,
+    /// There is no head: the steps send all there is.
+    Raw,
+}
+
+/// One step of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Sends these bytes in one piece.
+    Send(Vec<u8>),
+    /// Sends them one at a time.
+    Dribble(Vec<u8>),
+    /// Sends these bytes so many times, with a pause behind each.
+    Repeat(Vec<u8>, usize, Duration),
+    /// Waits.
+    Pause(Duration),
+    /// Waits until it is released.
+    Stall,
+    /// Ends the connection without ending the body.
+    Cut,
+    /// Ends the connection with a reset.
+    Reset,
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) framing: Framing,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Answer {
+    /// An answer without a body, so far.
+    pub fn new(status: u16) -> Self {
+        Self { status, headers: Vec::new(), framing: Framing::Length, steps: Vec::new() }
+    }
+
+    /// A JSON document.
+    pub fn json(status: u16, document: impl Into<Vec<u8>>) -> Self {
+        Self::new(status).header("content-type", "application/json").send(document)
+    }
+
+    /// An event stream, in chunks.
+    pub fn stream(body: impl Into<Vec<u8>>) -> Self {
+        let stream = Self::new(200).header("content-type", "text/event-stream; charset=utf-8");
+        stream.framed(Framing::Chunked).send(body)
+    }
+
+    /// Exactly these bytes, head and all; then the connection ends.
+    pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(200).framed(Framing::Raw).send(bytes)
+    }
+
+    /// With one more header.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With another framing.
+    pub fn framed(mut self, framing: Framing) -> Self {
+        self.framing = framing;
+        self
+    }
+
+    /// With one more step.
+    pub fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// With more bytes. None is no step: an empty chunk would end the body.
+    pub fn send(self, bytes: impl Into<Vec<u8>>) -> Self {
+        let bytes = bytes.into();
+        if bytes.is_empty() { self } else { self.step(Step::Send(bytes)) }
+    }
+
+    /// With a pause.
+    pub fn pause(self, milliseconds: u64) -> Self {
+        self.step(Step::Pause(Duration::from_millis(milliseconds)))
+    }
+
+    /// The same, byte by byte.
+    pub fn dribbled(mut self) -> Self {
+        for step in &mut self.steps {
+            if let Step::Send(bytes) = step {
+                *step = Step::Dribble(std::mem::take(bytes));
+            }
+        }
+        self
+    }
+
+    /// The same body in these codings, the first one innermost. The body becomes one piece.
+    pub fn encoded(self, codings: &[Coding]) -> Self {
+        let names: Vec<&str> = codings.iter().map(|coding| coding.name()).collect();
+        let encode =
+            |body: &[u8]| codings.iter().fold(body.to_vec(), |body, coding| coding.encode(&body));
+        self.map_body(encode).header("content-encoding", &names.join(", "))
+    }
+
+    /// The same with another body, in one piece.
+    pub fn map_body(mut self, change: impl FnOnce(&[u8]) -> Vec<u8>) -> Self {
+        let body = change(&self.body());
+        self.steps.clear();
+        self.send(body)
+    }
+
+    /// All bytes of the body.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        for step in &self.steps {
+            match step {
+                Step::Send(bytes) | Step::Dribble(bytes) => body.extend(bytes),
+                Step::Repeat(bytes, times, _) => {
+                    (0..*times).for_each(|_| body.extend(bytes));
+                }
+                Step::Pause(_) | Step::Stall | Step::Cut | Step::Reset => {}
+            }
+        }
+        body
+    }
+
+    /// The head as sent.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        let mut head = format!("HTTP/1.1 {} Scripted\r\n", self.status);
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        match self.framing {
+            Framing::Raw => return Vec::new(),
+            // These never have a body, and so no length.
+            Framing::Length if matches!(self.status, 100..=199 | 204 | 304) => {}
+            Framing::Length if self.headers.iter().any(|(name, _)| name == "content-length") => {}
+            Framing::Length => {
+                let length = self.body().len();
+                head.push_str(&format!("content-length: {length}\r\n"));
+            }
+            Framing::Chunked => head.push_str("transfer-encoding: chunked\r\n"),
+            Framing::Close => head.push_str("connection: close\r\n"),
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+}

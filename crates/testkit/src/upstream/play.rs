@@ -1,0 +1,156 @@
+//! Plays answers on a connection.
+
+use std::io::{BufReader, Error, ErrorKind, Write};
+use std::net::{Shutdown, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+
+use super::answer::{Answer, Framing, Step};
+use super::request::Request;
+use super::{PATIENCE, Shared};
+
+/// How an answer went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Played {
+    /// To its end.
+    Whole,
+    /// The peer went away before.
+    PeerLeft,
+    /// It was scripted to break off.
+    Broken,
+}
+
+/// How often a waiting script looks whether the peer is still there.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Serves one connection to its end.
+pub(crate) fn connection(
+    stream: TcpStream,
+    number: usize,
+    handler: &dyn Fn(&Request) -> Answer,
+    shared: &Shared,
+) {
+    // A peer that takes nothing for so long is a test that hangs.
+    stream.set_write_timeout(Some(PATIENCE)).ok();
+    let mut reader = BufReader::new(stream);
+    while let Ok(Some(request)) = Request::read(&mut reader, number) {
+        shared.record(&request);
+        let answer = handler(&request);
+        let is_head = request.method == "HEAD";
+        let played = Player { stream: reader.get_mut(), shared }.play(&answer, is_head);
+        shared.count(played);
+        let ends = matches!(answer.framing, Framing::Close | Framing::Raw);
+        if played != Played::Whole || ends || shared.is_stopped() {
+            break;
+        }
+    }
+    shared.forget(reader.get_ref());
+    if !is_reset(reader.get_ref()) {
+        reader.get_ref().shutdown(Shutdown::Both).ok();
+    }
+}
+
+/// Whether closing the socket is to send a reset: a shutdown would send an orderly end before it.
+fn is_reset(stream: &TcpStream) -> bool {
+    matches!(SockRef::from(stream).linger(), Ok(Some(Duration::ZERO)))
+}
+
+struct Player<'a> {
+    stream: &'a mut TcpStream,
+    shared: &'a Shared,
+}
+
+impl Player<'_> {
+    fn play(&mut self, answer: &Answer, is_head: bool) -> Played {
+        match self.try_play(answer, is_head) {
+            Ok(played) => played,
+            Err(_) => Played::PeerLeft,
+        }
+    }
+
+    fn try_play(&mut self, answer: &Answer, is_head: bool) -> Result<Played, Error> {
+        self.stream.write_all(&answer.head())?;
+        if is_head {
+            return Ok(Played::Whole);
+        }
+        let framing = answer.framing;
+        for step in &answer.steps {
+            match step {
+                Step::Send(bytes) => self.send(framing, bytes)?,
+                Step::Dribble(bytes) => {
+                    bytes.chunks(1).try_for_each(|byte| self.send(framing, byte))?;
+                }
+                Step::Repeat(bytes, times, pause) => {
+                    for _ in 0..*times {
+                        self.send(framing, bytes)?;
+                        self.wait(*pause)?;
+                    }
+                }
+                Step::Pause(pause) => self.wait(*pause)?,
+                Step::Stall => self.stall()?,
+                Step::Cut => return Ok(Played::Broken),
+                Step::Reset => {
+                    SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO))?;
+                    return Ok(Played::Broken);
+                }
+            }
+        }
+        if framing == Framing::Chunked {
+            self.stream.write_all(b"0\r\n\r\n")?;
+        }
+        Ok(Played::Whole)
+    }
+
+    fn send(&mut self, framing: Framing, bytes: &[u8]) -> Result<(), Error> {
+        if self.shared.is_stopped() {
+            return Err(ErrorKind::ConnectionAborted.into());
+        }
+        match framing {
+            Framing::Chunked => {
+                let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+                chunk.extend(bytes);
+                chunk.extend(b"\r\n");
+                self.stream.write_all(&chunk)
+            }
+            Framing::Length | Framing::Close | Framing::Raw => self.stream.write_all(bytes),
+        }
+    }
+
+    /// Waits so long, or fails when the peer goes.
+    fn wait(&mut self, pause: Duration) -> Result<(), Error> {
+        let end = Instant::now() + pause.min(PATIENCE);
+        while let Some(left) = end.checked_duration_since(Instant::now()) {
+            self.look()?;
+            thread::sleep(left.min(LOOK));
+        }
+        Ok(())
+    }
+
+    fn stall(&mut self) -> Result<(), Error> {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            if self.shared.wait_released(LOOK) {
+                return Ok(());
+            }
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Fails if the peer went away.
+    fn look(&mut self) -> Result<(), Error> {
+        if self.shared.is_stopped() {
+            return Err(ErrorKind::ConnectionAborted.into());
+        }
+        self.stream.set_nonblocking(true)?;
+        let seen = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        match seen {
+            Ok(0) => Err(ErrorKind::ConnectionAborted.into()),
+            Err(error) if error.kind() != ErrorKind::WouldBlock => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
