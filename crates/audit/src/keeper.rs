@@ -7,7 +7,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::error::OpenError;
 use crate::place::{Patience, Place, identity_of};
-use crate::removed;
+use crate::removed::{self, Bounds};
 use crate::retention::{self, Progress};
 use crate::settings::{Durability, Location, Retention};
 use crate::shared::{Shared, now};
@@ -24,6 +24,8 @@ pub(crate) struct Keeper {
     /// Counts the commits of other connections, of this process and others.
     version: i64,
     checkpointed: Instant,
+    /// When to begin the log anew.
+    pub(crate) log_bounds: LogBounds,
     expired: Option<Instant>,
 }
 
@@ -37,11 +39,22 @@ impl Keeper {
         }
         let file = identity_of(shared.place.path());
         let checkpointed = Instant::now();
-        Ok(Self { shared, store, retention, file, version: 0, checkpointed, expired: None })
+        Ok(Self {
+            shared,
+            store,
+            retention,
+            file,
+            version: 0,
+            checkpointed,
+            log_bounds: LogBounds { checkpoint: CHECKPOINT_AT, restart: RESTART_AT },
+            expired: None,
+        })
     }
 
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self, stop: &Stop) {
+        // The log of a store that nobody had open begins here, for the reason that `touch` has.
+        let _ = self.touch();
         while !stop.wait(TICK) {
             self.tick(stop);
         }
@@ -86,29 +99,31 @@ impl Keeper {
     /// Moves the log into the file, so that the log can begin anew.
     pub(crate) fn checkpoint(&mut self) -> Result<(), Fault> {
         let log = self.log("NOOP")?;
-        let due = log.pending >= CHECKPOINT_AT
+        let due = log.pending >= self.log_bounds.checkpoint
             || log.pending > FEW && self.checkpointed.elapsed() >= CHECKPOINT_EVERY;
         if !due {
             return Ok(());
         }
         self.checkpointed = Instant::now();
         let log = self.log("PASSIVE")?;
-        if log.frames > TOO_LONG {
+        if log.frames >= self.log_bounds.restart {
             // There is always some reader, so the log never begins anew by itself. This holds up
             // those who append for a moment, and new readers for none.
             self.log("RESTART")?;
         }
-        match self.shared.settings.durability {
-            Durability::Disk => Ok(()),
-            // Whoever writes next begins the log anew, which syncs. Better this thread than
-            // somebody's call.
-            Durability::Process => self.touch(),
-        }
+        self.touch()
     }
 
+    /// With `process` durability, writes a little. Whoever writes first to a log that begins anew
+    /// has to sync it: better this thread than somebody's call.
     fn touch(&self) -> Result<(), Fault> {
-        let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
-        self.store.transaction(|store| store.execute(touch, [])).map(drop)
+        match self.shared.settings.durability {
+            Durability::Disk => Ok(()),
+            Durability::Process => {
+                let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
+                self.store.transaction(|store| store.execute(touch, [])).map(drop)
+            }
+        }
     }
 
     fn log(&self, mode: &str) -> Result<Log, Fault> {
@@ -129,8 +144,16 @@ impl Keeper {
             }
         }
         retention::expire_turns(&self.store, &self.retention, now())?;
-        removed::prune(&self.store, &self.shared.bindings, now())
+        removed::prune(&self.store, &self.shared.bindings, &Bounds::USUAL, now())
     }
+}
+
+/// Lengths of the log, in pages.
+pub(crate) struct LogBounds {
+    /// So many that are not yet in the file are moved there.
+    pub(crate) checkpoint: i64,
+    /// A log of so many is made to begin anew, also if that makes others wait for a moment.
+    pub(crate) restart: i64,
 }
 
 /// The write-ahead log, in pages.
@@ -178,4 +201,4 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 /// Pages that are not worth a sync: the keeper's own.
 const FEW: i64 = 2;
 /// Pages in a log that some reader keeps from beginning anew: 256 MiB.
-const TOO_LONG: i64 = 16 * CHECKPOINT_AT;
+const RESTART_AT: i64 = 16 * CHECKPOINT_AT;

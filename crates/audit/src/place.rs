@@ -69,10 +69,13 @@ impl Place {
             ),
         }
         .map_err(|error| self.failed(&error))?;
-        self.set_up(&mut connection, durability, patience)
-            .map_err(|error| self.failed(&error))
-            .and_then(|identity| self.check(&identity))?;
-        schema::migrate(&mut connection).map_err(|error| self.failed(&error))?;
+        let identity = self
+            .set_up(&mut connection, durability, patience)
+            .map_err(|error| self.failed(&error))?;
+        self.check(&identity)?;
+        if identity != Identity::Store(schema::VERSION) {
+            schema::migrate(&mut connection).map_err(|error| self.failed(&error))?;
+        }
         Ok(connection)
     }
 
@@ -119,7 +122,7 @@ impl Place {
     /// Opens the store to read. A running gateway may write meanwhile.
     pub(crate) fn reader(&self) -> Result<Connection, OpenError> {
         let mut connection = match self {
-            Self::File(path) if !path.exists() => {
+            Self::File(path) if matches!(path.try_exists(), Ok(false)) => {
                 return Err(OpenError::Missing { path: path.clone() });
             }
             Self::File(path) => {
@@ -160,13 +163,10 @@ impl Place {
         let mut uri = String::from("file:");
         for byte in path.to_str()?.bytes() {
             match byte {
-                b'%' | b'?' | b'#' => uri.push_str(&format!("%{byte:02x}")),
-                _ => uri.push(char::from(byte)),
+                b'/' | b'-' | b'_' | b'.' => uri.push(char::from(byte)),
+                _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+                _ => uri.push_str(&format!("%{byte:02x}")),
             }
-        }
-        // The path must be ASCII for the loop above to be right.
-        if !uri.is_ascii() {
-            return None;
         }
         uri.push_str("?immutable=1");
         Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()

@@ -29,7 +29,7 @@ pub struct Reader {
 impl Reader {
     /// How many records [`records`](Self::records) gives at most. [`for_each`](Self::for_each) and
     /// [`export`](Self::export) have no such bound.
-    pub const MAX_RECORDS: usize = 100_000;
+    pub const MAX_RECORDS: usize = 10_000;
 
     /// Opens a store to read it. A gateway may write to it meanwhile.
     pub fn open(location: &Location) -> Result<Self, OpenError> {

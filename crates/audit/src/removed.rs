@@ -179,14 +179,31 @@ fn bindings(store: &Store, after: i64) -> Result<Vec<[u8; 32]>, Fault> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How much a store keeps.
+pub(crate) struct Bounds {
+    pub(crate) entries: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Bounds {
+    /// What [`RemovedEntry`] says.
+    pub(crate) const USUAL: Self =
+        Self { entries: RemovedEntry::MAX_ENTRIES, bytes: RemovedEntry::MAX_TOTAL };
+}
+
 /// Lets entries leave that are too old, too many or too large together. `now` is in microseconds.
-pub(crate) fn prune(store: &Store, bindings: &Bindings, now: i64) -> Result<(), Fault> {
-    let Some(last) = last_to_leave(store, now)? else { return Ok(()) };
+pub(crate) fn prune(
+    store: &Store,
+    bindings: &Bindings,
+    bounds: &Bounds,
+    now: i64,
+) -> Result<(), Fault> {
+    let Some(last) = last_to_leave(store, bounds, now)? else { return Ok(()) };
     store.transaction(|store| store.execute("DELETE FROM removed WHERE id <= ?1", [last]))?;
     bindings.reload(store)
 }
 
-fn last_to_leave(store: &Store, now: i64) -> Result<Option<i64>, Fault> {
+fn last_to_leave(store: &Store, bounds: &Bounds, now: i64) -> Result<Option<i64>, Fault> {
     const DAY: u64 = 24 * 60 * 60 * 1_000_000;
     let oldest = now.saturating_sub_unsigned(RemovedEntry::MAX_DAYS * DAY);
     let mut rows = store
@@ -198,7 +215,7 @@ fn last_to_leave(store: &Store, now: i64) -> Result<Option<i64>, Fault> {
         entries += 1;
         bytes += row.get::<_, i64>(1)?.unsigned_abs();
         let old = row.get::<_, i64>(2)? < oldest;
-        if old || entries > RemovedEntry::MAX_ENTRIES || bytes > RemovedEntry::MAX_TOTAL {
+        if old || entries > bounds.entries || bytes > bounds.bytes {
             return Ok(Some(row.get(0)?));
         }
     }

@@ -127,7 +127,7 @@ fn seal_names(record: &mut Record) {
 }
 
 /// A name that somebody else chose.
-fn word(text: &str) -> String {
+pub(crate) fn word(text: &str) -> String {
     let mut kept = redact(head(text, MAX_PROSE)).into_owned();
     clip(&mut kept, MAX_WORD);
     kept

@@ -49,7 +49,9 @@ impl Place {
 
     /// The file itself, to do to it what nobody should.
     fn raw(&self) -> Connection {
-        Connection::open(self.path()).unwrap()
+        let raw = Connection::open(self.path()).unwrap();
+        raw.pragma_update(None, "synchronous", "OFF").unwrap();
+        raw
     }
 
     /// Every byte of the store and of the files beside it.

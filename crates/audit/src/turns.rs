@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use rusqlite::params;
 
 use crate::record::Tokens;
+use crate::seal;
 use crate::store::{Fault, Store};
 
 /// A response without calls.
@@ -51,8 +52,7 @@ impl Counts {
 impl Turns {
     /// Counts one. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
-        let mut model = turn.model.unwrap_or_default();
-        model.truncate(model.floor_char_boundary(MAX_NAME));
+        let model = turn.model.map(|model| seal::word(&model)).unwrap_or_default();
         let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model };
         let mut waiting = self.0.lock();
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
@@ -112,4 +112,3 @@ fn add(store: &Store, slot: &Slot, counts: Counts) -> Result<(), Fault> {
 /// behind it a model counts as [`OTHERS`].
 const MAX_SLOTS: usize = 1000;
 const OTHERS: &str = "(others)";
-const MAX_NAME: usize = 200;

@@ -1,5 +1,7 @@
 //! A process that is killed loses no record whose receipt it had.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,6 +1,8 @@
 //! What an append costs. A measurement, not a test of speed:
 //! `cargo test -p callgate-audit --test latency -- --ignored --nocapture --test-threads 1`
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
+
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -100,5 +102,28 @@ fn many_appends() {
             let way = if later { "append_later" } else { "append" };
             println!("{what}, {way}, {threads} threads: {rate:.0} records per second");
         }
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn open_append_close() {
+    for running in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Location::Sqlite(folder.path().join("callgate.db"));
+        let settings = Settings { durability: Durability::Process, ..Settings::at(store) };
+        let gateway = Audit::open(&settings).unwrap();
+        let gateway = running.then_some(gateway);
+        let mut times = Vec::new();
+        for _ in 0..100 {
+            let begin = Instant::now();
+            Audit::open(&settings).unwrap().append(call()).wait().unwrap();
+            times.push(begin.elapsed());
+        }
+        drop(gateway);
+        report(
+            if running { "beside a gateway: open to close" } else { "alone: open to close" },
+            times,
+        );
     }
 }

@@ -99,5 +99,8 @@ pub(crate) fn why(stored: &Stored) -> &str {
 
 /// Enough of an id to name it: its time, and bits that differ within a millisecond.
 pub(crate) fn id(stored: &Stored) -> String {
-    stored.record.id.to_string()
+    stored.record.id.to_string().chars().take(SHORT_ID).collect()
 }
+
+/// The milliseconds and twelve more bits. `calls show` takes the beginning of an id.
+const SHORT_ID: usize = 18;

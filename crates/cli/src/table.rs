@@ -13,13 +13,17 @@ pub(crate) struct Listing {
     /// The column that is painted, and what stands there in each row.
     painted: Option<usize>,
     words: Vec<String>,
+    /// The columns in which something stands.
+    filled: Vec<bool>,
 }
 
 impl Listing {
     pub(crate) fn new<const N: usize>(head: [&str; N]) -> Self {
         let mut table = Table::new();
         table.load_style(comfy_table::presets::NOTHING);
-        table.set_header(head.map(str::to_uppercase));
+        let mut titles = Row::from(head.map(str::to_uppercase));
+        titles.max_height(1);
+        table.set_header(titles);
         table.set_truncation_indicator("…");
         match terminal_width() {
             Some(width) => {
@@ -29,7 +33,7 @@ impl Listing {
                 table.set_content_arrangement(ContentArrangement::Disabled);
             }
         }
-        Self { table, painted: None, words: Vec::new() }
+        Self { table, painted: None, words: Vec::new(), filled: vec![false; N] }
     }
 
     /// A column that is never cut.
@@ -51,15 +55,21 @@ impl Listing {
         let word = self.painted.and_then(|column| cells.get(column).cloned());
         self.words.push(word.unwrap_or_default());
         let mut row = Row::new();
-        for text in cells {
-            row.add_cell(Cell::new(printable(&text)));
+        for (text, filled) in cells.iter().zip(&mut self.filled) {
+            *filled |= !text.is_empty();
+            row.add_cell(Cell::new(printable(text)));
         }
         row.max_height(1);
         self.table.add_row(row);
     }
 
-    /// The table, one line a row, without padding at either side.
-    pub(crate) fn text(&self) -> String {
+    /// The table, one line a row, without padding at either side and without empty columns.
+    pub(crate) fn text(mut self) -> String {
+        for (column, filled) in self.table.column_iter_mut().zip(&self.filled) {
+            if !filled {
+                column.set_constraint(ColumnConstraint::Hidden);
+            }
+        }
         let color = Color::of(&io::stdout());
         let head = String::new();
         let words = std::iter::once(&head).chain(&self.words);

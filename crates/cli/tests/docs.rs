@@ -5,11 +5,19 @@
 //! |---|---|
 //! | ```` ```console ```` | run; lines behind `$ ` are commands (`> ` goes on), the rest is what they print |
 //! | ```` ```console no-run ```` | not run; the text before it says so and why |
+//! | ```` ```yaml file=NAME ```` | that file, for the commands behind it; also `python` and `javascript` |
 //! | ```` ```yaml policy ```` | a policy for what follows; two in a row are used together |
 //! | ```` ```jsonl calls ```` | calls with their verdict and rule: `{"tool":"x"} => deny some-rule` |
 //! | ```` ```text problems ```` | what `callgate policy check` says of the policy before |
 //!
 //! In printed text `...` stands for anything: alone on its line for any lines.
+//!
+//! The console blocks of a page run in order, in one shell. A command that ends with `&` goes on
+//! until the page ends; what it shows is the beginning of what it prints, and is waited for. In a
+//! page with such a command the port 8484 is a free one, and `https://api.anthropic.com` and
+//! `https://api.openai.com/v1` are a scripted model, also for a gateway without a config. `python`
+//! and `node` have the official clients that `cargo xtask test` sets up; without them a page is
+//! skipped from the first such block on, and says so.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -18,33 +26,47 @@
     reason = "a panic is a failed test"
 )]
 
+#[path = "docs/like.rs"]
+mod like;
 #[path = "docs/pages.rs"]
 mod pages;
 #[path = "docs/probes.rs"]
 mod probes;
+#[path = "docs/session.rs"]
+mod session;
+#[path = "docs/world.rs"]
+mod world;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use like::assert_like;
 use pages::{Block, Page, page, pages, root};
 use probes::probes;
+use session::Session;
+use world::World;
 
 #[test]
 fn every_command_prints_what_the_page_shows() {
     let mut commands = 0;
-    for page in pages() {
+    for mut page in pages() {
         let place = Place::new();
-        for block in page.blocks.iter().filter(|block| block.info == "console") {
-            commands += place.run_console(&page, block);
+        let serves = page.consoles().any(|block| steps(block).iter().any(Step::is_background));
+        let world = serves.then(World::new);
+        if let Some(world) = &world {
+            world.settle(&mut page);
+            place.write_home("callgate.yaml", &world.config());
         }
+        commands += place.run_page(&page);
     }
-    assert!(commands > 15, "only {commands} commands were run");
+    assert!(commands > 60, "only {commands} commands were run");
 }
 
 #[test]
@@ -91,6 +113,7 @@ fn every_block_is_of_a_known_kind() {
                     assert!(said, "{at}: say before the block that it is not run, and why");
                 }
                 info if info.starts_with("jsonl calls") => {}
+                _ if block.file().is_some() => {}
                 info => panic!("{at}: unknown kind of block `{info}`"),
             }
         }
@@ -106,7 +129,6 @@ impl Place {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("home")).unwrap();
-        #[cfg(unix)]
         std::os::unix::fs::symlink(root().join("corpus"), dir.path().join("corpus")).unwrap();
         Self { dir }
     }
@@ -115,32 +137,71 @@ impl Place {
         let mut command = Command::new(program);
         let binaries = Path::new(env!("CARGO_BIN_EXE_callgate")).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
+        let wrappers = self.dir.path().join("bin");
+        for (name, _) in std::env::vars().filter(|(name, _)| is_of_the_surroundings(name)) {
+            command.env_remove(name);
+        }
         command
             .current_dir(self.dir.path())
-            .env("PATH", format!("{}:{path}", binaries.display()))
+            .env("PATH", format!("{}:{}:{path}", wrappers.display(), binaries.display()))
             .env("HOME", self.dir.path().join("home"))
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("CALLGATE_CONFIG");
+            .env("ANTHROPIC_API_KEY", "sk-ant-of-nobody")
+            .env("OPENAI_API_KEY", "sk-of-nobody");
         command
     }
 
-    /// Runs one block. Answers how many commands it has.
-    fn run_console(&self, page: &Page, block: &Block) -> usize {
-        let steps = console_steps(&block.text);
-        let mut last = 0;
-        for (command, expected) in &steps {
-            // A reader without the binary on the path builds it; the test has built it already.
-            let run =
-                command.replace("cargo run --quiet --release --package callgate --", "callgate");
-            let script = format!("exec 2>&1\n(exit {last})\n{run}");
-            let ran = self.command("sh").arg("-c").arg(script).output().unwrap();
-            last = ran.status.code().unwrap_or(-1);
-            let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-            let at = format!("{}:{}: `{command}`", page.name, block.line);
-            assert_like(&at, expected, &printed);
+    /// A file in the user's config folder.
+    fn write_home(&self, name: &str, text: &str) {
+        let folder = self.dir.path().join("home/.config/callgate");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(name), text).unwrap();
+    }
+
+    /// Runs every console block of a page. Answers how many commands were run.
+    fn run_page(&self, page: &Page) -> usize {
+        let mut session = Session::start(self.command("sh"), self.dir.path());
+        let mut commands = 0;
+        for block in &page.blocks {
+            if let Some(name) = block.file() {
+                fs::write(self.dir.path().join(name), &block.text).unwrap();
+            }
+            if block.info != "console" {
+                continue;
+            }
+            let steps = steps(block);
+            if steps.iter().any(|step| !self.has_interpreter(step)) {
+                let at = format!("{}:{}", page.name, block.line);
+                eprintln!("skipped: {at} and behind: `cargo xtask test` sets up the clients");
+                break;
+            }
+            assert!(!steps.is_empty(), "{}:{}: no command", page.name, block.line);
+            for step in &steps {
+                let at = format!("{}:{}: `{}`", page.name, block.line, step.command);
+                step.run(&at, &mut session);
+            }
+            commands += steps.len();
         }
-        assert!(!steps.is_empty(), "{}:{}: no command", page.name, block.line);
-        steps.len()
+        commands
+    }
+
+    /// Whether the language of a step is there, and has the official clients. Puts it on the path.
+    fn has_interpreter(&self, step: &Step) -> bool {
+        let languages = [("python", "CALLGATE_SDK_PYTHON"), ("node", "CALLGATE_SDK_NODE")];
+        let first = step.command.split_whitespace().next().unwrap_or_default();
+        let Some((name, variable)) = languages.iter().find(|(name, _)| *name == first) else {
+            return true;
+        };
+        let Ok(program) = std::env::var(variable) else { return false };
+        let bin = self.dir.path().join("bin");
+        if !bin.exists() {
+            let modules = root().join("sdk/node/node_modules");
+            std::os::unix::fs::symlink(modules, self.dir.path().join("node_modules")).unwrap();
+            fs::create_dir(&bin).unwrap();
+        }
+        let wrapper = bin.join(name);
+        fs::write(&wrapper, format!("#!/bin/sh\nexec '{program}' \"$@\"\n")).unwrap();
+        fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
+        true
     }
 
     /// Judges the calls of a block. Answers how many there are.
@@ -201,56 +262,52 @@ impl Place {
     }
 }
 
-/// The commands of a block, each with what it prints.
-fn console_steps(text: &str) -> Vec<(String, String)> {
-    let mut steps: Vec<(String, String)> = Vec::new();
-    for line in text.lines() {
+/// What the machine's owner has set must not change what a page prints.
+fn is_of_the_surroundings(name: &str) -> bool {
+    let starts = ["XDG_", "CALLGATE_", "ANTHROPIC_", "OPENAI_"];
+    starts.iter().any(|start| name.starts_with(start)) || name.eq_ignore_ascii_case("http_proxy")
+}
+
+/// A command, and what it prints.
+struct Step {
+    command: String,
+    printed: String,
+}
+
+impl Step {
+    fn is_background(&self) -> bool {
+        self.command.ends_with('&')
+    }
+
+    fn run(&self, at: &str, session: &mut Session) {
+        // A reader without the binary on the path builds it; the test has built it already.
+        let command =
+            self.command.replace("cargo run --quiet --release --package callgate --", "callgate");
+        if self.is_background() {
+            session.run_in_background(at, &command, &self.printed);
+        } else {
+            assert_like(at, &self.printed, &session.run(&command));
+        }
+    }
+}
+
+/// The commands of a block.
+fn steps(block: &Block) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for line in block.text.lines() {
         if let Some(command) = line.strip_prefix("$ ") {
-            steps.push((command.to_owned(), String::new()));
-        } else if let (Some(more), Some((command, printed))) =
-            (line.strip_prefix("> "), steps.last_mut())
-            && printed.is_empty()
+            steps.push(Step { command: command.to_owned(), printed: String::new() });
+        } else if let (Some(more), Some(step)) = (line.strip_prefix("> "), steps.last_mut())
+            && step.printed.is_empty()
         {
-            command.push('\n');
-            command.push_str(more);
-        } else if let Some((_, printed)) = steps.last_mut() {
-            printed.push_str(line);
-            printed.push('\n');
+            step.command.push('\n');
+            step.command.push_str(more);
+        } else if let Some(step) = steps.last_mut() {
+            step.printed.push_str(line);
+            step.printed.push('\n');
         }
     }
     steps
-}
-
-#[track_caller]
-fn assert_like(at: &str, expected: &str, printed: &str) {
-    let lines = |text: &str| -> Vec<String> {
-        text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
-    };
-    let (want, got) = (lines(expected), lines(printed));
-    assert!(like(&want, &got), "{at}\n--- the page shows\n{expected}--- it prints\n{printed}");
-}
-
-/// Whether lines fit, where the line `...` stands for any lines.
-fn like(want: &[String], got: &[String]) -> bool {
-    match want.split_first() {
-        None => got.is_empty(),
-        Some((line, rest)) if line.trim() == "..." => {
-            (0..=got.len()).any(|skipped| like(rest, &got[skipped..]))
-        }
-        Some((line, rest)) => {
-            got.split_first().is_some_and(|(first, more)| fits(line, first) && like(rest, more))
-        }
-    }
-}
-
-/// Whether a line fits, where `...` stands for any text.
-fn fits(want: &str, got: &str) -> bool {
-    match want.split_once("...") {
-        None => want == got,
-        Some((start, rest)) => got.strip_prefix(start).is_some_and(|got| {
-            got.char_indices().map(|(at, _)| at).chain([got.len()]).any(|at| fits(rest, &got[at..]))
-        }),
-    }
 }
 
 /// Every case the page names is there, and the page names every hostile case there is.
@@ -395,7 +452,7 @@ fn named_tests_are_there() {
 /// Paths in backticks lead to files of the repository.
 #[test]
 fn named_files_are_there() {
-    let folders = ["crates/", "corpus/", "docs/", "xtask/", "fuzz/", "sdk/"];
+    let folders = ["crates/", "corpus/", "docs/", "packaging/", "xtask/", "fuzz/", "sdk/"];
     for page in pages().iter().filter(|page| page.name != "CHANGELOG.md") {
         for word in page.code_words() {
             let path = word.split("::").next().unwrap_or_default();

@@ -28,10 +28,14 @@ pub fn find(named: Option<&Path>) -> Option<PathBuf> {
     if named.is_some() {
         return named;
     }
-    let user = user_folder().map(|folder| folder.join(FILE));
-    let system = Path::new(SYSTEM_FOLDER).join(FILE);
     // A file that is there but cannot be read must fail, not be skipped.
-    user.into_iter().chain([system]).find(|path| path.symlink_metadata().is_ok())
+    candidates().into_iter().find(|path| path.symlink_metadata().is_ok())
+}
+
+/// Where a config may be that nobody names.
+pub(crate) fn candidates() -> Vec<PathBuf> {
+    let folders = user_folder().into_iter().chain([SYSTEM_FOLDER.into()]);
+    folders.map(|folder| folder.join(FILE)).collect()
 }
 
 /// The user's config folder for callgate; `None` if no home is known.

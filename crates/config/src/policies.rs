@@ -120,6 +120,11 @@ impl Gathered {
         warnings
     }
 
+    /// Whether no policy was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     fn glob(
         &mut self,
         text: &At<String>,

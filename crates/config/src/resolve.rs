@@ -71,7 +71,9 @@ pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, 
 fn defaults(served: &[Surface]) -> Result<Resolved, Error> {
     let mut gathered = Gathered::default();
     gathered.starter();
-    let policies = gathered.compile(served, Vec::new()).map_err(rejected("policy"))?;
+    let mut policies = gathered.compile(served, Vec::new()).map_err(rejected("policy"))?;
+    // A file that is made later applies then.
+    policies.watched.extend(find::candidates().iter().map(|path| Watched::file(path)));
     resolve(Written::default(), None, policies, Vec::new())
 }
 
@@ -109,7 +111,17 @@ fn gather(
     problems: &mut Problems<'_>,
 ) -> Vec<Warning> {
     match (&written.policies, &written.own_policy) {
-        (Some(list), _) => return gathered.listed(&list.value, path, problems),
+        (Some(list), _) => {
+            let before = problems.len();
+            let warnings = gathered.listed(&list.value, path, problems);
+            // Files that vanish must not mean that nothing is judged any more.
+            if !list.value.is_empty() && gathered.is_empty() && problems.len() == before {
+                problems
+                    .add(list.span, "none of these policies is there")
+                    .hint("`policies: []` says that nothing is to be judged");
+            }
+            return warnings;
+        }
         (None, Some(own)) => gathered.inline(vec![own.clone()]),
         (None, None) => gathered.starter(),
     }

@@ -161,7 +161,7 @@ impl Hearing {
             None => record::verdict(&judged.judgement),
         });
         record.timing.judged_us = Some(micros(begun));
-        record.timing.waited_ms = held.map(|since| millis(since));
+        record.timing.waited_ms = held.map(millis);
         record.detail = judged.warning;
         let id = record.id.to_string();
         self.recorded += 1;

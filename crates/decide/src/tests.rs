@@ -47,11 +47,11 @@ fn hearing(decider: &Decider) -> Hearing {
     decider.hearing(context).unwrap()
 }
 
-fn decide(pending: Pending) -> Result<Permit, Denial> {
+fn decide(pending: Pending) -> Result<Permit, Box<Denial>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     match runtime.block_on(pending) {
         Decision::Allow(permit) => Ok(permit),
-        Decision::Deny(denial) => Err(denial),
+        Decision::Deny(denial) => Err(Box::new(denial)),
     }
 }
 

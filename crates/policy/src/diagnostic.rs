@@ -102,7 +102,9 @@ impl<'s> Problems<'s> {
         Added(self.list.last_mut())
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are so far.
+    #[expect(clippy::len_without_is_empty, reason = "only whether it has grown matters")]
+    pub fn len(&self) -> usize {
         self.list.len()
     }
 

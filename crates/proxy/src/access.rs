@@ -15,6 +15,9 @@ pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// How gateway keys begin.
+const KEY_PREFIX: &str = "cg_";
+
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Principal {
@@ -34,6 +37,8 @@ pub(crate) enum Denied {
     NoKey,
     /// A key that nobody has, or that was revoked.
     BadKey,
+    /// A gateway key in the place of a provider's key that is not swapped.
+    MisplacedKey,
 }
 
 /// Whether a listener trusts whoever reaches it.
@@ -97,6 +102,10 @@ pub(crate) fn principal(
             // On loopback the operator's own key is lent to whoever sends none.
             (None, Trust::Local) => return Ok(Principal { who: local(), swap: true }),
         }
+    }
+    // A gateway key where the provider's own is expected would be sent to the provider.
+    if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) {
+        return Err(Denied::MisplacedKey);
     }
     match trust {
         Trust::Local => Ok(Principal { who: local(), swap: false }),

@@ -48,7 +48,7 @@ impl Refusal {
             Self::Access(Denied::Origin) => {
                 (StatusCode::FORBIDDEN, "permission_error", "callgate_foreign_origin")
             }
-            Self::Access(Denied::NoKey | Denied::BadKey) => {
+            Self::Access(Denied::NoKey | Denied::BadKey | Denied::MisplacedKey) => {
                 (StatusCode::UNAUTHORIZED, "authentication_error", "callgate_key")
             }
             Self::Nowhere(Nowhere::Crooked) => {
@@ -91,6 +91,10 @@ impl Refusal {
                 .to_owned(),
             Self::Access(Denied::BadKey) => "callgate: this gateway key is not known, or was \
                 revoked. The operator makes one with `callgate keys add NAME`."
+                .to_owned(),
+            Self::Access(Denied::MisplacedKey) => "callgate: a gateway key stands where the \
+                provider's own key is expected. Send it as `x-callgate-key`, or let the operator \
+                set `api_key_env` for this provider."
                 .to_owned(),
             Self::Nowhere(nowhere) => no_route(*nowhere),
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),

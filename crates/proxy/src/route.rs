@@ -123,8 +123,10 @@ impl Routes {
         let path = if site.base.ends_with("/v1") { bare } else { path };
         let dialect = site.provider.dialect;
         let versioned = format!("/v1{bare}");
+        let opened = self.is_opened(&versioned) || self.is_opened(path);
         let treatment = match table::treatment(dialect, method, &versioned) {
-            None if self.is_opened(&versioned) || self.is_opened(path) => Treatment::Pass,
+            // What callgate reads stays inspected, whatever was opened around it.
+            None | Some(Treatment::Refuse(_)) if opened => Treatment::Pass,
             None => return Route::Nowhere(Nowhere::Unknown),
             Some(Treatment::Refuse(why)) => return Route::Nowhere(Nowhere::Unread(why)),
             Some(treatment) => treatment,

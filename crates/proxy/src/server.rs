@@ -1,5 +1,7 @@
 //! Listening, accepting, and stopping without cutting anybody off.
 
+mod silence;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -28,6 +30,8 @@ pub struct Server {
     gateway: Gateway,
     connections: Arc<Semaphore>,
     builder: Builder<TokioExecutor>,
+    /// How long a client may take for its first request.
+    patience: Duration,
     shutdown: Duration,
 }
 
@@ -69,7 +73,8 @@ impl Server {
             .map_err(|source| StartError::Listen { address, source })?;
         let upstreams = Upstreams::new(waits(&settings), tls);
         let (connections, shutdown) = (settings.max_connections, settings.timeouts.shutdown);
-        let builder = builder(settings.timeouts.client_head);
+        let patience = settings.timeouts.client_head;
+        let builder = builder(patience);
         let inner = Inner {
             trust: Trust::of(address),
             settings,
@@ -83,6 +88,7 @@ impl Server {
             gateway: Gateway::new(inner),
             connections: Arc::new(Semaphore::new(connections)),
             builder,
+            patience,
             shutdown,
         })
     }
@@ -103,14 +109,17 @@ impl Server {
             };
             let Some((stream, permit)) = accepted else { continue };
             let gateway = self.gateway.clone();
+            let (speaks, heard) = silence::watch();
             let service = service_fn(move |request| {
+                speaks.note();
                 let gateway = gateway.clone();
                 async move { Ok::<_, Infallible>(gateway.answer(request).await) }
             });
             let connection = self.builder.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection.into_owned());
+            let connection = heard.or_cut(connection, self.patience);
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
+                if let Some(Err(error)) = connection.await {
                     tracing::debug!(error, "a connection broke off");
                 }
                 drop(permit);

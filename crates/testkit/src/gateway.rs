@@ -28,6 +28,8 @@ pub struct Setup {
     folder: TempDir,
     listen: String,
     environment: Vec<(String, String)>,
+    /// What runs the binary, word by word; nothing most often.
+    runner: Vec<String>,
 }
 
 /// A gateway that runs. Dropping it kills it.
@@ -57,7 +59,8 @@ impl Setup {
     pub fn bare(binary: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         let listen = "127.0.0.1:0".to_owned();
-        Self { binary: binary.to_owned(), folder, listen, environment: Vec::new() }
+        let (environment, runner) = (Vec::new(), Vec::new());
+        Self { binary: binary.to_owned(), folder, listen, environment, runner }
     }
 
     /// With this config, the place of the store added.
@@ -81,6 +84,13 @@ impl Setup {
     /// With a variable in its environment.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Run by another program, which gets the binary and its arguments behind its own. It must
+    /// become the binary (`exec`), so that signals reach it.
+    pub fn under(mut self, runner: &[&str]) -> Self {
+        self.runner = runner.iter().map(|&word| word.to_owned()).collect();
         self
     }
 
@@ -142,7 +152,14 @@ impl Setup {
 
     /// The binary with this config, and nothing of the surroundings.
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.binary);
+        let mut command = match self.runner.split_first() {
+            None => Command::new(&self.binary),
+            Some((program, words)) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(&self.binary);
+                command
+            }
+        };
         command.args(args).arg("--config").arg(self.folder.path().join("callgate.yaml"));
         command.current_dir(self.folder.path()).env("HOME", self.folder.path());
         for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "CALLGATE_CONFIG", "RUST_LOG"] {
@@ -195,20 +212,26 @@ impl Gateway {
     /// Every call on record, oldest first.
     #[track_caller]
     pub fn calls(&self) -> Vec<Value> {
-        self.records("calls")
+        self.records(&["calls"])
     }
 
-    /// Every record that is no call, oldest first.
+    /// Every record that is neither a call nor a turn, oldest first.
     #[track_caller]
     pub fn events(&self) -> Vec<Value> {
-        self.records("events")
+        self.records(&["events"])
+    }
+
+    /// Every record of a turn, oldest first.
+    #[track_caller]
+    pub fn turns(&self) -> Vec<Value> {
+        self.records(&["events", "--kind", "turn"])
     }
 
     #[track_caller]
-    fn records(&self, command: &str) -> Vec<Value> {
-        let ran = self.run(&[command, "--json", "--limit", "100000"]);
+    fn records(&self, command: &[&str]) -> Vec<Value> {
+        let ran = self.run(&[command, &["--json", "--limit", "100000"]].concat());
         let told = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "`callgate {command}` failed: {told}");
+        assert!(ran.status.success(), "`callgate {command:?}` failed: {told}");
         let text = String::from_utf8(ran.stdout).unwrap();
         let mut records: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).expect(line)).collect();

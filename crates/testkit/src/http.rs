@@ -170,6 +170,11 @@ impl Exchange {
         true
     }
 
+    /// Hands over what came of the body so far, and forgets it: for bodies larger than memory.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.reply.body)
+    }
+
     /// Reads the rest.
     pub fn finish(mut self) -> Result<Reply, Error> {
         while self.more() {}

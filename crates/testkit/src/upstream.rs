@@ -41,6 +41,7 @@ pub(crate) struct Shared {
     connections: Mutex<Vec<TcpStream>>,
     released: Mutex<usize>,
     changed: Condvar,
+    sent: AtomicUsize,
     left: AtomicUsize,
     served: AtomicUsize,
     stopped: AtomicBool,
@@ -102,6 +103,11 @@ impl Upstream {
     pub fn release(&self) {
         *lock(&self.shared.released) += 1;
         self.shared.changed.notify_all();
+    }
+
+    /// How many bytes of bodies were sent, all answers together.
+    pub fn sent(&self) -> usize {
+        self.shared.sent.load(Ordering::SeqCst)
     }
 
     /// How many answers were cut off because the peer went away.
@@ -168,6 +174,10 @@ impl Shared {
 
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn count_sent(&self, bytes: usize) {
+        self.sent.fetch_add(bytes, Ordering::SeqCst);
     }
 
     pub(crate) fn count(&self, played: play::Played) {

@@ -34,6 +34,15 @@ fn records_come_back_in_order() {
 }
 
 #[test]
+fn handles_go_anywhere() {
+    fn anywhere<T: Send + Sync + 'static>() {}
+    anywhere::<Audit>();
+    anywhere::<crate::Receipt>();
+    fn to_another_thread<T: Send + 'static>() {}
+    to_another_thread::<Reader>();
+}
+
+#[test]
 fn a_store_in_memory_works_alike() {
     let settings = Settings::at(Location::Memory);
     let (audit, other) = (Audit::open(&settings).unwrap(), Audit::open(&settings).unwrap());

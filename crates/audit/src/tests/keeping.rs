@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use callgate_call::Who;
 
 use super::*;
+use crate::removed::{Bindings, Bounds, prune};
+use crate::store::Store;
 use crate::{AppendError, RemovedEntry, StoreError};
 
 fn until(what: &str, holds: impl Fn() -> bool) {
@@ -122,36 +124,25 @@ fn what_is_too_large_is_refused() {
 fn removed_calls_are_bounded() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    audit.keep_removed(entry(1, &[1], "x")).wait().unwrap();
-    audit.keep_removed(entry(2, &[2], "x")).wait().unwrap();
-    let store = crate::store::Store::new(place.raw());
-    let bindings = crate::removed::Bindings::default();
+    for binding in 1..=9 {
+        audit.keep_removed(entry(binding, &[binding], &"x".repeat(84))).wait().unwrap();
+    }
+    let store = Store::new(place.raw());
+    let bindings = Bindings::default();
     bindings.look(&store).unwrap();
+    let kept = |bounds: &Bounds| -> Vec<u8> {
+        prune(&store, &bindings, bounds, crate::shared::now()).unwrap();
+        (1..=9).filter(|binding| bindings.has(&[*binding; 32])).collect()
+    };
+    assert_eq!(kept(&Bounds::USUAL).len(), 9);
     let month = 30_i64 * 24 * 3_600_000_000;
-    let now = crate::shared::now();
-    crate::removed::prune(&store, &bindings, now).unwrap();
-    assert!(bindings.has(&[1; 32]));
-
-    let old = "UPDATE removed SET created = created - ?1 WHERE id = 1";
+    let old = "UPDATE removed SET created = created - ?1 WHERE id < 3";
     place.raw().execute(old, [month + 1]).unwrap();
-    crate::removed::prune(&store, &bindings, now).unwrap();
-    assert!(!bindings.has(&[1; 32]) && bindings.has(&[2; 32]));
-
-    place
-        .raw()
-        .execute_batch(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
-             INSERT INTO removed (binding, nonce, content, created)
-             SELECT randomblob(32), zeroblob(12), zeroblob(1), 9e15 FROM n",
-        )
-        .unwrap();
-    crate::removed::prune(&store, &bindings, now).unwrap();
-    let left = |sql: &str| -> i64 { place.raw().query_row(sql, [], |row| row.get(0)).unwrap() };
-    assert_eq!(left("SELECT count(*) FROM removed"), 10_000);
-    assert!(!bindings.has(&[2; 32]));
-    assert_eq!(left("SELECT count(*) FROM removed_signs"), 0, "signs leave with their entries");
-
-    place.raw().execute("UPDATE removed SET content = zeroblob(52428800) WHERE id > (SELECT max(id) - 6 FROM removed)", []).unwrap();
-    crate::removed::prune(&store, &bindings, now).unwrap();
-    assert_eq!(left("SELECT count(*) FROM removed"), 5, "256 MiB hold five of 50");
+    assert_eq!(kept(&Bounds::USUAL), [3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(kept(&Bounds { entries: 5, ..Bounds::USUAL }), [5, 6, 7, 8, 9]);
+    // Encrypted, each is a hundred bytes long.
+    assert_eq!(kept(&Bounds { bytes: 300, ..Bounds::USUAL }), [7, 8, 9]);
+    let signs = "SELECT count(*) FROM removed_signs";
+    let signs: i64 = place.raw().query_row(signs, [], |row| row.get(0)).unwrap();
+    assert_eq!(signs, 3, "signs leave with their entries");
 }

@@ -94,7 +94,7 @@ pub(crate) enum Audit {
     /// Write records as JSON lines, the oldest first.
     Export {
         #[command(flatten)]
-        filters: Filters,
+        filters: Box<Filters>,
 
         /// Write to this file instead of stdout. It is made readable for you alone.
         #[arg(long, value_name = "FILE")]

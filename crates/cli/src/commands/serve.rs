@@ -1,11 +1,14 @@
 //! `callgate serve`: the gateway.
 
 mod banner;
+mod descriptors;
 mod logging;
 mod reload;
+mod signals;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
@@ -14,11 +17,13 @@ use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_proxy::{Server, StartError};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::args;
 use crate::exit::Exit;
 use crate::render::{self, hinted};
+
+use signals::Signals;
 
 /// The surfaces a gateway serves.
 const SERVED: [Surface; 1] = [Surface::Response];
@@ -30,12 +35,15 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     }
     resolved.check_variables()?;
     logging::start(args.log_format)?;
+    fit_connections(&mut resolved);
     let audit = Audit::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.loaded(&reload::detail(&resolved.policies));
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
     runtime.block_on(serve(resolved, decider, config.map(Path::to_owned)))?;
+    // What streams were cut off is recorded when they are dropped: before the last flush.
+    runtime.shutdown_timeout(CUT_OFF);
     if let Err(error) = audit.flush().wait() {
         return Err(hinted(
             format!("the last records are not written: {error}"),
@@ -45,7 +53,23 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
+/// Serves no more clients at once than there can be connections.
+fn fit_connections(resolved: &mut Resolved) {
+    let room = descriptors::raise();
+    let wanted = resolved.proxy.max_connections;
+    if room < wanted {
+        tracing::info!(
+            wanted,
+            room,
+            "fewer clients at once than `limits.connections` says: the system lets this process \
+             open no more files (see `ulimit -Hn`, or LimitNOFILE of a service)"
+        );
+        resolved.proxy.max_connections = room;
+    }
+}
+
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
+    let signals = Signals::new().context("cannot listen for signals")?;
     let server =
         Server::start(resolved.proxy.clone(), decider.clone()).await.map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
@@ -53,8 +77,16 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let watched = resolved.policies.watched.clone();
     let reloader = reload::Reloader::new(config, decider);
     let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
-    tokio::spawn(reload_on_hangup(watch));
-    server.serve(stopped()).await;
+    tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
+    let (stop, stopping) = oneshot::channel();
+    let stopping = async {
+        // A sender that is gone asks for the same.
+        let _ = stopping.await;
+    };
+    tokio::select! {
+        () = server.serve(stopping) => {}
+        () = signals.stop.asked_twice(stop) => {}
+    }
     render::talk("stopped\n");
     Ok(())
 }
@@ -64,30 +96,6 @@ fn runtime(workers: usize) -> io::Result<Runtime> {
     match workers {
         0 | 1 => Builder::new_current_thread().enable_all().build(),
         workers => Builder::new_multi_thread().worker_threads(workers).enable_all().build(),
-    }
-}
-
-/// Ends when the process is asked to stop.
-async fn stopped() {
-    let mut terminate = signal(SignalKind::terminate()).ok();
-    let terminated = async {
-        match &mut terminate {
-            Some(terminate) => terminate.recv().await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    render::talk("stopping: streams may finish, new requests are not taken\n");
-}
-
-/// SIGHUP loads the policies anew, whether a change was seen or not.
-async fn reload_on_hangup(watch: Watch) {
-    let Ok(mut hangup) = signal(SignalKind::hangup()) else { return };
-    while hangup.recv().await.is_some() {
-        watch.trigger();
     }
 }
 
@@ -107,3 +115,6 @@ fn start_error(error: StartError) -> anyhow::Error {
     };
     hinted(message, hint)
 }
+
+/// How long what cannot be cut off, such as a look-up of an address, may hold up the end.
+const CUT_OFF: Duration = Duration::from_secs(1);

@@ -65,7 +65,7 @@ fn a_broken_file_of_the_user_is_not_skipped() {
         .file(".config/callgate/callgate.yaml", "policy: [")
         .run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("the policy is rejected"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the config is rejected"), "{}", ran.stderr);
 }
 
 #[test]

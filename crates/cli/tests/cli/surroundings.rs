@@ -48,7 +48,7 @@ fn help_lists_the_exit_codes() {
 #[test]
 fn wrong_usage() {
     let table: [(&[&str], &str); 6] = [
-        (&[], "Usage: callgate <COMMAND>"),
+        (&[], "Usage: callgate [OPTIONS] <COMMAND>"),
         (&["chek"], "unrecognized subcommand 'chek'"),
         (&["filter"], "--dialect <DIALECT>"),
         (&["filter", "--dialect", "gemini"], "[possible values: anthropic, openai-chat]"),

@@ -20,6 +20,14 @@ pub(crate) struct Block {
     pub(crate) before: String,
 }
 
+impl Block {
+    /// The name of the file this block is, if it is one.
+    pub(crate) fn file(&self) -> Option<&str> {
+        let (language, name) = self.info.split_once(" file=")?;
+        ["yaml", "python", "javascript"].contains(&language).then_some(name)
+    }
+}
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -48,7 +56,8 @@ pub(crate) fn pages() -> Vec<Page> {
 }
 
 /// `crates/cli/tests/reference.rs` looks after these.
-const GENERATED: [&str; 2] = ["docs/reference/cli.md", "docs/reference/exit-codes.md"];
+const GENERATED: [&str; 3] =
+    ["docs/reference/cli.md", "docs/reference/config.md", "docs/reference/exit-codes.md"];
 
 pub(crate) fn page(name: &str) -> Page {
     let text = fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -83,6 +92,11 @@ pub(crate) fn page(name: &str) -> Page {
 }
 
 impl Page {
+    /// The blocks whose commands are run.
+    pub(crate) fn consoles(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter(|block| block.info == "console")
+    }
+
     /// The lines outside of fenced blocks.
     pub(crate) fn prose(&self) -> impl Iterator<Item = &str> {
         let mut inside = false;

@@ -1,13 +1,14 @@
 //! What leaves of a response: what is allowed to the byte, of what is denied nothing.
 
 use callgate_gate::OnDeny;
+use callgate_policy::Policies;
 use callgate_testkit::corpus::{self, Allow, Case};
 use callgate_testkit::upstream::{Answer, Coding, Framing, Step, Upstream, gzip_pieces};
 use callgate_testkit::{clients, drive};
 
 use crate::support::{
-    ALLOW, CHAT, MESSAGES, ask, ask_for, case, corpus_server, gateway, is_refusal, path_of, served,
-    turns,
+    ALLOW, CHAT, MESSAGES, SAID, ask, ask_for, case, corpus_server, emptied, gateway, is_refusal,
+    path_of, served, turns,
 };
 
 /// Allows everything, once the arguments are there.
@@ -55,20 +56,41 @@ fn plain(number: usize, _: &Case) -> Option<String> {
     Some(format!("case-{number}"))
 }
 
-/// What must leave when all is allowed: what the gate makes of it, which is the same bytes for all
-/// that clients read alike.
-fn not_as_allowed(
-    policies: &callgate_policy::Policies,
-    case: &Case,
-    body: &[u8],
-) -> Option<String> {
+/// What a gate that never waits makes of a case, and whether it allows every call of it.
+fn at_once(policies: &Policies, case: &Case) -> (Vec<u8>, bool) {
     let settings = drive::settings(OnDeny::Explain);
-    let expected = drive::run(case.dialect, settings, policies, [&*case.body]).out;
-    let identical = case.about.allow == Allow::Identical && !case.name.contains("args_");
-    if identical && expected != case.body {
+    let run = drive::run(case.dialect, settings, policies, [&*case.body]);
+    let allowed = run.judged.iter().all(|(_, _, allowed)| *allowed);
+    (run.out, allowed)
+}
+
+/// A frame with text and a call, which is split while the call's record is written.
+const SPLIT: &str = "openai-chat/evasion-content_and_tool";
+
+/// What is wrong with what left, when all is allowed.
+///
+/// A call waits for its record, and what may overtake it does not: frames that are no part of it
+/// may come before it. Else what leaves is what a gate makes of it that never waits: the same bytes.
+fn not_as_allowed(policies: &Policies, case: &Case, body: &[u8]) -> Option<String> {
+    let (expected, allowed) = at_once(policies, case);
+    if case.about.allow == Allow::Identical && allowed && expected != case.body {
         return Some("the gate itself changes it".into());
     }
-    (body != expected).then(|| "is not what was allowed".into())
+    if body == expected || (allowed && frames(body) == frames(&expected)) {
+        return None;
+    }
+    // A notice names the record, which a gate alone does not have.
+    let readings = |body| clients::readings(case.dialect, body);
+    let is_split = case.name == SPLIT || !allowed;
+    (!is_split || readings(body) != readings(&expected)).then(|| "is not what was allowed".into())
+}
+
+/// The frames of a stream, in no order.
+fn frames(body: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(body);
+    let mut frames: Vec<String> = text.split("\n\n").map(str::to_owned).collect();
+    frames.sort();
+    frames
 }
 
 #[test]
@@ -80,11 +102,7 @@ fn the_allowed_corpus_leaves_byte_for_byte() {
 #[test]
 fn the_allowed_corpus_leaves_byte_for_byte_after_its_arguments_were_judged() {
     let policies = drive::allow_all_held();
-    through(HELD, "", plain, |case, body| {
-        let settings = drive::settings(OnDeny::Explain);
-        let expected = drive::run(case.dialect, settings, &policies, [&*case.body]).out;
-        (body != expected).then(|| "is not what was allowed".into())
-    });
+    through(HELD, "", plain, |case, body| not_as_allowed(&policies, case, body));
 }
 
 /// A call in what left, by any client's reading.
@@ -194,13 +212,9 @@ fn events(body: &[u8]) -> Vec<&[u8]> {
 #[test]
 fn text_is_not_delayed() {
     for (path, answer) in turns("read_file", "{}") {
-        let mut whole = Vec::new();
-        let answer = answer.map_body(|body| {
-            whole = body.to_vec();
-            Vec::new()
-        });
+        let (answer, whole) = emptied(answer);
         let all = events(&whole);
-        let text = all.iter().rposition(|event| contains(event, "comes.")).unwrap();
+        let text = all.iter().rposition(|event| contains(event, SAID)).unwrap();
         let (now, later) = (all[..=text].concat(), all[text + 1..].concat());
         for answer in [
             answer.clone().send(now.clone()).step(Step::Stall).send(later.clone()),
@@ -210,7 +224,7 @@ fn text_is_not_delayed() {
             let gateway = gateway(&upstream, ALLOW, "");
             let mut exchange =
                 callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
-            assert!(exchange.read_until("comes."), "{path}: the text did not come");
+            assert!(exchange.read_until(SAID), "{path}: the text did not come");
             upstream.release();
             assert_eq!(exchange.finish().unwrap().body, whole, "{path}");
         }
@@ -227,25 +241,20 @@ fn gzipped(answer: Answer, pieces: &[&[u8]; 2]) -> Answer {
 #[test]
 fn a_call_is_held_until_it_is_judged_and_then_released() {
     for (path, answer) in turns("read_file", r#"{"path":"secret.txt"}"#) {
-        let mut whole = Vec::new();
-        let answer = answer.map_body(|body| {
-            whole = body.to_vec();
-            Vec::new()
-        });
+        let (answer, whole) = emptied(answer);
         let all = events(&whole);
-        let mark = if path == MESSAGES { "content_block_stop" } else { "tool_calls\"}" };
+        // Without this event, the call is not whole.
+        let mark = if path == MESSAGES { "content_block_stop" } else { "arguments" };
         let end = all.iter().rposition(|event| contains(event, mark)).unwrap();
         let answer = answer.send(all[..end].concat()).step(Step::Stall).send(all[end..].concat());
         let upstream = Upstream::always(answer);
         let gateway = gateway(&upstream, HELD, "");
         let mut exchange =
             callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
-        assert!(exchange.read_until("comes."));
+        assert!(exchange.read_until(SAID));
         // Whatever else has come is there by now.
         std::thread::sleep(std::time::Duration::from_millis(200));
-        if path == MESSAGES {
-            assert!(!exchange.reply().text().contains("read_file"), "{}", exchange.reply().text());
-        }
+        assert!(!exchange.reply().text().contains("read_file"), "{}", exchange.reply().text());
         upstream.release();
         assert_eq!(exchange.finish().unwrap().body, whole, "{path}");
     }

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use callgate_testkit::http::{Ask, Exchange};
 use callgate_testkit::upstream::{Answer, Step, Upstream};
 
-use crate::support::{ALLOW, CHAT, DENY, MESSAGES, ask, gateway, setup, turns, whole_turns};
+use crate::support::{
+    ALLOW, CHAT, DENY, MESSAGES, SAID, ask, emptied, gateway, setup, turns, whole_turns,
+};
 
 #[test]
 fn health_and_readiness_are_told() {
@@ -49,7 +51,7 @@ fn a_client_that_goes_away_cancels_the_upstream() {
             let upstream = Upstream::always(piece.clone().step(step));
             let gateway = gateway(&upstream, ALLOW, "");
             let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
-            assert!(exchange.read_until("comes."));
+            assert!(exchange.read_until(SAID));
             exchange.leave();
             assert!(upstream.wait_until(|upstream| upstream.left() == 1), "{path}: goes on");
         }
@@ -73,17 +75,13 @@ fn a_client_that_goes_away_before_the_answer_cancels_the_upstream() {
 fn shutdown_lets_a_stream_finish() {
     for signal in ["TERM", "INT"] {
         let [(path, answer), _] = turns("read_file", "{}");
-        let mut whole = Vec::new();
-        let answer = answer.map_body(|body| {
-            whole = body.to_vec();
-            Vec::new()
-        });
+        let (answer, whole) = emptied(answer);
         let text = String::from_utf8(whole.clone()).unwrap();
         let (head, tail) = text.split_at(text.find("event: message_delta").unwrap());
         let upstream = Upstream::always(answer.send(head).step(Step::Stall).send(tail));
         let mut gateway = gateway(&upstream, ALLOW, "");
         let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
-        assert!(exchange.read_until("comes."));
+        assert!(exchange.read_until(SAID));
         gateway.signal(signal);
         let refuses = || {
             let end = Instant::now() + Duration::from_secs(5);
@@ -112,7 +110,7 @@ fn shutdown_does_not_wait_for_ever() {
     let upstream = Upstream::always(answer.step(Step::Stall));
     let mut gateway = gateway(&upstream, ALLOW, "gateway: { shutdown_timeout: 1s }");
     let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
-    assert!(exchange.read_until("comes."));
+    assert!(exchange.read_until(SAID));
     let before = Instant::now();
     gateway.signal("TERM");
     assert!(gateway.ended().is_some());

@@ -5,7 +5,9 @@ use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::Value;
 
-use crate::support::{ALLOW, CHAT, DENY, MESSAGES, ask, gateway, setup, turns, whole_turns};
+use crate::support::{
+    ALLOW, CHAT, DENY, MESSAGES, SAID, ask, emptied, gateway, setup, turns, whole_turns,
+};
 
 /// A body that would not survive being read.
 const ODD: &str = "{ \"odd\" :  [1.0, \"delete_all\" ] } trailing";
@@ -33,10 +35,10 @@ fn is_copied_unjudged(gateway: &Gateway) {
         assert_eq!(reply.header("etag"), Some("\"x\""));
     }
     let unjudged = |gateway: &Gateway| {
-        let records = gateway.events().into_iter().chain(gateway.calls());
-        records.filter(|record| record["verdict"]["action"] == "unjudged").count()
+        let turns = gateway.turns().into_iter();
+        turns.filter(|turn| turn["verdict"]["action"] == "unjudged").count()
     };
-    assert!(gateway.wait_until(|gateway| unjudged(gateway) == 2), "{:?}", gateway.events());
+    assert!(gateway.wait_until(|gateway| unjudged(gateway) == 2), "{:?}", gateway.turns());
 }
 
 #[test]
@@ -136,11 +138,7 @@ fn a_symlink_that_is_swapped_takes_effect() {
 fn a_stream_keeps_the_policy_it_began_with_or_the_newer_one() {
     // A swap in the middle of a stream must not let a half-judged call slip through.
     let [(path, answer), _] = turns("delete_all", "{}");
-    let mut whole = Vec::new();
-    let answer = answer.map_body(|body| {
-        whole = body.to_vec();
-        Vec::new()
-    });
+    let (answer, whole) = emptied(answer);
     let text = String::from_utf8(whole).unwrap();
     let at = text
         .find("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1")
@@ -151,7 +149,7 @@ fn a_stream_keeps_the_policy_it_began_with_or_the_newer_one() {
     let gateway = gateway(&upstream, DENY, "");
     let mut exchange =
         callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
-    assert!(exchange.read_until("comes."));
+    assert!(exchange.read_until(SAID));
     gateway.replace("rules.yaml", "policy: other\nrules:\n  - { id: r, tool: delete_all, verdict: deny, reason: Still not. }\n");
     let loaded = |gateway: &Gateway| events_of(gateway, "policy_loaded").len() >= 2;
     assert!(gateway.wait_until(loaded));

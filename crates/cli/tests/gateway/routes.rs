@@ -6,7 +6,7 @@ use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::Value;
 
 use crate::support::{
-    ALLOW, CHAT, DENY, MESSAGES, ask, binary, gateway, is_refusal, turns, whole_turns,
+    ALLOW, CHAT, DENY, MESSAGES, ask, binary, emptied, gateway, is_refusal, turns, whole_turns,
 };
 
 fn echo() -> Upstream {
@@ -142,11 +142,8 @@ fn a_stored_completion_is_inspected() {
 
 #[test]
 fn a_list_of_stored_completions_shows_no_denied_call() {
-    let mut list = Vec::new();
-    whole_turns("delete_all", "{}")[1].1.clone().map_body(|body| {
-        list = [b"{\"object\":\"list\",\"data\":[", body, b"]}"].concat();
-        Vec::new()
-    });
+    let (_, body) = emptied(whole_turns("delete_all", "{}")[1].1.clone());
+    let list = [b"{\"object\":\"list\",\"data\":[", &*body, b"]}"].concat();
     let upstream = Upstream::always(Answer::json(200, list));
     let gateway = gateway(&upstream, DENY, "");
     let reply = Ask::get("/v1/chat/completions").send(gateway.address());

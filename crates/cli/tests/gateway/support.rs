@@ -90,6 +90,19 @@ pub(crate) fn served(case: &Case) -> Answer {
     }
 }
 
+/// An answer without its body, and that.
+pub(crate) fn emptied(answer: Answer) -> (Answer, Vec<u8>) {
+    let mut taken = Vec::new();
+    let answer = answer.map_body(|body| {
+        taken = body.to_vec();
+        Vec::new()
+    });
+    (answer, taken)
+}
+
+/// The end of the text of [`turns`]. It comes in pieces, and this is the last one.
+pub(crate) const SAID: &str = "mes.";
+
 /// One turn with a text and a call, as each API streams it: path and answer.
 pub(crate) fn turns(tool: &str, input: &str) -> [(&'static str, Answer); 2] {
     let provider = callgate_testkit::provider::Provider::default().script(

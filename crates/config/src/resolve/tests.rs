@@ -172,6 +172,12 @@ fn a_glob_without_a_match_is_a_warning() {
 }
 
 #[test]
+fn files_that_are_gone_are_not_no_policies() {
+    let place = Place::with("policies: ['rules/*.yaml']");
+    assert_eq!(place.problems(), ["callgate.yaml:1:11 none of these policies is there"]);
+}
+
+#[test]
 fn problems_of_settings_and_policies_together_in_the_order_of_the_text() {
     let place = Place::with(
         "listen: 127.0.0.1:1

@@ -112,7 +112,11 @@ fn unknown_paths_go_nowhere_unless_they_are_opened() {
     for path in ["/v1/chat/completions/", "/v1/Messages", "/v2/messages", "/v1", "/openai", "/x"] {
         assert_eq!(goes("POST", path), Err(Nowhere::Unknown), "{path}");
     }
-    let opened = routes(&["/v1/completions", "/v1/beta/"]);
+    let opened = routes(&["/v1/completions", "/v1/beta/", "/v1/responses", "/v1/messages"]);
+    let unread = up("openai", "/v1/responses", Treatment::Pass);
+    assert_eq!(goes_with(&opened, "POST", "/v1/responses", false), unread);
+    let inspected = up("anthropic", "/v1/messages", Treatment::Inspect);
+    assert_eq!(goes_with(&opened, "POST", "/v1/messages", false), inspected);
     let passed = up("openai", "/v1/completions", Treatment::Pass);
     assert_eq!(goes_with(&opened, "POST", "/v1/completions", false), passed);
     assert_eq!(goes_with(&opened, "POST", "/openai/completions", false), passed);

@@ -140,6 +140,9 @@ impl Proxy {
     /// Asks the process to end and waits for it. nginx's worker ends with its master.
     pub(crate) fn stop(&mut self) {
         let Some(mut process) = self.process.take() else { return };
+        if !matches!(process.try_wait(), Ok(None)) {
+            return;
+        }
         let _ = Command::new("sh").args(["-c", &format!("kill -TERM {}", process.id())]).status();
         let asked = Instant::now();
         while asked.elapsed() < FAREWELL {

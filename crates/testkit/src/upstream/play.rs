@@ -112,10 +112,12 @@ impl Player<'_> {
                 let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
                 chunk.extend(bytes);
                 chunk.extend(b"\r\n");
-                self.stream.write_all(&chunk)
+                self.stream.write_all(&chunk)?;
             }
-            Framing::Length | Framing::Close | Framing::Raw => self.stream.write_all(bytes),
+            Framing::Length | Framing::Close | Framing::Raw => self.stream.write_all(bytes)?,
         }
+        self.shared.count_sent(bytes.len());
+        Ok(())
     }
 
     /// Waits so long, or fails when the peer goes.

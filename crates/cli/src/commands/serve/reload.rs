@@ -9,6 +9,8 @@ use super::SERVED;
 
 /// Loads the policies anew, whenever it is called.
 pub(crate) struct Reloader {
+    /// The file in force, once there is one. If it vanishes, that is a failed reload: the search for
+    /// a config must not end at a laxer one.
     config: Option<PathBuf>,
     decider: Decider,
 }
@@ -18,15 +20,16 @@ impl Reloader {
         config: Option<PathBuf>,
         decider: Decider,
     ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
-        let reloader = Self { config, decider };
+        let mut reloader = Self { config: callgate_config::find(config.as_deref()), decider };
         move || reloader.reload()
     }
 
     /// Puts the new policies in force, or keeps the old ones. Answers with what to watch.
-    fn reload(&self) -> Option<Vec<Watched>> {
+    fn reload(&mut self) -> Option<Vec<Watched>> {
         match callgate_config::load(self.config.as_deref(), &SERVED) {
             Ok(mut resolved) => {
                 let detail = detail(&resolved.policies);
+                self.config = resolved.path.take().or(self.config.take());
                 self.decider.swap(resolved.policies.compiled.take(), &detail);
                 tracing::info!(policies = detail, "policies loaded");
                 Some(resolved.policies.watched)

@@ -1,0 +1,58 @@
+//! Signals: to stop, to stop at once, and to load the policies anew.
+
+use std::io;
+
+use callgate_config::Watch;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::render;
+
+/// What a gateway listens for. Made before anybody is told that it runs: a signal that nobody
+/// listens for ends the process.
+pub(crate) struct Signals {
+    pub(crate) stop: Stop,
+    pub(crate) hangup: Signal,
+}
+
+impl Signals {
+    /// Must be called inside a runtime.
+    pub(crate) fn new() -> io::Result<Self> {
+        let terminate = signal(SignalKind::terminate())?;
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Self { stop: Stop { terminate, interrupt }, hangup: signal(SignalKind::hangup())? })
+    }
+}
+
+/// The signals that ask to stop.
+pub(crate) struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    /// Tells `stopping` of the first one, and ends at the second: whoever asks twice does not want
+    /// to wait for streams.
+    pub(crate) async fn asked_twice(mut self, stopping: oneshot::Sender<()>) {
+        self.asked().await;
+        render::talk("stopping: streams may finish, new requests are not taken\n");
+        // Nobody to tell means that it has stopped.
+        let _ = stopping.send(());
+        self.asked().await;
+        render::talk("asked again: streams are cut off\n");
+    }
+
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Loads the policies anew at each hangup, whether a change was seen or not.
+pub(crate) async fn reload_on_hangup(mut hangup: Signal, watch: Watch) {
+    while hangup.recv().await.is_some() {
+        watch.trigger();
+    }
+}

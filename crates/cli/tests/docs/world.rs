@@ -1,0 +1,86 @@
+//! What a page with a gateway needs around it: a provider that follows a script, and a port.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use callgate_testkit::provider::{Block, Provider, Turn};
+use callgate_testkit::upstream::{Answer, Request, Upstream};
+use serde_json::Value;
+
+use crate::pages::Page;
+
+/// The port every page shows: the one a gateway has by itself.
+const PORT: &str = "8484";
+
+/// The providers every page shows.
+const ANTHROPIC: &str = "https://api.anthropic.com";
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// What stands in the place of the network for one page.
+pub(crate) struct World {
+    upstream: Upstream,
+    port: u16,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let provider = Provider::default().script("docs", script());
+        let upstream = Upstream::start(move |request| answer(&provider, request));
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = port.local_addr().unwrap().port();
+        Self { upstream, port }
+    }
+
+    /// The page with this world's addresses in the place of the real ones.
+    pub(crate) fn settle(&self, page: &mut Page) {
+        for block in &mut page.blocks {
+            block.text = self.settled(&block.text);
+        }
+    }
+
+    fn settled(&self, text: &str) -> String {
+        let root = self.upstream.url();
+        text.replace(PORT, &self.port.to_string())
+            .replace(ANTHROPIC, &root)
+            .replace(OPENAI, &format!("{root}/v1"))
+    }
+
+    /// A config that changes nothing but where the providers and the gateway are: for pages that
+    /// show a gateway without a config.
+    pub(crate) fn config(&self) -> String {
+        let config = format!(
+            "listen: 127.0.0.1:{PORT}\nproviders:\n  \
+             anthropic: {{ base_url: \"{ANTHROPIC}\", dialect: anthropic }}\n  \
+             openai: {{ base_url: \"{OPENAI}\", dialect: openai-chat }}\n"
+        );
+        self.settled(&config)
+    }
+}
+
+/// What the model of the pages does: one call that every shell rule against deleting denies, one
+/// that is harmless; and then, once it has the results, a text.
+fn script() -> Vec<Turn> {
+    vec![
+        vec![
+            Block::text("I will clean up, then look around."),
+            Block::call("toolu_01", "Bash", r#"{"command":"rm -rf ~"}"#),
+            Block::call("toolu_02", "Bash", r#"{"command":"ls"}"#),
+        ],
+        vec![Block::text("There are two files here. I did not delete anything.")],
+    ]
+}
+
+/// The answer to whatever the page asks: its question names no script, so one is put in.
+fn answer(provider: &Provider, request: &Request) -> Answer {
+    let mut body = request.json();
+    let messages = body["messages"].as_array_mut();
+    let first = messages.and_then(|all| all.iter_mut().find(|one| one["role"] == "user"));
+    if let Some(Value::String(text)) = first.map(|first| question(&mut first["content"])) {
+        text.push_str(" [script docs #1]");
+    }
+    provider.answer(&Request { body: body.to_string().into_bytes(), ..request.clone() })
+}
+
+/// The text of a message: itself, or its first part.
+fn question(content: &mut Value) -> &mut Value {
+    if content.is_array() { &mut content[0]["text"] } else { content }
+}
