@@ -5,7 +5,7 @@
 //! |---|---|
 //! | ```` ```console ```` | run; lines behind `$ ` are commands (`> ` goes on), the rest is what they print |
 //! | ```` ```console no-run ```` | not run; the text before it says so and why |
-//! | ```` ```yaml file=NAME ```` | that file, for the commands behind it; also `python` and `javascript` |
+//! | ```` ```yaml file=NAME ```` | that file, for the commands behind it; also `json`, `python` and `javascript` |
 //! | ```` ```yaml policy ```` | a policy for what follows; two in a row are used together |
 //! | ```` ```jsonl calls ```` | calls with their verdict and rule: `{"tool":"x"} => deny some-rule` |
 //! | ```` ```text problems ```` | what `callgate policy check` says of the policy before |
@@ -44,6 +44,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use callgate_audit::RemovedEntry;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -145,6 +146,8 @@ impl Place {
             .current_dir(self.dir.path())
             .env("PATH", format!("{}:{}:{path}", wrappers.display(), binaries.display()))
             .env("HOME", self.dir.path().join("home"))
+            // What a gateway says of this machine is not the page's.
+            .env("CALLGATE_LOG", "warn")
             .env("ANTHROPIC_API_KEY", "sk-ant-of-nobody")
             .env("OPENAI_API_KEY", "sk-of-nobody");
         command
@@ -423,10 +426,35 @@ fn the_limits_are_those_of_the_code() {
         ("the argument shown in a notice", {
             format!("{} characters", callgate_policy::Matched::MAX_CHARS)
         }),
+        ("the input that a record keeps", format!("{} KiB", callgate_audit::Tool::MAX_INPUT >> 10)),
+        ("turns that may have to be restored", RemovedEntry::MAX_ENTRIES.to_string()),
+        ("all of them together", size(RemovedEntry::MAX_TOTAL)),
+        ("one of them", size(RemovedEntry::MAX_CONTENT as u64)),
+        ("how long they are kept", format!("{} days", RemovedEntry::MAX_DAYS)),
     ] {
         let row = format!("| {what} | {number} |");
         assert!(page.text.contains(&row), "docs/reference/limits.md lacks `{row}`");
     }
+}
+
+/// The unit of systemd is one that systemd understands. Needs `systemd-analyze`.
+#[test]
+fn the_unit_is_understood_by_systemd() {
+    let unit = fs::read_to_string(root().join("packaging/callgate.service")).unwrap();
+    let installed = "/usr/local/bin/callgate";
+    assert!(unit.contains(&format!("ExecStart={installed} serve ")), "{unit}");
+    let unit = unit.replace(installed, env!("CARGO_BIN_EXE_callgate"));
+    let place = Place::new();
+    let file = place.dir.path().join("callgate.service");
+    fs::write(&file, unit).unwrap();
+    let mut verify = Command::new("systemd-analyze");
+    let Ok(ran) = verify.args(["verify", "--man=no"]).arg(&file).output() else {
+        eprintln!("skipped: there is no systemd-analyze to verify packaging/callgate.service");
+        return;
+    };
+    let said = String::from_utf8_lossy(&ran.stderr);
+    let ours: Vec<&str> = said.lines().filter(|line| line.contains("callgate.service")).collect();
+    assert!(ours.is_empty(), "{said}");
 }
 
 fn size(bytes: u64) -> String {

@@ -43,7 +43,7 @@ impl Core {
         if cut || self.cut {
             self.fail(Blame::Upstream, CUT);
         } else if how == Close::Failed {
-            self.stream = Stream::Closed(Ending::Error("the upstream failed".into()));
+            self.break_off();
         } else {
             self.stream = Stream::Closed(Ending::Clean);
         }
@@ -78,7 +78,28 @@ impl Core {
         self.stream = Stream::Failing {
             blame: Blame::Upstream,
             message: format!("callgate withheld this response: {why}"),
-            as_body: !self.begun && self.settings.asked != Asked::Stream,
+            as_body: self.is_body_asked(),
+        };
+    }
+
+    /// Whether an error may take the form of a body: nothing has left, and no stream was asked for.
+    fn is_body_asked(&self) -> bool {
+        let begun = self.begun || self.reader.has_spoken();
+        !begun && self.settings.asked != Asked::Stream
+    }
+
+    /// Says that the upstream failed, unless every turn had come to its end: then nothing is
+    /// missing, and words behind the end would only confuse.
+    fn break_off(&mut self) {
+        let whole = !self.lanes.is_empty() && self.lanes.iter().all(|lane| lane.finished);
+        let message = "the upstream broke off its response".to_owned();
+        self.stream = match whole {
+            true => Stream::Closed(Ending::Error(message)),
+            false => Stream::Failing {
+                blame: Blame::Upstream,
+                message,
+                as_body: self.is_body_asked(),
+            },
         };
     }
 

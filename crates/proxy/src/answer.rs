@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 
 use bytes::Bytes;
-use callgate_gate::{Ending, Gate};
+use callgate_gate::{Asked, Ending, Gate};
 use callgate_wire::Decoder;
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -79,10 +79,13 @@ async fn inspected(
     headers::body_changes(response.headers_mut());
     let Exchange { way, binding, context, .. } = exchange;
     let dialect = way.site.provider.dialect;
+    let events = headers::says_events(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = inner.settings.on_deny;
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
+    // Only the form of an error for an empty answer hangs on it.
+    settings.asked = if events { Asked::Stream } else { Asked::Body };
     let Some(hearing) = inner.decider.hearing(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
@@ -92,7 +95,6 @@ async fn inspected(
         metrics: inner.metrics.clone(),
         _open: inner.metrics.open(),
     };
-    let events = headers::says_events(response.headers());
     let (parts, upstream) = response.into_parts();
     let gate = Gate::new(dialect, settings);
     let judged = Box::new(Judged::new(upstream, decoder, gate, hearing, around));
@@ -118,7 +120,8 @@ async fn begun(mut judged: Box<Judged>) -> (bool, Outgoing) {
     };
     match judged.ending() {
         Some(Ending::Clean) => (false, Outgoing::whole(first)),
-        Some(Ending::Error(_)) => (true, Outgoing::whole(first)),
+        // A stream that came under another name has its error as its last event.
+        Some(Ending::Error(_)) => (first.starts_with(b"{"), Outgoing::whole(first)),
         None => {
             judged.put_back(first.into());
             (false, Outgoing::Judged(judged))

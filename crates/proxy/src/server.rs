@@ -113,7 +113,8 @@ impl Server {
             let service = service_fn(move |request| {
                 speaks.note();
                 let gateway = gateway.clone();
-                async move { Ok::<_, Infallible>(gateway.answer(request).await) }
+                // In a box, for hyper keeps room for it as long as the connection lasts.
+                Box::pin(async move { Ok::<_, Infallible>(gateway.answer(request).await) })
             });
             let connection = self.builder.serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection.into_owned());

@@ -64,7 +64,8 @@ impl Ask {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
         let is_framed = self.has("content-length") || self.has("transfer-encoding");
-        if !is_framed && !(self.body.is_empty() && self.method == "GET") {
+        let has_body = !self.body.is_empty() || self.method != "GET";
+        if has_body && !is_framed {
             text.push_str(&format!("content-length: {}\r\n", self.body.len()));
         }
         text.push_str("\r\n");

@@ -52,6 +52,11 @@ impl Interpreters {
         [Driver::start(&self.python, "python/read.py"), Driver::start(&self.node, "node/read.mjs")]
     }
 
+    /// The Node to run.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+
     /// The drivers that hold conversations, and the clients of each.
     pub fn talkers(&self) -> [(Driver, &'static [&'static str]); 2] {
         [

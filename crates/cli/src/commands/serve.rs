@@ -57,14 +57,13 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
 fn fit_connections(resolved: &mut Resolved) {
     let room = descriptors::raise();
     let wanted = resolved.proxy.max_connections;
-    if room < wanted {
-        tracing::info!(
-            wanted,
+    resolved.proxy.max_connections = wanted.min(room);
+    if room < wanted.min(FEW_CLIENTS) {
+        tracing::warn!(
             room,
-            "fewer clients at once than `limits.connections` says: the system lets this process \
-             open no more files (see `ulimit -Hn`, or LimitNOFILE of a service)"
+            "few clients are served at once: the system lets this process open no more files \
+             (see `ulimit -Hn`, or LimitNOFILE of a service)"
         );
-        resolved.proxy.max_connections = room;
     }
 }
 
@@ -77,6 +76,9 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let watched = resolved.policies.watched.clone();
     let reloader = reload::Reloader::new(config, decider);
     let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
+    if reload::changed_since(&resolved.policies.sources) {
+        watch.trigger();
+    }
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
     let (stop, stopping) = oneshot::channel();
     let stopping = async {
@@ -115,6 +117,9 @@ fn start_error(error: StartError) -> anyhow::Error {
     };
     hinted(message, hint)
 }
+
+/// As many as a gateway for a team may have; with room for fewer, the operator is told.
+const FEW_CLIENTS: usize = 1000;
 
 /// How long what cannot be cut off, such as a look-up of an address, may hold up the end.
 const CUT_OFF: Duration = Duration::from_secs(1);

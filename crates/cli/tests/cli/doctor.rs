@@ -39,16 +39,33 @@ not       connections: not in this version
     ran.sees(0, &expected, "");
 }
 
-#[test]
-fn a_gateway_that_answers() {
-    let (listener, address) = address();
-    let gateway = thread::spawn(move || {
+/// A gateway that says this of itself, once. Ends with what it was asked.
+fn gateway(listener: TcpListener, body: &'static str) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = [0; 512];
         let n = stream.read(&mut request).unwrap();
-        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nok\n").unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
         String::from_utf8_lossy(&request[..n]).into_owned()
-    });
+    })
+}
+
+#[test]
+fn a_gateway_that_is_not_well() {
+    let (listener, address) = address();
+    let gateway = gateway(listener, r#"{"status":"degraded","records":"ok"}"#);
+    let ran = Test::new(&["doctor"]).env("CALLGATE_LISTEN", &address).run();
+    gateway.join().unwrap();
+    assert_eq!(ran.code, 1);
+    let line = format!("gateway   running at {address}, but not well: {{\"status\":\"degraded\"");
+    assert!(ran.stdout.contains(&line), "{}", ran.stdout);
+}
+
+#[test]
+fn a_gateway_that_answers() {
+    let (listener, address) = address();
+    let gateway = gateway(listener, r#"{"status":"ok"}"#);
     let ran = Test::new(&["doctor", "--json"]).env("CALLGATE_LISTEN", &address).run();
     let request = gateway.join().unwrap();
     assert!(request.starts_with("GET /healthz HTTP/1.1\r\n"), "{request}");

@@ -34,8 +34,8 @@ fn made_listed_and_revoked() {
 
     let ran = Test::again(ran, &["keys", "list"]).run();
     let mut lines = ran.stdout.lines();
-    assert!(lines.next().unwrap().starts_with("NAME  ORG  TEAM      USER"), "{}", ran.stdout);
-    assert!(lines.next().unwrap().starts_with("ci         payments  ann"), "{}", ran.stdout);
+    assert!(lines.next().unwrap().starts_with("NAME  TEAM      USER"), "{}", ran.stdout);
+    assert!(lines.next().unwrap().starts_with("ci    payments  ann"), "{}", ran.stdout);
 }
 
 #[test]

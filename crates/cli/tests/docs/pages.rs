@@ -24,7 +24,7 @@ impl Block {
     /// The name of the file this block is, if it is one.
     pub(crate) fn file(&self) -> Option<&str> {
         let (language, name) = self.info.split_once(" file=")?;
-        ["yaml", "python", "javascript"].contains(&language).then_some(name)
+        ["yaml", "json", "python", "javascript"].contains(&language).then_some(name)
     }
 }
 

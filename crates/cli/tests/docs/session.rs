@@ -74,8 +74,8 @@ impl Session {
     pub(crate) fn run_in_background(&mut self, at: &str, command: &str, expected: &str) {
         let log = self.folder.join(format!(".background-{}", self.started));
         self.started += 1;
-        let (shown, log_path) = (format!("{expected}\n...\n"), log.display());
-        self.run(&format!("{{ {command} }} > '{log_path}'\nstarted=\"$started $!\""));
+        let (shown, log_path) = (format!("{expected}...\n"), log.display());
+        self.run(&format!("{{ {command} }} > '{log_path}' 2>&1\nstarted=\"$started $!\""));
         let end = Instant::now() + START;
         let said = || fs::read_to_string(&log).unwrap_or_default();
         while !like::is_like(&shown, &said()) && Instant::now() < end {

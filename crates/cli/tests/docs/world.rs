@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener};
 
 use callgate_testkit::provider::{Block, Provider, Turn};
 use callgate_testkit::upstream::{Answer, Request, Upstream};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::pages::Page;
 
@@ -23,7 +23,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let provider = Provider::default().script("docs", script());
+        let provider = Provider::default().script("clean", clean()).script("deploy", deploy());
         let upstream = Upstream::start(move |request| answer(&provider, request));
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = port.local_addr().unwrap().port();
@@ -58,7 +58,7 @@ impl World {
 
 /// What the model of the pages does: one call that every shell rule against deleting denies, one
 /// that is harmless; and then, once it has the results, a text.
-fn script() -> Vec<Turn> {
+fn clean() -> Vec<Turn> {
     vec![
         vec![
             Block::text("I will clean up, then look around."),
@@ -69,13 +69,25 @@ fn script() -> Vec<Turn> {
     ]
 }
 
+/// Asked to deploy, it has a secret in its call.
+fn deploy() -> Vec<Turn> {
+    // In two pieces, so that nobody who looks for secrets takes it for one.
+    let token = ["gh", "p_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let input = json!({ "command": format!("GITHUB_TOKEN={token} make deploy") });
+    vec![vec![
+        Block::text("I will deploy it."),
+        Block::call("toolu_03", "Bash", &input.to_string()),
+    ]]
+}
+
 /// The answer to whatever the page asks: its question names no script, so one is put in.
 fn answer(provider: &Provider, request: &Request) -> Answer {
     let mut body = request.json();
     let messages = body["messages"].as_array_mut();
     let first = messages.and_then(|all| all.iter_mut().find(|one| one["role"] == "user"));
     if let Some(Value::String(text)) = first.map(|first| question(&mut first["content"])) {
-        text.push_str(" [script docs #1]");
+        let script = if text.contains("Deploy") { "deploy" } else { "clean" };
+        text.push_str(&format!(" [script {script} #1]"));
     }
     provider.answer(&Request { body: body.to_string().into_bytes(), ..request.clone() })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Output;
 
 use callgate_testkit::gateway::{Gateway, Setup};
+use callgate_testkit::upstream::Upstream;
 use rusqlite::Connection;
 
 use crate::process::works;
@@ -23,18 +24,16 @@ const BOUND_BY_MODES: [&str; 3] =
 fn bound_by_modes() -> Option<&'static [&'static str]> {
     let folder = tempfile::tempdir().unwrap();
     mode(folder.path(), 0o555);
-    let binds = fs::write(folder.path().join("file"), "").is_err();
-    let touch = ["touch", folder.path().join("file").to_str().unwrap()].map(str::to_owned);
-    let runs = works(&[&BOUND_BY_MODES[..], &["true"]].concat());
-    let touches = [&BOUND_BY_MODES[..], &[touch[0].as_str(), touch[1].as_str()]].concat();
-    match (binds, runs) {
-        (true, _) => Some(&[]),
-        (false, true) if !works(&touches) => Some(&BOUND_BY_MODES),
-        (false, _) => {
-            eprintln!("skipped: modes of files do not bind this user, and `setpriv` is no help");
-            None
-        }
+    if fs::write(folder.path().join("by-us"), "").is_err() {
+        return Some(&[]);
     }
+    let path = folder.path().join("by-others");
+    let touch = [&BOUND_BY_MODES[..], &["touch", path.to_str().unwrap()]].concat();
+    if works(&[&BOUND_BY_MODES[..], &["true"]].concat()) && !works(&touch) {
+        return Some(&BOUND_BY_MODES);
+    }
+    eprintln!("skipped: modes of files do not bind this user, and `setpriv` is no help");
+    None
 }
 
 fn mode(path: &Path, mode: u32) {
@@ -42,9 +41,8 @@ fn mode(path: &Path, mode: u32) {
 }
 
 /// A gateway to be, with its store in a folder of its own.
-fn apart(settings: &str) -> Setup {
-    let upstream = server();
-    let setup = setup(&upstream, ALLOW, settings);
+fn apart(upstream: &Upstream, settings: &str) -> Setup {
+    let setup = setup(upstream, ALLOW, settings);
     fs::create_dir(setup.folder().join("state")).unwrap();
     let config = fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();
     let config = config.replace("callgate.db", "state/callgate.db");
@@ -67,7 +65,7 @@ fn serve(setup: &Setup) -> Output {
 #[test]
 fn a_folder_that_may_not_be_written_is_told_at_the_start() {
     let Some(runner) = bound_by_modes() else { return };
-    let setup = apart("").under(&[&BOUNDED[..], runner].concat());
+    let setup = apart(&server(), "").under(&[&BOUNDED[..], runner].concat());
     mode(&setup.folder().join("state"), 0o555);
     says_what_to_do(&serve(&setup), &["cannot be written"]);
     mode(&setup.folder().join("state"), 0o755);
@@ -77,7 +75,7 @@ fn a_folder_that_may_not_be_written_is_told_at_the_start() {
 fn a_store_that_may_not_be_written_is_told_at_the_start() {
     let Some(runner) = bound_by_modes() else { return };
     // A store that was used, and is now as on a file system mounted for reading.
-    let setup = apart("").under(&[&BOUNDED[..], runner].concat());
+    let setup = apart(&server(), "").under(&[&BOUNDED[..], runner].concat());
     assert!(setup.run(&["keys", "add", "somebody"]).status.success());
     let state = setup.folder().join("state");
     for file in fs::read_dir(&state).unwrap() {
@@ -91,13 +89,13 @@ fn a_store_that_may_not_be_written_is_told_at_the_start() {
 #[test]
 fn a_disk_without_room_is_told_at_the_start() {
     let bounded = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
-    let setup = apart("").under(&[&BOUNDED[..], &["sh", "-c", bounded, "sh"]].concat());
+    let setup = apart(&server(), "").under(&[&BOUNDED[..], &["sh", "-c", bounded, "sh"]].concat());
     says_what_to_do(&serve(&setup), &[]);
 }
 
 #[test]
 fn a_store_that_is_something_else_is_told_at_the_start() {
-    let setup = apart("").under(&BOUNDED);
+    let setup = apart(&server(), "").under(&BOUNDED);
     let store = setup.folder().join("state/callgate.db");
     fs::create_dir(&store).unwrap();
     says_what_to_do(&serve(&setup), &["cannot be written"]);
@@ -109,7 +107,7 @@ fn a_store_that_is_something_else_is_told_at_the_start() {
 
 #[test]
 fn a_store_that_another_program_keeps_is_told_at_the_start() {
-    let setup = apart("").under(&BOUNDED);
+    let setup = apart(&server(), "").under(&BOUNDED);
     assert!(setup.run(&["keys", "add", "somebody"]).status.success());
     let other = Connection::open(setup.folder().join("state/callgate.db")).unwrap();
     other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
@@ -121,16 +119,8 @@ fn a_store_that_vanishes_and_may_not_be_made_anew_denies_and_recovers() {
     let Some(runner) = bound_by_modes() else { return };
     let upstream = server();
     for durability in ["disk", "process"] {
-        let setup = apart(&format!("audit: {{ durability: {durability} }}"));
-        let config = fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();
-        // The server of `apart` is gone.
-        let port = |config: &str| {
-            let from = config.find("127.0.0.1:").unwrap();
-            let end = config[from..].find(['"', '/']).unwrap();
-            config[from..from + end].to_owned()
-        };
-        let config = config.replace(&port(&config), &upstream.address().to_string());
-        let gateway = setup.file("callgate.yaml", &config).under(runner).start();
+        let settings = format!("audit: {{ durability: {durability} }}");
+        let gateway = apart(&upstream, &settings).under(runner).start();
         [MESSAGES, CHAT].iter().for_each(|path| passes(&gateway, path));
         let state = gateway.folder().join("state");
         vanish(&gateway, &state);

@@ -5,21 +5,25 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use callgate_audit::{Location, Reader};
+use callgate_audit::{Filter, Kind, Location, Reader};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::upstream::Upstream;
 use rusqlite::Connection;
 
-use crate::load::{HELD, shows_call};
+use crate::load::{HELD, holds_call, shows_call};
 use crate::process::{bound_files, works};
 use crate::support::{ALLOW, CHAT, MESSAGES, SAID, ask, emptied, gateway, setup, turns};
+use crate::upstreams::ends_in_error;
 
 /// What a denial says whose cause is the store.
 const UNRECORDED: &str = "could not be written";
 
 /// A write past a process's bound is an error then, as on a full disk, and not its end.
 const NOT_KILLED: [&str; 4] = ["sh", "-c", "trap '' XFSZ; exec \"$@\"", "sh"];
+
+/// Calls that stream live and calls that are held, written in both ways.
+const BOTH: [(&str, &str); 2] = [(ALLOW, "process"), (HELD, "disk")];
 
 /// Both APIs, with one call in each turn.
 pub(crate) fn server() -> Upstream {
@@ -57,7 +61,11 @@ pub(crate) fn is_denied(path: &str, reply: &Reply) {
     let text = reply.text();
     assert!(text.contains(SAID), "{path}: the text is gone: {text}");
     assert!(text.contains(UNRECORDED), "{path}: nothing tells why: {text}");
-    assert!(!shows_call(path, &reply.body), "{path}: a call without record: {text}");
+    assert!(!holds_call(&reply.body), "{path}: a call without record: {text}");
+    // What streamed live before its record failed cannot be taken back: it ends in an error.
+    if shows_call(path, &reply.body) {
+        ends_in_error(path, reply, "a live call without record");
+    }
 }
 
 #[track_caller]
@@ -77,7 +85,7 @@ pub(crate) fn recovers(gateway: &Gateway) {
 
 /// With the default, from before the fault to after it. Four calls pass.
 #[track_caller]
-fn closed(gateway: &Gateway, begin: impl FnOnce(), end: impl FnOnce()) {
+fn closed(gateway: &Gateway, begin: &dyn Fn(), end: &dyn Fn()) {
     [MESSAGES, CHAT].iter().for_each(|path| passes(gateway, path));
     begin();
     for path in [MESSAGES, CHAT] {
@@ -90,7 +98,7 @@ fn closed(gateway: &Gateway, begin: impl FnOnce(), end: impl FnOnce()) {
 
 /// With `on_failure: allow`, the same. Four calls are recorded.
 #[track_caller]
-fn open(gateway: &Gateway, begin: impl FnOnce(), end: impl FnOnce()) {
+fn open(gateway: &Gateway, begin: &dyn Fn(), end: &dyn Fn()) {
     [MESSAGES, CHAT].iter().for_each(|path| passes(gateway, path));
     begin();
     [MESSAGES, CHAT].iter().for_each(|path| passes(gateway, path));
@@ -110,16 +118,16 @@ fn holds(gateway: &Gateway, calls: usize) {
 #[test]
 fn a_store_whose_writes_fail_denies_and_recovers() {
     let upstream = server();
-    for durability in ["disk", "process"] {
+    for (policy, durability) in BOTH {
         let bounded = |on_failure| {
-            let setup = setup(&upstream, ALLOW, &settings(durability, on_failure));
+            let setup = setup(&upstream, policy, &settings(durability, on_failure));
             setup.under(&NOT_KILLED).start()
         };
         let gateway = bounded("deny");
-        closed(&gateway, || bound_files(&gateway, Some(1)), || bound_files(&gateway, None));
+        closed(&gateway, &|| bound_files(&gateway, Some(1)), &|| bound_files(&gateway, None));
         holds(&gateway, 4);
         let gateway = bounded("allow");
-        open(&gateway, || bound_files(&gateway, Some(1)), || bound_files(&gateway, None));
+        open(&gateway, &|| bound_files(&gateway, Some(1)), &|| bound_files(&gateway, None));
         holds(&gateway, 4);
     }
 }
@@ -134,9 +142,9 @@ fn lock(store: &Path) -> Connection {
 #[test]
 fn a_locked_store_denies_and_recovers() {
     let upstream = server();
-    for durability in ["disk", "process"] {
+    for (policy, durability) in BOTH {
         for (on_failure, check) in [("deny", closed as Check), ("allow", open as Check)] {
-            let gateway = gateway(&upstream, ALLOW, &settings(durability, on_failure));
+            let gateway = gateway(&upstream, policy, &settings(durability, on_failure));
             let locked = std::cell::RefCell::new(None);
             let begin = || *locked.borrow_mut() = Some(lock(&gateway.folder().join("callgate.db")));
             check(&gateway, &begin, &|| drop(locked.take()));
@@ -175,9 +183,9 @@ fn a_full_disk_denies_and_recovers() {
         return;
     }
     let upstream = server();
-    for durability in ["disk", "process"] {
+    for (policy, durability) in BOTH {
         for (on_failure, check) in [("deny", closed as Check), ("allow", open as Check)] {
-            let gateway = small_disk(&upstream, &settings(durability, on_failure));
+            let gateway = small_disk(&upstream, policy, &settings(durability, on_failure));
             let disk = disk_of(&gateway);
             let filler = disk.join("filler");
             check(&gateway, &|| fill(&filler), &|| fs::remove_file(&filler).unwrap());
@@ -189,8 +197,8 @@ fn a_full_disk_denies_and_recovers() {
 
 /// A gateway whose store lies on a disk of a few megabytes, which nobody else sees and which is gone
 /// with it.
-fn small_disk(upstream: &Upstream, settings: &str) -> Gateway {
-    let setup: Setup = setup(upstream, ALLOW, settings);
+fn small_disk(upstream: &Upstream, policy: &str, settings: &str) -> Gateway {
+    let setup: Setup = setup(upstream, policy, settings);
     let disk = setup.folder().join("disk");
     fs::create_dir(&disk).unwrap();
     let config = fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();
@@ -226,9 +234,6 @@ fn is_verifiable(disk: &Path, calls: usize) {
     let store = Location::Sqlite(folder.path().join("callgate.db"));
     let reader = Reader::open(&store).unwrap();
     reader.verify(|_, _| {}).unwrap();
-    let filter = callgate_audit::Filter {
-        kinds: vec![callgate_audit::Kind::ToolCall],
-        ..Default::default()
-    };
+    let filter = Filter { kinds: vec![Kind::ToolCall], ..Filter::default() };
     assert_eq!(reader.records(&filter).unwrap().len(), calls);
 }

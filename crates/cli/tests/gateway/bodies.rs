@@ -73,9 +73,6 @@ const SPLIT: &str = "openai-chat/evasion-content_and_tool";
 /// may come before it. Else what leaves is what a gate makes of it that never waits: the same bytes.
 fn not_as_allowed(policies: &Policies, case: &Case, body: &[u8]) -> Option<String> {
     let (expected, allowed) = at_once(policies, case);
-    if case.about.allow == Allow::Identical && allowed && expected != case.body {
-        return Some("the gate itself changes it".into());
-    }
     if body == expected || (allowed && frames(body) == frames(&expected)) {
         return None;
     }
@@ -96,7 +93,13 @@ fn frames(body: &[u8]) -> Vec<String> {
 #[test]
 fn the_allowed_corpus_leaves_byte_for_byte() {
     let policies = drive::allow_all();
-    through(ALLOW, "", plain, |case, body| not_as_allowed(&policies, case, body));
+    through(ALLOW, "", plain, |case, body| {
+        let changed = frames(body) != frames(&case.body) && case.name != SPLIT;
+        if case.about.allow == Allow::Identical && changed {
+            return Some("is not the same".into());
+        }
+        not_as_allowed(&policies, case, body)
+    });
 }
 
 #[test]

@@ -220,6 +220,31 @@ fn a_stream_that_breaks_inside_a_live_call_is_told() {
 }
 
 #[test]
+fn a_stream_that_breaks_inside_its_text_is_told() {
+    // To some clients a stream that just ends is a whole message.
+    for (path, answer) in turns("read_file", "{}") {
+        for framing in [Framing::Chunked, Framing::Length] {
+            for step in [Step::Cut, Step::Reset] {
+                let (answer, body) = emptied(answer.clone());
+                let text = String::from_utf8(body).unwrap();
+                let head = &text[..text.find(SAID).unwrap()];
+                let head = &head[..head.rfind("\n\n").unwrap() + 2];
+                let answer = match framing {
+                    Framing::Length => answer.header("content-length", "9000"),
+                    _ => answer,
+                };
+                let answer = answer.framed(framing).send(head).pause(50).step(step);
+                let upstream = Upstream::always(answer);
+                let gateway = gateway(&upstream, ALLOW, "");
+                let reply = ask(path).send(gateway.address());
+                let told = reply.text().contains("\"error\"") || !reply.is_whole;
+                assert!(told, "{path} {framing:?}: a clean end: {}", reply.text());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_response_that_breaks_before_its_first_byte_is_told() {
     for path in [MESSAGES, CHAT] {
         for kind in ["text/event-stream", "application/json"] {

@@ -1,6 +1,6 @@
 //! The gateway from outside: the real binary between a client and a scripted provider.
 //!
-//! `official` and `conversations` run the official clients and are skipped, loudly, where these
+//! `official`, `conversations` and `http2` run the official clients and are skipped, loudly, where these
 //! are not set up; the others speak plain HTTP.
 
 #![allow(
@@ -15,7 +15,9 @@ mod access;
 mod bodies;
 mod conversations;
 mod failures;
+mod framing;
 mod headers;
+mod http2;
 mod official;
 mod operation;
 mod policies;

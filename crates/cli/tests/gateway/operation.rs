@@ -134,7 +134,7 @@ fn an_idle_gateway_ends_at_once() {
 fn a_port_in_use_is_told() {
     let upstream = Upstream::always(Answer::new(200));
     let address = upstream.address().to_string();
-    let said = setup(&upstream, ALLOW, "").listen(&address).try_start().err().expect("it started");
+    let said = setup(&upstream, ALLOW, "").listen(&address).try_start().expect_err("it started");
     assert!(said.contains(&address), "{said}");
     assert!(said.contains("in use"), "{said}");
 }
@@ -145,7 +145,7 @@ fn a_store_that_cannot_be_written_is_told() {
     let setup = setup(&upstream, ALLOW, "");
     let config = std::fs::read_to_string(setup.folder().join("callgate.yaml")).unwrap();
     let config = config.replace("callgate.db", "rules.yaml/callgate.db");
-    let said = setup.file("callgate.yaml", &config).try_start().err().expect("it started");
+    let said = setup.file("callgate.yaml", &config).try_start().expect_err("it started");
     assert!(said.contains("rules.yaml"), "{said}");
 }
 

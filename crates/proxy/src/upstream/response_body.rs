@@ -179,5 +179,6 @@ impl Body for UpstreamBody {
     }
 }
 
-/// What one call of `poll_ready_chunks` hands over, give or take one read buffer.
-const MAX_READY: usize = 256 << 10;
+/// What one call of `poll_ready_chunks` hands over, give or take one read buffer. A client that reads nothing makes its
+/// stream hold a few times this; larger writes save no time.
+const MAX_READY: usize = 64 << 10;

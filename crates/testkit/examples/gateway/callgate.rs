@@ -17,6 +17,8 @@ pub(crate) fn command(
     home: &Path,
 ) -> Result<Command> {
     std::fs::write(home.join("rules.yaml"), rules(start.rules))?;
+    // Apart from the policies, as by default: their folder is watched.
+    std::fs::create_dir(home.join("state"))?;
     let file = home.join("callgate.yaml");
     std::fs::write(&file, config(kind, start.upstream, address, &home.display().to_string()))?;
     let mut command = Command::new(&start.callgate);
@@ -29,7 +31,7 @@ fn config(kind: Kind, upstream: SocketAddr, listen: SocketAddr, home: &str) -> S
     let mode = if kind == Kind::CallgateOff { "off" } else { "full" };
     format!(
         "listen: {listen}
-store: sqlite:{home}/callgate.db
+store: sqlite:{home}/state/callgate.db
 providers:
   anthropic: {{ base_url: \"http://{upstream}\", dialect: anthropic }}
   openai: {{ base_url: \"http://{upstream}/v1\", dialect: openai-chat }}

@@ -29,7 +29,7 @@ use anyhow::{Context, Result};
 use args::{Args, Priority};
 use proxy::{Kind, Proxy, Start};
 use results::Results;
-use scenario::{Scenario, Trial};
+use scenario::{Scenario, Sizes, Trial};
 use script::Api;
 use upstream::Upstream;
 
@@ -81,7 +81,12 @@ async fn bench(args: &Args) -> Result<()> {
         let mut order = args.proxies.clone();
         let first = round % order.len().max(1);
         order.rotate_left(first);
-        one_round(args, &order, &start, &upstream, &mut results).await?;
+        // Counts hardly differ from round to round, and take long.
+        let scenarios = args.scenarios.iter().copied();
+        let scenarios: Vec<Scenario> =
+            scenarios.filter(|it| round == 0 || *it != Scenario::Counts).collect();
+        let trials = Trials { scenarios, order, sizes: args.sizes };
+        trials.run(&start, &upstream, &mut results).await?;
     }
     println!("{}\n{}", table::measured(&results), table::goals(&results));
     println!(
@@ -97,34 +102,37 @@ async fn bench(args: &Args) -> Result<()> {
     Ok(())
 }
 
-async fn one_round(
-    args: &Args,
-    order: &[Kind],
-    start: &Start,
-    upstream: &Upstream,
-    results: &mut Results,
-) -> Result<()> {
-    let mut running = BTreeMap::new();
-    for &scenario in &args.scenarios {
-        for &kind in order.iter().filter(|kind| scenario.takes(**kind)) {
-            let (sent, sizes) = (&upstream.sent, args.sizes);
-            let mut trial = Trial { kind, start, sent, sizes, results: &mut *results };
-            let work = async {
-                if scenario.starts_afresh() {
-                    return trial.afresh(scenario).await;
-                }
-                let proxy = keep_running(&mut running, kind, start).await?;
-                trial.on(scenario, proxy).await
-            };
-            let done = tokio::time::timeout(PATIENCE, work).await;
-            let what = || format!("{} through {}", scenario.word(), kind.word());
-            done.with_context(what)?.with_context(what)?;
+/// What is done in one round.
+struct Trials {
+    scenarios: Vec<Scenario>,
+    order: Vec<Kind>,
+    sizes: Sizes,
+}
+
+impl Trials {
+    async fn run(&self, start: &Start, upstream: &Upstream, results: &mut Results) -> Result<()> {
+        let mut running = BTreeMap::new();
+        for &scenario in &self.scenarios {
+            if scenario.starts_afresh() {
+                running.clear();
+            }
+            for &kind in self.order.iter().filter(|kind| scenario.takes(**kind)) {
+                let (sent, sizes) = (&upstream.sent, self.sizes);
+                let mut trial = Trial { kind, start, sent, sizes, results: &mut *results };
+                let work = async {
+                    if scenario.starts_afresh() {
+                        return trial.afresh(scenario).await;
+                    }
+                    let proxy = keep_running(&mut running, kind, start).await?;
+                    trial.on(scenario, proxy).await
+                };
+                let done = tokio::time::timeout(PATIENCE, work).await;
+                let what = || format!("{} through {}", scenario.word(), kind.word());
+                done.with_context(what)?.with_context(what)?;
+            }
         }
-        if scenario == Scenario::Json {
-            running.clear();
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The proxy of a round, started when it is first needed.

@@ -71,8 +71,12 @@ impl Sizes {
     };
 }
 
-/// Streams of a burst, connections for whole answers, streams with calls.
+/// Streams of a burst, connections for whole answers.
 pub(crate) const STREAMS: usize = 8;
+
+/// Streams with calls: few and far apart, so that a call seldom waits for another's judgement.
+const CALL_STREAMS: usize = 4;
+const CALLS_APART_MS: u64 = 60;
 
 /// Between the frames of a live stream.
 const GAP_MS: u64 = 10;
@@ -159,7 +163,7 @@ impl Trial<'_> {
                 let calls = self.sizes.calls;
                 self.call(proxy, CALL, calls, [Metric::CallP50, Metric::CallP99].as_slice())
                     .await?;
-                let (bytes, calls) = (self.sizes.long_call, calls.div_ceil(8));
+                let (bytes, calls) = (self.sizes.long_call, calls.div_ceil(2));
                 self.call(proxy, bytes, calls, &[Metric::LongCallP50]).await
             }
             _ => self.json(proxy).await,
@@ -235,11 +239,12 @@ impl Trial<'_> {
         calls: usize,
         metrics: &[Metric],
     ) -> Result<()> {
-        self.sent.clear(STREAMS);
+        self.sent.clear(CALL_STREAMS);
         let mut streams = JoinSet::new();
-        for stream in 0..STREAMS {
+        for stream in 0..CALL_STREAMS {
             let (target, sent) = (proxy.address, self.sent.clone());
-            let plan = Plan::Call { stream, bytes, delay_us: apart(stream, STREAMS, 2) };
+            let delay_us = CALLS_APART_MS * 1000 * stream as u64 / CALL_STREAMS as u64;
+            let plan = Plan::Call { stream, bytes, delay_us };
             streams.spawn(async move {
                 let mut delays = Vec::new();
                 for _ in 0..calls {

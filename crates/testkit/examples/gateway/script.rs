@@ -19,9 +19,10 @@ const CHAT_FRAME: usize = 223;
 /// Different texts before they repeat, so that no two frames in a row are the same.
 pub(crate) const TEXTS: usize = 64;
 
-/// What arguments come in: a delta of a real stream has a few to a few dozen bytes; these are
-/// longer so that 4 KiB arrive in a time worth waiting for.
-const DELTA: usize = 200;
+/// Arguments come in pieces of this many bytes; long ones in about so many longer pieces.
+/// Real pieces are shorter; with these a call arrives in a time worth waiting for.
+const PIECE: usize = 200;
+const PIECES: usize = 50;
 
 const PROSE: &str = "the answer goes on for a while with words that nobody reads at this hour, \
     and then it names the file in which the function lives and says what should become of it; ";
@@ -74,7 +75,7 @@ impl Script {
             ),
         ];
         let arguments = arguments(bytes);
-        for piece in arguments.as_bytes().chunks(DELTA) {
+        for piece in arguments.as_bytes().chunks(PIECE.max(bytes / PIECES)) {
             let piece = String::from_utf8_lossy(piece).replace('\\', "\\\\").replace('"', "\\\"");
             let data = format!(
                 r#"{{"type":"content_block_delta","index":1,"delta":{{"type":"input_json_delta","partial_json":"{piece}"}}}}"#

@@ -17,7 +17,7 @@ const STREAM_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream;
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
 /// Between the frames of a call. Long enough that a frame has arrived before the next is sent.
-const CALL_GAP: Duration = Duration::from_millis(2);
+const CALL_GAP: Duration = Duration::from_millis(4);
 
 /// Rounds of text frames in one write of a burst: about 50 KB.
 const ROUNDS_PER_WRITE: usize = 4;

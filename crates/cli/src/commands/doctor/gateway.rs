@@ -31,13 +31,20 @@ pub(super) fn examine(listen: SocketAddr) -> State {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let status = head.split(' ').nth(1).unwrap_or_default();
     let is_http = head.starts_with("HTTP/1.");
+    let says = body.lines().next().filter(|line| !line.is_empty()).map(str::to_owned);
     let state = match status {
-        "200" if is_http => "running",
-        "503" if is_http => "degraded",
+        "200" if is_http && !says.as_deref().is_some_and(is_ill) => "running",
+        "200" | "503" if is_http => "degraded",
         _ => "something else",
     };
-    let says = body.lines().next().filter(|line| !line.is_empty()).map(str::to_owned);
     State { address: shown, state, says }
+}
+
+/// Whether it says of itself that something is wrong.
+fn is_ill(says: &str) -> bool {
+    let status = serde_json::from_str::<serde_json::Value>(says).ok();
+    let status = status.as_ref().and_then(|says| says.get("status")).and_then(|word| word.as_str());
+    status.is_some_and(|word| word != "ok")
 }
 
 /// A listener on every address is reached on loopback.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use callgate_config::{Error, PolicySet, Watched};
 use callgate_decide::Decider;
+use callgate_policy::Source;
 
 use super::SERVED;
 
@@ -47,6 +48,14 @@ impl Reloader {
 /// Which policies, for the record.
 pub(crate) fn detail(policies: &PolicySet) -> String {
     if policies.origins.is_empty() { "none".to_owned() } else { policies.origins.join(", ") }
+}
+
+/// Whether a file holds another text than the one that was loaded: an edit that came before the
+/// watch began is one, too.
+pub(crate) fn changed_since(loaded: &[Source]) -> bool {
+    loaded.iter().filter(|source| !source.name.starts_with("builtin:")).any(|source| {
+        std::fs::read_to_string(&source.name).map_or(true, |text| text != source.text)
+    })
 }
 
 fn why(error: &Error) -> String {
