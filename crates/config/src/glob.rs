@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -56,7 +57,9 @@ impl Glob {
         self.depth > 1
     }
 
-    /// The files that match now, in the order of their names.
+    /// What matches now, in the order of the names: files, and also what only has the name of one
+    /// (a link to nothing, a pipe). That and a folder that cannot be looked into are for the reader
+    /// to refuse: a policy must not vanish without a word.
     pub(crate) fn expand(&self) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         let mut folders = vec![(self.base.clone(), 1)];
@@ -67,16 +70,23 @@ impl Glob {
                 break;
             }
             let here = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
-            let entries = fs::read_dir(here).into_iter().flatten().flatten();
+            let entries = match fs::read_dir(here) {
+                Ok(entries) => entries.flatten(),
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(_) => {
+                    found.insert(folder);
+                    continue;
+                }
+            };
             for name in entries.map(|entry| entry.file_name()) {
                 if name.as_encoded_bytes().starts_with(b".") && !self.hidden {
                     continue;
                 }
                 let path = folder.join(name);
-                let Ok(about) = fs::metadata(&path) else { continue };
-                if about.is_dir() && depth < self.depth {
+                let is_folder = fs::metadata(&path).is_ok_and(|about| about.is_dir());
+                if is_folder && depth < self.depth {
                     folders.push((path, depth + 1));
-                } else if about.is_file() && self.matcher.is_match(&path) {
+                } else if self.matcher.is_match(&path) {
                     found.insert(path);
                 }
             }
@@ -109,5 +119,8 @@ mod tests {
         assert_eq!(found("[ab].yaml"), ["a.yaml", "b.yaml"]);
         assert_eq!(found(".*.yaml"), [".c.yaml"]);
         assert!(found("nothing/*.yaml").is_empty());
+        std::os::unix::fs::symlink("nowhere", dir.path().join("z.yaml")).unwrap();
+        fs::create_dir(dir.path().join("y.yaml")).unwrap();
+        assert_eq!(found("[yz].yaml"), ["y.yaml", "z.yaml"]);
     }
 }

@@ -144,7 +144,16 @@ impl Gathered {
         let files: Vec<PathBuf> = files.collect();
         self.watched.push(Watched::glob(glob));
         for path in &files {
-            self.read(path, text, problems);
+            // Reading a pipe would wait for somebody to write.
+            match path.is_file() {
+                true => self.read(path, text, problems),
+                false => {
+                    let message = format!("`{}` is not a file that can be read", path.display());
+                    problems
+                        .add(text.span, message)
+                        .hint("remove it, or name the policies one by one");
+                }
+            }
         }
         files.is_empty().then(|| {
             Warning(Diagnostic {

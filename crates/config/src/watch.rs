@@ -236,7 +236,9 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
                 What::Glob(glob) => glob.expand(),
             };
             for path in files {
-                let content = fs::read(&path).ok().map(|bytes| self.hasher.hash_one(bytes));
+                // Reading a pipe would wait for somebody to write.
+                let bytes = path.is_file().then(|| fs::read(&path).ok()).flatten();
+                let content = bytes.map(|bytes| self.hasher.hash_one(bytes));
                 seen.insert(path, content);
             }
         }

@@ -99,6 +99,13 @@ impl Decider {
         self.tell(Kind::PolicyLoaded, detail);
     }
 
+    /// Records that a call which was taken out of a turn could not be put back into a request.
+    pub fn not_restored(&self, context: &Context, call_id: &str, why: &str) {
+        let mut record = record::begin(Kind::ToolCallWarning, context, &context.origin);
+        record.detail = Some(format!("not restored: {call_id}: {why}"));
+        self.0.write(record);
+    }
+
     /// Puts other policies in force, for hearings that begin from now on.
     pub fn swap(&self, policies: Option<Policies>, detail: &str) {
         self.0.policies.store(Arc::new(policies));

@@ -53,8 +53,6 @@ pub enum Oddity {
     Refused,
     /// The response ended inside a call.
     Dropped,
-    /// Calls were put back into a request, or could not be.
-    Restored,
 }
 
 impl Oddity {
@@ -64,7 +62,6 @@ impl Oddity {
             Self::Normalised => "normalised",
             Self::Refused => "refused",
             Self::Dropped => "dropped",
-            Self::Restored => "restored",
         }
     }
 }

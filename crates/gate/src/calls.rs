@@ -124,12 +124,16 @@ impl Core {
         let added = call.assembly.add(piece, limit);
         let grown = call.assembly.kept().saturating_sub(kept);
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
-        let complete = added == Added::Completes && by_arguments;
+        let complete = added == Added::Completes;
+        // Where an end of its own is still to come, the verdict need not wait for that: nothing but
+        // white space may be added any more. A call that is written anew needs all of its frames.
+        let early = complete && (by_arguments || !call.leaves_whole());
         match call.state {
-            State::Naming if complete => self.ask(piece.slot),
+            State::Naming if complete && by_arguments => self.ask(piece.slot),
             State::Naming if named => self.ask_name(piece.slot),
-            State::NameAsked | State::Held if complete => self.ask(piece.slot),
-            State::Live if added == Added::Completes => self.ask(piece.slot),
+            State::NameAsked if complete && by_arguments => self.ask(piece.slot),
+            State::Held if early => self.ask(piece.slot),
+            State::Live if complete => self.ask(piece.slot),
             _ => {}
         }
         self.kept += grown;

@@ -95,11 +95,9 @@ impl Core {
         let message = "the upstream broke off its response".to_owned();
         self.stream = match whole {
             true => Stream::Closed(Ending::Error(message)),
-            false => Stream::Failing {
-                blame: Blame::Upstream,
-                message,
-                as_body: self.is_body_asked(),
-            },
+            false => {
+                Stream::Failing { blame: Blame::Upstream, message, as_body: self.is_body_asked() }
+            }
         };
     }
 

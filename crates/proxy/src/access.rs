@@ -15,8 +15,9 @@ pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// How gateway keys begin.
+/// How gateway keys begin, and how long they are at least.
 const KEY_PREFIX: &str = "cg_";
+const KEY_LENGTH: usize = 40;
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,14 +99,13 @@ pub(crate) fn principal(
         let found = api_keys(headers).find_map(|key| decider.find_key(key));
         match (found, trust) {
             (Some(found), _) => return Ok(Principal { who: of_key(found), swap: true }),
+            (None, Trust::Keys) if api_keys(headers).next().is_none() => {
+                return Err(Denied::NoKey);
+            }
             (None, Trust::Keys) => return Err(Denied::BadKey),
             // On loopback the operator's own key is lent to whoever sends none.
             (None, Trust::Local) => return Ok(Principal { who: local(), swap: true }),
         }
-    }
-    // A gateway key where the provider's own is expected would be sent to the provider.
-    if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) {
-        return Err(Denied::MisplacedKey);
     }
     match trust {
         Trust::Local => Ok(Principal { who: local(), swap: false }),
@@ -119,6 +119,22 @@ fn of_key(key: callgate_decide::KeyInfo) -> Who {
 
 fn local() -> Who {
     Who { user: Some("local".to_owned()), ..Who::default() }
+}
+
+/// Whether a gateway key stands anywhere in what is about to be sent to a provider.
+pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
+    let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    values.chain(query.map(Into::into)).any(|text| {
+        text.match_indices(KEY_PREFIX).any(|(at, _)| {
+            let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
+            let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();
+            length >= KEY_LENGTH
+        })
+    })
+}
+
+fn is_of_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
 /// Whatever stands where SDKs put the provider's key.

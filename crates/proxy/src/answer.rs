@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 
 use bytes::Bytes;
+use callgate_dialect::Blame;
 use callgate_gate::{Asked, Ending, Gate};
 use callgate_wire::Decoder;
 use http::header::{CONTENT_TYPE, HeaderName};
@@ -158,9 +159,13 @@ async fn error_status(
     let decoded =
         decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut Vec::new()));
     decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
-    let cleaned = std::str::from_utf8(&plain)
-        .ok()
-        .and_then(|text| callgate_dialect::clean_error(exchange.dialect(), text));
+    let Ok(text) = std::str::from_utf8(&plain) else {
+        // Some clients would read calls in it that callgate cannot.
+        let why = "callgate withheld the text of this error: it is not UTF-8";
+        let body = exchange.dialect().error_body(Blame::Upstream, why);
+        return Ok(Response::from_parts(parts, Outgoing::whole(Bytes::from(body))));
+    };
+    let cleaned = callgate_dialect::clean_error(exchange.dialect(), text);
     let body = cleaned.map_or(Bytes::from(plain), Bytes::from);
     Ok(Response::from_parts(parts, Outgoing::whole(body)))
 }

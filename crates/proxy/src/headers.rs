@@ -9,7 +9,6 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::access;
 use crate::settings::ApiKey;
 
 /// They speak of one connection (RFC 9110, section 7.6.1).
@@ -97,9 +96,14 @@ pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) 
 }
 
 /// Everything a provider may know the client by: responses are bound to it.
-pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&str> {
-    access::api_keys(headers).collect()
+pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&[u8]> {
+    let of = |name: &&str| headers.get_all(*name).iter().map(HeaderValue::as_bytes);
+    CREDENTIALS.iter().flat_map(of).collect()
 }
+
+/// Headers in which clients of model APIs prove who they are.
+const CREDENTIALS: [&str; 5] =
+    ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"];
 
 /// All values of the header, as one list.
 pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::header::ToStrError> {

@@ -92,9 +92,9 @@ impl Refusal {
             Self::Access(Denied::BadKey) => "callgate: this gateway key is not known, or was \
                 revoked. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
-            Self::Access(Denied::MisplacedKey) => "callgate: a gateway key stands where the \
-                provider's own key is expected. Send it as `x-callgate-key`, or let the operator \
-                set `api_key_env` for this provider."
+            Self::Access(Denied::MisplacedKey) => "callgate: a gateway key would have been \
+                sent to the provider. Send it as `x-callgate-key` only, or let the operator set \
+                `api_key_env` for this provider."
                 .to_owned(),
             Self::Nowhere(nowhere) => no_route(*nowhere),
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 pub(crate) type Binding = [u8; 32];
 
 /// Binds turns to a principal, a provider and the credential its provider knows it by.
-pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&str]) -> Binding {
+pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&[u8]]) -> Binding {
     let mut hash = Sha256::new();
     let parts = [&who.org, &who.team, &who.user, &who.key];
-    let parts = parts.map(|part| part.as_deref().unwrap_or_default());
-    for part in parts.iter().chain(&[provider]).chain(credentials) {
+    let parts = parts.map(|part| part.as_deref().unwrap_or_default().as_bytes());
+    for part in parts.iter().chain(&[provider.as_bytes()]).chain(credentials) {
         hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
+        hash.update(part);
     }
     hash.finalize().into()
 }

@@ -104,7 +104,7 @@ impl Routes {
                 Some(site) => self.at(site, method, path),
                 None => Route::Nowhere(Nowhere::NoProvider),
             },
-            None => self.passed_through(path, versioned),
+            None => self.passed_through(method, path, versioned),
         }
     }
 
@@ -123,9 +123,9 @@ impl Routes {
         let path = if site.base.ends_with("/v1") { bare } else { path };
         let dialect = site.provider.dialect;
         let versioned = format!("/v1{bare}");
-        let opened = self.is_opened(&versioned) || self.is_opened(path);
+        let opened = (self.is_opened(&versioned) || self.is_opened(path))
+            && !table::is_inspected(dialect, &versioned);
         let treatment = match table::treatment(dialect, method, &versioned) {
-            // What callgate reads stays inspected, whatever was opened around it.
             None | Some(Treatment::Refuse(_)) if opened => Treatment::Pass,
             None => return Route::Nowhere(Nowhere::Unknown),
             Some(Treatment::Refuse(why)) => return Route::Nowhere(Nowhere::Unread(why)),
@@ -136,15 +136,16 @@ impl Routes {
     }
 
     /// Paths the operator opened go to the provider of their kind.
-    fn passed_through(&self, path: &str, versioned: bool) -> Route {
+    fn passed_through(&self, method: &Method, path: &str, versioned: bool) -> Route {
         let dialect = if versioned { Dialect::Anthropic } else { Dialect::OpenAiChat };
         match self.serving(dialect).or(self.sites.first()) {
-            Some(site) if self.is_opened(path) => self.at(site, &Method::GET, path),
+            Some(site) if self.is_opened(path) => self.at(site, method, path),
             _ => Route::Nowhere(Nowhere::Unknown),
         }
     }
 
-    /// Whether the operator said that this path may pass unread: itself, or below one that ends with `/`.
+    /// Whether the operator said that this path may pass unread: itself, or below one that ends
+    /// with `/`. What callgate reads stays inspected, whatever is opened around it.
     fn is_opened(&self, path: &str) -> bool {
         self.passthrough.iter().any(|opened| {
             path == opened || (opened.ends_with('/') && path.starts_with(opened.as_str()))

@@ -9,7 +9,7 @@ use http::{HeaderMap, Request};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
-use crate::access::Principal;
+use crate::access::{self, Denied, Principal};
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::respond::Refusal;
@@ -32,6 +32,9 @@ pub(crate) async fn request(
         let key = provider.api_key.as_ref();
         key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
+    }
+    if access::holds_key(&headers, parts.uri.query()) {
+        return Err(Refusal::Access(Denied::MisplacedKey));
     }
     let body = if body.is_end_stream() {
         RequestBody::Empty
@@ -79,7 +82,7 @@ async fn restored(
     });
     let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
     for (call, why) in &restored.skipped {
-        tracing::info!(call, why, "a removed call was not restored");
+        inner.decider.not_restored(&exchange.context, call, why);
     }
     match restored.body {
         None => Ok(RequestBody::Whole(sent)),

@@ -96,6 +96,8 @@ const HEAD: &str = r#"#
 fn next(path: &Path, project: bool) -> String {
     let shown = printable(&path.display().to_string());
     let option = if project { format!(" --policy {shown}") } else { String::new() };
+    // The gateway serves no single project.
+    let serve = if project { "" } else { "  put it before an agent        callgate serve\n" };
     format!(
         "wrote {shown}\n\
          \n\
@@ -103,6 +105,7 @@ fn next(path: &Path, project: bool) -> String {
            edit it, then find mistakes   callgate policy check {shown}\n  \
            see its rules                 callgate policy list {shown}\n  \
            try a call                    callgate check{option} --tool Bash --input '{{\"command\":\"ls\"}}'\n  \
-           judge a model's response      callgate filter{option} --dialect anthropic < response.sse\n"
+           judge a model's response      callgate filter{option} --dialect anthropic < response.sse\n\
+         {serve}"
     )
 }

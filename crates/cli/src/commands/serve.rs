@@ -39,7 +39,6 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let audit = Audit::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
-    decider.loaded(&reload::detail(&resolved.policies));
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
     runtime.block_on(serve(resolved, decider, config.map(Path::to_owned)))?;
     // What streams were cut off is recorded when they are dropped: before the last flush.
@@ -72,9 +71,10 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let server =
         Server::start(resolved.proxy.clone(), decider.clone()).await.map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
+    decider.loaded(&reload::detail(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
     let watched = resolved.policies.watched.clone();
-    let reloader = reload::Reloader::new(config, decider);
+    let reloader = reload::Reloader::start(config, decider);
     let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
     if reload::changed_since(&resolved.policies.sources) {
         watch.trigger();

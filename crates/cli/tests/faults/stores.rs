@@ -158,19 +158,17 @@ type Check = fn(&Gateway, &dyn Fn(), &dyn Fn());
 #[test]
 fn text_does_not_wait_for_a_locked_store() {
     let upstream = server();
-    for policy in [ALLOW, HELD] {
-        for durability in ["disk", "process"] {
-            let gateway = gateway(&upstream, policy, &settings(durability, "deny"));
-            for path in [MESSAGES, CHAT] {
-                let locked = lock(&gateway.folder().join("callgate.db"));
-                let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
-                assert!(exchange.read_until(SAID));
-                let so_far = String::from_utf8_lossy(&exchange.reply().body).into_owned();
-                assert!(!so_far.contains(UNRECORDED), "{path}: the text came with the denial");
-                is_denied(path, &exchange.finish().unwrap());
-                drop(locked);
-                recovers(&gateway);
-            }
+    for (policy, durability) in BOTH {
+        let gateway = gateway(&upstream, policy, &settings(durability, "deny"));
+        for path in [MESSAGES, CHAT] {
+            let locked = lock(&gateway.folder().join("callgate.db"));
+            let mut exchange = Exchange::open(gateway.address(), &ask(path)).unwrap();
+            assert!(exchange.read_until(SAID));
+            let so_far = String::from_utf8_lossy(&exchange.reply().body).into_owned();
+            assert!(!so_far.contains(UNRECORDED), "{path}: the text came with the denial");
+            is_denied(path, &exchange.finish().unwrap());
+            drop(locked);
+            recovers(&gateway);
         }
     }
 }

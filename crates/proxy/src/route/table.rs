@@ -43,32 +43,45 @@ pub(crate) fn treatment(dialect: Dialect, method: &Method, path: &str) -> Option
         Dialect::Anthropic => row(&ANTHROPIC, path),
         Dialect::OpenAiChat => row(&CHAT, path),
     }?;
-    match row.method {
-        Some(only) if only != method => Some(row.otherwise),
-        _ => Some(row.treatment),
-    }
+    let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
+    Some(if known { row.treatment } else { row.otherwise })
+}
+
+/// Whether callgate reads the answers of this path, whatever the method: it is never opened.
+pub(crate) fn is_inspected(dialect: Dialect, path: &str) -> bool {
+    let row = match dialect {
+        Dialect::Anthropic => row(&ANTHROPIC, path),
+        Dialect::OpenAiChat => row(&CHAT, path),
+    };
+    row.is_some_and(|row| [row.treatment, row.otherwise].contains(&Treatment::Inspect))
 }
 
 /// One line of a table.
 struct Row {
     /// `*` stands for one segment, `**` at the end for any number, none included.
     pattern: &'static str,
-    /// The method it is about; every method if none.
-    method: Option<&'static str>,
+    /// The methods it is about; every method if none.
+    methods: &'static [&'static str],
     treatment: Treatment,
     /// What becomes of other methods.
     otherwise: Treatment,
 }
 
 const fn any(pattern: &'static str, treatment: Treatment) -> Row {
-    Row { pattern, method: None, treatment, otherwise: treatment }
+    Row { pattern, methods: &[], treatment, otherwise: treatment }
 }
 
 const fn posted(pattern: &'static str, treatment: Treatment) -> Row {
-    let otherwise = Treatment::Refuse("only POST is known of this path");
-    Row { pattern, method: Some("POST"), treatment, otherwise }
+    Row { pattern, methods: &["POST"], treatment, otherwise: Treatment::Refuse(OTHER_METHOD) }
 }
 
+/// Read or deleted, never asked anything: some servers run models by a POST to such paths.
+const fn looked_up(pattern: &'static str) -> Row {
+    let otherwise = Treatment::Refuse(OTHER_METHOD);
+    Row { pattern, methods: &["GET", "HEAD", "DELETE"], treatment: Treatment::Pass, otherwise }
+}
+
+const OTHER_METHOD: &str = "this method is not known of this path";
 const BATCH_RESULTS: &str =
     "the results of a batch may hold tool calls, and callgate does not read them yet";
 const ANOTHER_API: &str = "it belongs to an API that callgate does not read yet";
@@ -84,8 +97,8 @@ const ANTHROPIC: [Row; 16] = [
     any("/v1/sessions/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/environments/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/models", Treatment::Pass),
-    any("/v1/models/*", Treatment::Pass),
+    looked_up("/v1/models"),
+    looked_up("/v1/models/*"),
     any("/v1/files", Treatment::Pass),
     any("/v1/files/*", Treatment::Pass),
     any("/v1/skills/**", Treatment::Pass),
@@ -97,7 +110,7 @@ const CHAT: [Row; 27] = [
     any("/v1/chat/completions", Treatment::Inspect),
     Row {
         pattern: "/v1/chat/completions/*",
-        method: Some("DELETE"),
+        methods: &["DELETE"],
         treatment: Treatment::Pass,
         otherwise: Treatment::Inspect,
     },
@@ -118,8 +131,8 @@ const CHAT: [Row; 27] = [
     any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/realtime/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/live/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/models", Treatment::Pass),
-    any("/v1/models/**", Treatment::Pass),
+    looked_up("/v1/models"),
+    looked_up("/v1/models/**"),
     posted("/v1/embeddings", Treatment::Pass),
     any(
         "/v1/files/*/content",
@@ -138,7 +151,7 @@ const CHAT: [Row; 27] = [
     posted("/v1/moderations", Treatment::Pass),
     any("/v1/vector_stores", Treatment::Pass),
     any("/v1/vector_stores/**", Treatment::Pass),
-    any("/v1/organization/**", Treatment::Pass),
+    looked_up("/v1/organization/**"),
 ];
 
 fn row<const N: usize>(table: &'static [Row; N], path: &str) -> Option<&'static Row> {

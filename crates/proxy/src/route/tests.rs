@@ -148,3 +148,32 @@ fn crooked_paths_go_nowhere() {
     }
     assert!(goes("GET", "/v1/models/ft:gpt-4o%3Aacme").is_ok());
 }
+
+#[test]
+fn models_are_looked_up_and_not_run() {
+    for path in ["/v1/models/gemini-pro:generateContent", "/v1/models"] {
+        assert!(matches!(goes("POST", path), Err(Nowhere::Unread(_))), "{path}");
+        assert!(goes("GET", path).is_ok(), "{path}");
+    }
+}
+
+#[test]
+fn nothing_opens_what_is_inspected() {
+    let mut settings = routes(&["/"]);
+    assert!(goes_with(&settings, "POST", "/x", false).is_ok());
+    assert!(!matches!(
+        goes_with(&settings, "PUT", "/v1/messages", true),
+        Ok((_, _, Treatment::Pass))
+    ));
+    // A base that has the version in it.
+    let site = settings.sites.remove(0);
+    let provider = provider("anthropic", "https://a.example/v1", site.provider.dialect);
+    let target = Target::new(&provider.base_url).unwrap();
+    settings.sites.insert(0, Arc::new(Site { provider, target, base: "/v1".into() }));
+    for method in ["POST", "GET", "PUT"] {
+        for path in ["/messages", "/v1/messages", "/anthropic/messages"] {
+            let went = goes_with(&settings, method, path, true);
+            assert!(!matches!(went, Ok((_, _, Treatment::Pass))), "{method} {path}: {went:?}");
+        }
+    }
+}

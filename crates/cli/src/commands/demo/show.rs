@@ -68,33 +68,38 @@ impl Table {
 /// The word of an event.
 pub(crate) fn kind(data: &str) -> String {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
-    event["type"].as_str().unwrap_or("message").to_owned()
+    text(&event, "/type")
 }
 
 /// An event in a line, or in as many as its text has.
 fn summary(data: &str) -> Vec<String> {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
-    let block = &event["content_block"];
-    let delta = &event["delta"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    match (text(&event["type"]).as_str(), text(&block["type"]).as_str()) {
+    match (text(&event, "/type").as_str(), text(&event, "/content_block/type").as_str()) {
         ("message_start", _) => vec!["begin".to_owned()],
-        ("content_block_start", "tool_use") => vec![format!("call   {}", text(&block["name"]))],
-        ("content_block_start", _) | ("ping", _) => Vec::new(),
-        ("content_block_delta", _) if delta["partial_json"].is_string() => {
-            vec![format!("args   {}", text(&delta["partial_json"]))]
+        ("content_block_start", "tool_use") => {
+            vec![format!("call   {}", text(&event, "/content_block/name"))]
         }
-        ("content_block_delta", _) => {
-            let said = text(&delta["text"]);
-            let mut lines = said.lines().filter(|line| !line.is_empty());
-            let first = lines.next().map(|line| format!("text   {line}"));
-            first.into_iter().chain(lines.map(|line| format!("       {line}"))).collect()
-        }
+        ("content_block_start" | "ping", _) => Vec::new(),
+        ("content_block_delta", _) => match text(&event, "/delta/partial_json").as_str() {
+            "" => said(&text(&event, "/delta/text")),
+            piece => vec![format!("args   {piece}")],
+        },
         ("content_block_stop", _) => vec!["end".to_owned()],
-        ("message_delta", _) => vec![format!("stop   {}", text(&delta["stop_reason"]))],
+        ("message_delta", _) => vec![format!("stop   {}", text(&event, "/delta/stop_reason"))],
         ("message_stop", _) => vec!["done".to_owned()],
         (other, _) => vec![other.to_owned()],
     }
+}
+
+fn said(text: &str) -> Vec<String> {
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    let first = lines.next().map(|line| format!("text   {line}"));
+    first.into_iter().chain(lines.map(|line| format!("       {line}"))).collect()
+}
+
+/// The text at a place; nothing if there is none.
+fn text(event: &Value, place: &str) -> String {
+    event.pointer(place).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// One line for each record.

@@ -36,7 +36,8 @@ pub(crate) fn text(resolved: &Resolved, address: SocketAddr, decider: &Decider) 
 }
 
 fn row(text: &mut String, name: &str, value: &str) {
-    let _ = writeln!(text, "  {name:<9} {value}");
+    let line = format!("  {name:<9} {value}");
+    let _ = writeln!(text, "{}", line.trim_end());
 }
 
 fn policies(resolved: &Resolved, decider: &Decider) -> String {
@@ -63,6 +64,11 @@ fn records(resolved: &Resolved) -> String {
 /// What to set for each agent and SDK.
 fn settings(resolved: &Resolved, address: SocketAddr) -> String {
     let mut text = String::new();
+    // A gateway that listens everywhere is reached by a name that only the operator knows.
+    let address = match address.ip().is_unspecified() {
+        true => format!("THIS-MACHINE:{}", address.port()),
+        false => address.to_string(),
+    };
     let serves =
         |dialect| resolved.proxy.providers.iter().any(|provider| provider.dialect == dialect);
     if serves(Dialect::Anthropic) {

@@ -17,7 +17,7 @@ pub(crate) struct Reloader {
 }
 
 impl Reloader {
-    pub(crate) fn new(
+    pub(crate) fn start(
         config: Option<PathBuf>,
         decider: Decider,
     ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
@@ -58,12 +58,17 @@ pub(crate) fn changed_since(loaded: &[Source]) -> bool {
     })
 }
 
+/// Why, without the text of the file: that may hold a secret somebody pasted, and this goes into
+/// the log and the record. `callgate config check` draws it.
 fn why(error: &Error) -> String {
-    match error {
+    let said = match error {
         Error::Rejected(rejected) => {
-            let problems = rejected.rendered(false);
-            format!("{rejected}\n{}", problems.join("\n"))
+            let problems = rejected.problems.iter().map(|problem| {
+                format!("{}:{}: {}", problem.source, problem.span.line, problem.message)
+            });
+            format!("{rejected}\n{}", problems.collect::<Vec<_>>().join("\n"))
         }
         other => other.to_string(),
-    }
+    };
+    callgate_scan::redact(&said).into_owned()
 }

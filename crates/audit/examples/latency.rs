@@ -1,7 +1,6 @@
-//! What an append costs. A measurement, not a test of speed:
-//! `cargo test -p callgate-audit --test latency -- --ignored --nocapture --test-threads 1`
+//! What an append costs: `cargo run --release --package callgate-audit --example latency`.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic ends the measurement")]
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,6 +8,12 @@ use std::time::{Duration, Instant};
 use callgate_audit::{
     Action, Audit, Durability, Kind, Location, Receipt, Record, Settings, Tool, Verdict,
 };
+
+fn main() {
+    one_append();
+    many_appends();
+    open_append_close();
+}
 
 /// A record as the gateway writes one for an allowed call.
 fn call() -> Record {
@@ -50,8 +55,6 @@ fn report(what: &str, mut times: Vec<Duration>) {
     println!("{what:45} p50 {p50:>9} ns   p90 {p90:>9} ns   p99 {p99:>9} ns");
 }
 
-#[test]
-#[ignore = "a measurement"]
 fn one_append() {
     for (what, durability, many, pause) in [
         ("process, one after another", Durability::Process, 20_000, 0),
@@ -78,8 +81,6 @@ fn one_append() {
     }
 }
 
-#[test]
-#[ignore = "a measurement"]
 fn many_appends() {
     for (what, durability) in [("process", Durability::Process), ("disk", Durability::Disk)] {
         for later in [false, true] {
@@ -105,8 +106,6 @@ fn many_appends() {
     }
 }
 
-#[test]
-#[ignore = "a measurement"]
 fn open_append_close() {
     for running in [false, true] {
         let folder = tempfile::tempdir().unwrap();
