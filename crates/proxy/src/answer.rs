@@ -159,7 +159,9 @@ async fn error_status(
     let decoded =
         decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut Vec::new()));
     decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
-    let Ok(text) = std::str::from_utf8(&plain) else {
+    // UTF-16 of plain letters is UTF-8 with zeros in between.
+    let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = readable else {
         // Some clients would read calls in it that callgate cannot.
         let why = "callgate withheld the text of this error: it is not UTF-8";
         let body = exchange.dialect().error_body(Blame::Upstream, why);

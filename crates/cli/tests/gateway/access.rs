@@ -80,6 +80,30 @@ fn add_key(setup: &Setup, args: &[&str]) -> String {
     key.unwrap_or_else(|| panic!("no key in {text}")).trim_matches(['"', ',']).to_owned()
 }
 
+/// Wherever a client puts it, a gateway key is not the provider's to see.
+#[test]
+fn a_gateway_key_never_goes_up() {
+    let upstream = server();
+    let setup = setup(&upstream, ALLOW, "").listen("0.0.0.0:0");
+    let key = add_key(&setup, &["ci"]);
+    let gateway = setup.start();
+    for (name, value) in [
+        ("authorization", format!("Bearer {key}")),
+        ("authorization", key.clone()),
+        ("x-api-key", key.clone()),
+        ("api-key", key.clone()),
+        ("x-other", format!("a {key} b")),
+    ] {
+        let request = ask(MESSAGES).header("x-callgate-key", &key).header(name, &value);
+        let reply = request.send(gateway.address());
+        assert_eq!(reply.status, 401, "{name}: {}", reply.text());
+    }
+    let query = format!("{MESSAGES}?key={key}");
+    let reply = ask(&query).header("x-callgate-key", &key).send(gateway.address());
+    assert_eq!(reply.status, 401, "{}", reply.text());
+    assert!(upstream.requests().is_empty());
+}
+
 #[test]
 fn another_address_needs_a_key() {
     let upstream = server();

@@ -72,6 +72,24 @@ fn a_call_under_an_error_status_does_not_reach_a_client_that_reads_bodies_only()
     }
 }
 
+/// Clients that guess the character set of an error would read what callgate cannot.
+#[test]
+fn an_error_that_is_not_utf8_is_withheld() {
+    let call = r#"{"error":{"tool_calls":[{"function":{"name":"delete_all","arguments":"{}"}}]}}"#;
+    let utf16: Vec<u8> = call.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let broken = [call.as_bytes(), b"\xff"].concat();
+    for body in [utf16, broken] {
+        let upstream = Upstream::always(Answer::json(400, body));
+        let gateway = gateway(&upstream, DENY, "");
+        for path in [MESSAGES, CHAT] {
+            let reply = ask(path).send(gateway.address());
+            assert_eq!(reply.status, 400);
+            let text = reply.text().replace('\0', "");
+            assert!(!text.contains("delete_all"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn an_unknown_coding_is_refused() {
     for (path, answer) in turns("delete_all", "{}") {
