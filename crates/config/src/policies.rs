@@ -43,7 +43,7 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
             None => gathered.file(find::read(file, "policy")?, file),
         }
     }
-    let set = gathered.compile(&Surface::ALL, Vec::new());
+    let set = gathered.compile(&Surface::ALL);
     set.map_err(|(sources, problems)| Rejected { what: "policy", sources, problems }.into())
 }
 
@@ -96,8 +96,7 @@ impl Gathered {
         list: &[WrittenPolicy],
         config: &Path,
         problems: &mut Problems<'_>,
-    ) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+    ) {
         for entry in list {
             match entry {
                 WrittenPolicy::Inline(node) => self.inline(vec![node.clone()]),
@@ -108,7 +107,7 @@ impl Gathered {
                         .hint(format!("the only built-in policy is `{STARTER}`"));
                 }
                 WrittenPolicy::Named(text) if is_glob(&text.value) => {
-                    warnings.extend(self.glob(text, config, problems));
+                    self.glob(text, config, problems);
                 }
                 WrittenPolicy::Named(text) => {
                     let path = beside(config, &text.value);
@@ -117,26 +116,15 @@ impl Gathered {
                 }
             }
         }
-        warnings
     }
 
-    /// Whether no policy was found.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
-    fn glob(
-        &mut self,
-        text: &At<String>,
-        config: &Path,
-        problems: &mut Problems<'_>,
-    ) -> Option<Warning> {
+    fn glob(&mut self, text: &At<String>, config: &Path, problems: &mut Problems<'_>) {
         let glob = match Glob::new(&beside(config, &text.value)) {
             Ok(glob) => glob,
             Err(why) => {
                 let message = format!("cannot read the glob `{}`", text.value);
                 problems.add(text.span, message).label(why);
-                return None;
+                return;
             }
         };
         // The config itself may well lie among its policies.
@@ -155,15 +143,12 @@ impl Gathered {
                 }
             }
         }
-        files.is_empty().then(|| {
-            Warning(Diagnostic {
-                source: config.to_string_lossy().into_owned(),
-                span: text.span,
-                message: format!("no file matches `{}`", text.value),
-                label: String::new(),
-                hint: Some("paths are relative to the folder of this file".to_owned()),
-            })
-        })
+        if files.is_empty() {
+            // Rules that vanish with their folder, or by a slip of the pen, must not open the gate.
+            problems
+                .add(text.span, format!("no file matches `{}`", text.value))
+                .hint("paths are relative to the folder of this file");
+        }
     }
 
     fn read(&mut self, path: &Path, text: &At<String>, problems: &mut Problems<'_>) {
@@ -185,7 +170,6 @@ impl Gathered {
     pub(crate) fn compile(
         self,
         served: &[Surface],
-        mut warnings: Vec<Warning>,
     ) -> Result<PolicySet, (Vec<Source>, Vec<Diagnostic>)> {
         let compiled = {
             let documents: Vec<Document<'_>> =
@@ -194,8 +178,7 @@ impl Gathered {
         };
         match compiled {
             Err(problems) => Err((self.sources, problems)),
-            Ok((policies, noticed)) => {
-                warnings.extend(noticed);
+            Ok((policies, warnings)) => {
                 let compiled = (!self.parts.is_empty()).then_some(policies);
                 let Self { sources, mut origins, watched, .. } = self;
                 origins.dedup();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use callgate_audit::Location;
 use callgate_call::Surface;
 use callgate_policy::yaml::{At, Problems};
-use callgate_policy::{Diagnostic, Source, Warning};
+use callgate_policy::{Diagnostic, Source};
 use callgate_proxy::{ApiKey, Provider, Timeouts};
 use url::Url;
 
@@ -71,7 +71,7 @@ pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, 
 fn defaults(served: &[Surface]) -> Result<Resolved, Error> {
     let mut gathered = Gathered::default();
     gathered.starter();
-    let mut policies = gathered.compile(served, Vec::new()).map_err(rejected("policy"))?;
+    let mut policies = gathered.compile(served).map_err(rejected("policy"))?;
     // A file that is made later applies then.
     policies.watched.extend(find::candidates().iter().map(|path| Watched::file(path)));
     resolve(Written::default(), None, policies, Vec::new())
@@ -83,12 +83,11 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     let written = file::read(&source, &mut problems);
     let mut gathered = Gathered::default();
     gathered.config(source.clone());
-    let mut warnings = Vec::new();
     if let Some(written) = &written {
-        warnings = gather(written, path, &mut gathered, &mut problems);
+        gather(written, path, &mut gathered, &mut problems);
     }
     let own = problems.into_list();
-    let policies = gathered.compile(served, warnings);
+    let policies = gathered.compile(served);
     // Settings and policies are told of together, wherever the problems are.
     match (written, policies) {
         (Some(written), Ok(policies)) if own.is_empty() => {
@@ -103,29 +102,13 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     }
 }
 
-/// What the policies of the config are. Warns of what is hardly meant.
-fn gather(
-    written: &Written,
-    path: &Path,
-    gathered: &mut Gathered,
-    problems: &mut Problems<'_>,
-) -> Vec<Warning> {
+/// What the policies of the config are.
+fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mut Problems<'_>) {
     match (&written.policies, &written.own_policy) {
-        (Some(list), _) => {
-            let before = problems.len();
-            let warnings = gathered.listed(&list.value, path, problems);
-            // Files that vanish must not mean that nothing is judged any more.
-            if !list.value.is_empty() && gathered.is_empty() && problems.len() == before {
-                problems
-                    .add(list.span, "none of these policies is there")
-                    .hint("`policies: []` says that nothing is to be judged");
-            }
-            return warnings;
-        }
+        (Some(list), _) => gathered.listed(&list.value, path, problems),
         (None, Some(own)) => gathered.inline(vec![own.clone()]),
         (None, None) => gathered.starter(),
     }
-    Vec::new()
 }
 
 fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {

@@ -59,7 +59,13 @@ impl Context {
 impl Inner {
     /// Writes a record for which nobody waits. Should it fail, the store's health tells.
     pub(crate) fn write(&self, record: Record) {
-        drop(self.audit.append_later(record));
+        let receipt = self.audit.append_later(record);
+        // Refused at once: the queue is full.
+        if receipt.is_ready()
+            && let Err(error) = receipt.wait()
+        {
+            tracing::error!(%error, "a record is lost");
+        }
     }
 }
 
@@ -99,10 +105,10 @@ impl Decider {
         self.tell(Kind::PolicyLoaded, detail);
     }
 
-    /// Records that a call which was taken out of a turn could not be put back into a request.
-    pub fn not_restored(&self, context: &Context, call_id: &str, why: &str) {
+    /// Records that calls which were taken out of a turn could not be put back into a request.
+    pub fn not_restored(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::ToolCallWarning, context, &context.origin);
-        record.detail = Some(format!("not restored: {call_id}: {why}"));
+        record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);
     }
 

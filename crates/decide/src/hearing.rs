@@ -26,6 +26,8 @@ pub struct Hearing {
     denied: Vec<(CallNumber, RecordId)>,
     /// Calls and oddities recorded.
     recorded: u64,
+    /// Oddities seen.
+    odd: u64,
 }
 
 /// Tells the calls of one response apart: ids may be missing, or lie.
@@ -97,6 +99,7 @@ impl Hearing {
             held: Vec::new(),
             denied: Vec::new(),
             recorded: 0,
+            odd: 0,
         }
     }
 
@@ -225,6 +228,10 @@ impl Hearing {
 
     /// Something odd about the response; `tool` is the call it is about.
     pub fn odd(&mut self, oddity: Oddity, tool: Option<&str>, why: &str) {
+        self.odd += 1;
+        if self.odd > MAX_ODD {
+            return;
+        }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
         let dropped = matches!(oddity, Oddity::Refused | Oddity::Dropped | Oddity::Withheld);
@@ -249,7 +256,10 @@ impl Hearing {
         record.stop_reason = end.stop_reason;
         record.calls = Some(end.calls);
         record.timing.total_ms = Some(millis(self.begun));
-        record.detail = end.failure;
+        record.detail = match self.odd.saturating_sub(MAX_ODD) {
+            0 => end.failure,
+            more => Some(format!("{}{more} more oddities are not recorded", said(end.failure))),
+        };
         self.inner.write(record);
     }
 
@@ -257,6 +267,13 @@ impl Hearing {
         self.recorded += 1;
         self.inner.write(record);
     }
+}
+
+/// A hostile response could be odd in every frame, and push everything else out of the store.
+const MAX_ODD: u64 = 64;
+
+fn said(failure: Option<String>) -> String {
+    failure.map_or_else(String::new, |failure| format!("{failure}; "))
 }
 
 /// What came of judging a whole call.

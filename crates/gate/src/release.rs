@@ -15,6 +15,9 @@ const NEUTRAL: &str = "There is nothing further to do in this turn.";
 /// Said where a part of the turn could not be read and nothing else is left of it.
 const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
 
+/// Signatures kept of one turn. Some are as long as a frame may be.
+const MAX_SIGNATURES: usize = 8;
+
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
     pub(crate) fn end_dangling(&mut self, out: &mut Vec<u8>) {
@@ -116,9 +119,12 @@ impl Core {
                 Fate::Keep
             }
             What::Signature => {
-                let mut text = String::new();
-                decode_into(part.at.of(data), &mut None, &mut text);
-                self.lane(part.lane).signatures.push(text);
+                // They only help to know the turn again: the first ones do.
+                if self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
+                    let mut text = String::new();
+                    decode_into(part.at.of(data), &mut None, &mut text);
+                    self.lane(part.lane).signatures.push(text);
+                }
                 Fate::Keep
             }
         }

@@ -138,12 +138,22 @@ fn policies_of(nodes: &[Node], problems: &mut Problems<'_>) -> Vec<PolicySource>
 }
 
 fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
+    let known = problems.len();
     fields.check(POLICY_KEYS, &[], problems);
     let name = fields.get("policy").and_then(|node| text(node, "`policy`", problems));
     if fields.get("policy").is_none() {
         problems
             .add(fields.start(), "the policy has no name")
             .hint("begin with `policy: some-name`");
+    }
+    let says_something =
+        ["rules", "default", "defaults"].iter().any(|key| fields.get(key).is_some());
+    // With another problem in it, that one says more.
+    if !says_something && problems.len() == known {
+        // A file that was cut off while it was written looks like this.
+        problems
+            .add(fields.start(), "the policy says nothing")
+            .hint("add `rules`, or `default: allow` if it is to allow everything");
     }
     let mut rules = Vec::new();
     if let Some(node) = fields.get("rules") {

@@ -103,12 +103,18 @@ pub(crate) fn principal(
                 return Err(Denied::NoKey);
             }
             (None, Trust::Keys) => return Err(Denied::BadKey),
+            (None, Trust::Local) if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) => {
+                return Err(Denied::BadKey);
+            }
             // On loopback the operator's own key is lent to whoever sends none.
             (None, Trust::Local) => return Ok(Principal { who: local(), swap: true }),
         }
     }
     match trust {
         Trust::Local => Ok(Principal { who: local(), swap: false }),
+        Trust::Keys if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) => {
+            Err(Denied::MisplacedKey)
+        }
         Trust::Keys => Err(Denied::NoKey),
     }
 }
@@ -124,7 +130,8 @@ fn local() -> Who {
 /// Whether a gateway key stands anywhere in what is about to be sent to a provider.
 pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
     let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
-    values.chain(query.map(Into::into)).any(|text| {
+    let query = query.map(|query| query.replace("%5F", "_").replace("%5f", "_").into());
+    values.chain(query).any(|text| {
         text.match_indices(KEY_PREFIX).any(|(at, _)| {
             let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
             let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();

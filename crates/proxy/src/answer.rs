@@ -34,11 +34,7 @@ pub(crate) async fn down(
         return Err(Refusal::Answer(why.to_owned()));
     }
     if !inner.inspects(exchange.way.treatment) {
-        if exchange.way.treatment == Treatment::Inspect && status.is_success() {
-            let why = match inner.settings.mode {
-                Mode::Off => "gateway.mode is off",
-                Mode::Full | Mode::CallsOnly => "there is no policy",
-            };
+        if let (true, Some(why)) = (status.is_success(), unjudged(inner, &exchange)) {
             inner.decider.unjudged(&exchange.context, why);
         }
         return Ok(copied(inner, response));
@@ -51,6 +47,16 @@ pub(crate) async fn down(
         return error_status(inner, &exchange, response).await;
     }
     inspected(inner, exchange, response).await
+}
+
+/// Why nobody looks at an answer that may hold calls.
+fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
+    match (exchange.way.treatment, inner.settings.mode) {
+        (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
+        (Treatment::Inspect, Mode::Off) => Some("gateway.mode is off"),
+        (Treatment::Inspect, Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
+        (Treatment::Pass | Treatment::PassRestored | Treatment::Refuse(_), _) => None,
+    }
 }
 
 fn copied(inner: &Inner, response: Response<UpstreamBody>) -> Response<Outgoing> {

@@ -81,10 +81,14 @@ fn remove_hops(headers: &mut HeaderMap) {
     }
 }
 
-/// Puts the provider's key where the client had a gateway key.
-pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) -> Option<()> {
+/// Takes out what the client had in the place of the provider's key.
+pub(crate) fn drop_keys(headers: &mut HeaderMap) {
     headers.remove(AUTHORIZATION);
     headers.remove("x-api-key");
+}
+
+/// Puts the provider's key in.
+pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) -> Option<()> {
     let (name, text) = match dialect {
         Dialect::Anthropic => ("x-api-key", key.reveal().to_owned()),
         Dialect::OpenAiChat => ("authorization", format!("Bearer {}", key.reveal())),
@@ -102,8 +106,7 @@ pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&[u8]> {
 }
 
 /// Headers in which clients of model APIs prove who they are.
-const CREDENTIALS: [&str; 5] =
-    ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"];
+const CREDENTIALS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
 /// All values of the header, as one list.
 pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::header::ToStrError> {
@@ -125,8 +128,8 @@ pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
         value.split(';').skip(1).find_map(|parameter| {
             let (name, charset) = parameter.split_once('=')?;
             let charset = charset.trim().trim_matches('"');
-            let foreign =
-                name.trim() == "charset" && !["utf-8", "utf8", "us-ascii"].contains(&charset);
+            let foreign = name.trim().starts_with("charset")
+                && !["utf-8", "utf8", "us-ascii"].contains(&charset);
             foreign.then(|| charset.to_owned())
         })
     })
@@ -185,5 +188,6 @@ mod tests {
         assert_eq!(set("application/json"), None);
         assert_eq!(set("application/json; charset=UTF-8"), None);
         assert_eq!(set("text/event-stream;charset=\"utf-16\""), Some("utf-16".to_owned()));
+        assert!(set("application/json; charset*=us-ascii''utf-7").is_some());
     }
 }

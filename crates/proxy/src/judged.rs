@@ -89,7 +89,7 @@ impl Judged {
     /// The next bytes that may leave; `None` at the end. A failure of the provider is told in the
     /// dialect's own form, so the body itself never fails.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        loop {
+        for _ in 0..MAX_TURNS {
             self.poll_answers(cx);
             self.steps(cx);
             if !self.poll_kept(cx) {
@@ -110,6 +110,9 @@ impl Judged {
                 return Poll::Pending;
             }
         }
+        // Much came and nothing of it may leave: others are served in between.
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 
     /// Gives bytes back that were taken and have not left.
@@ -283,6 +286,9 @@ impl Judged {
         });
     }
 }
+
+/// How often the upstream is asked in one go while nothing leaves.
+const MAX_TURNS: usize = 8;
 
 impl Drop for Judged {
     /// The client went away, or it ended and this was said before.

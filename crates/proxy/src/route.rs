@@ -122,11 +122,14 @@ impl Routes {
         let bare = path.strip_prefix("/v1").filter(|rest| rest.starts_with('/')).unwrap_or(path);
         let path = if site.base.ends_with("/v1") { bare } else { path };
         let dialect = site.provider.dialect;
+        // However the version itself is spelled, an inspected path stays one.
+        let lower = bare.to_ascii_lowercase();
+        let plain = lower.strip_prefix("/v1/").map_or(lower.clone(), |rest| format!("/{rest}"));
         let versioned = format!("/v1{bare}");
         let opened = (self.is_opened(&versioned) || self.is_opened(path))
-            && !table::is_inspected(dialect, &versioned);
+            && !table::is_inspected(dialect, &format!("/v1{plain}"));
         let treatment = match table::treatment(dialect, method, &versioned) {
-            None | Some(Treatment::Refuse(_)) if opened => Treatment::Pass,
+            None | Some(Treatment::Refuse(_)) if opened => Treatment::Opened,
             None => return Route::Nowhere(Nowhere::Unknown),
             Some(Treatment::Refuse(why)) => return Route::Nowhere(Nowhere::Unread(why)),
             Some(treatment) => treatment,

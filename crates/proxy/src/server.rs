@@ -1,8 +1,8 @@
 //! Listening, accepting, and stopping without cutting anybody off.
 
+mod client;
 mod silence;
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -10,13 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_decide::Decider;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use self::client::Serving;
 use crate::access::Trust;
 use crate::gateway::{Gateway, Inner};
 use crate::metrics::Metrics;
@@ -29,9 +27,7 @@ pub struct Server {
     listener: TcpListener,
     gateway: Gateway,
     connections: Arc<Semaphore>,
-    builder: Builder<TokioExecutor>,
-    /// How long a client may take for its first request.
-    patience: Duration,
+    serving: Serving,
     shutdown: Duration,
 }
 
@@ -73,8 +69,7 @@ impl Server {
             .map_err(|source| StartError::Listen { address, source })?;
         let upstreams = Upstreams::new(waits(&settings), tls);
         let (connections, shutdown) = (settings.max_connections, settings.timeouts.shutdown);
-        let patience = settings.timeouts.client_head;
-        let builder = builder(patience);
+        let serving = Serving::new(settings.timeouts.client_head);
         let inner = Inner {
             trust: Trust::of(address),
             settings,
@@ -87,8 +82,7 @@ impl Server {
             listener,
             gateway: Gateway::new(inner),
             connections: Arc::new(Semaphore::new(connections)),
-            builder,
-            patience,
+            serving,
             shutdown,
         })
     }
@@ -101,6 +95,7 @@ impl Server {
     /// Serves until `stop`; then lets streams finish for as long as the settings say.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
+        let (stop_all, stopping) = watch::channel(false);
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -108,24 +103,14 @@ impl Server {
                 accepted = self.accept() => accepted,
             };
             let Some((stream, permit)) = accepted else { continue };
-            let gateway = self.gateway.clone();
-            let (speaks, heard) = silence::watch();
-            let service = service_fn(move |request| {
-                speaks.note();
-                let gateway = gateway.clone();
-                // In a box, for hyper keeps room for it as long as the connection lasts.
-                Box::pin(async move { Ok::<_, Infallible>(gateway.answer(request).await) })
-            });
-            let connection = self.builder.serve_connection(TokioIo::new(stream), service);
-            let connection = graceful.watch(connection.into_owned());
-            let connection = heard.or_cut(connection, self.patience);
+            let asked = client::Asked { stopping: stopping.clone(), watcher: graceful.watcher() };
+            let served = self.serving.clone().serve(stream, self.gateway.clone(), asked);
             tokio::spawn(async move {
-                if let Some(Err(error)) = connection.await {
-                    tracing::debug!(error, "a connection broke off");
-                }
+                served.await;
                 drop(permit);
             });
         }
+        stop_all.send_replace(true);
         drop(self.listener);
         if tokio::time::timeout(self.shutdown, graceful.shutdown()).await.is_err() {
             tracing::warn!("streams that had not finished were cut off");
@@ -133,7 +118,7 @@ impl Server {
     }
 
     /// The next client, once there is room for it.
-    async fn accept(&self) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    async fn accept(&self) -> Option<(TcpStream, OwnedSemaphorePermit)> {
         let permit = Arc::clone(&self.connections).acquire_owned().await.ok()?;
         match self.listener.accept().await {
             Ok((stream, _)) => {
@@ -155,20 +140,3 @@ fn waits(settings: &Settings) -> Timeouts {
     let timeouts = &settings.timeouts;
     Timeouts { connect: timeouts.connect, head: timeouts.head, idle: timeouts.idle }
 }
-
-fn builder(head: Duration) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(head)
-        .max_buf_size(MAX_HEAD)
-        .keep_alive(true);
-    builder.http2().timer(TokioTimer::new()).max_concurrent_streams(MAX_STREAMS);
-    builder
-}
-
-/// The most a request's head may take, and what is read of a body at once.
-const MAX_HEAD: usize = 64 * 1024;
-/// Streams of one HTTP/2 connection at once.
-const MAX_STREAMS: u32 = 250;

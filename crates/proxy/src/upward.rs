@@ -29,12 +29,15 @@ pub(crate) async fn request(
     let provider = &exchange.way.site.provider;
     headers::upward(&mut headers, inner.inspects(exchange.way.treatment));
     if principal.swap {
-        let key = provider.api_key.as_ref();
-        key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
-            .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
+        headers::drop_keys(&mut headers);
     }
     if access::holds_key(&headers, parts.uri.query()) {
         return Err(Refusal::Access(Denied::MisplacedKey));
+    }
+    if principal.swap {
+        let key = provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
+            .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
     let body = if body.is_end_stream() {
         RequestBody::Empty
@@ -81,8 +84,9 @@ async fn restored(
         restore::restore(&inner.decider, &exchange.binding, exchange.dialect(), text)
     });
     let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
-    for (call, why) in &restored.skipped {
-        inner.decider.not_restored(&exchange.context, call, why);
+    if let Some((call, why)) = restored.skipped.first() {
+        let more = restored.skipped.len() - 1;
+        inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
     }
     match restored.body {
         None => Ok(RequestBody::Whole(sent)),

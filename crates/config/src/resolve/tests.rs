@@ -161,20 +161,17 @@ fn no_policies_is_not_the_starter() {
 }
 
 #[test]
-fn a_glob_without_a_match_is_a_warning() {
+fn a_glob_without_a_match_is_a_problem() {
     let place = Place::with("policies:\n  - builtin:starter\n  - 'rules/*.yaml'\n");
-    let resolved = place.load().unwrap();
-    let warnings: Vec<_> =
-        resolved.policies.warnings.iter().map(|warning| place.place(&warning.0)).collect();
-    assert_eq!(warnings, ["callgate.yaml:3:5 no file matches `rules/*.yaml`"]);
-    // It is watched for files to come.
-    assert_eq!(resolved.policies.watched.len(), 2);
+    let Err(Error::Rejected(rejected)) = place.load() else { panic!("it was taken") };
+    let problems: Vec<_> = rejected.problems.iter().map(|problem| place.place(problem)).collect();
+    assert_eq!(problems, ["callgate.yaml:3:5 no file matches `rules/*.yaml`"]);
 }
 
 #[test]
 fn files_that_are_gone_are_not_no_policies() {
     let place = Place::with("policies: ['rules/*.yaml']");
-    assert_eq!(place.problems(), ["callgate.yaml:1:11 none of these policies is there"]);
+    assert_eq!(place.problems(), ["callgate.yaml:1:12 no file matches `rules/*.yaml`"]);
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub(crate) enum Treatment {
     PassRestored,
     /// It carries no calls and passes.
     Pass,
+    /// The operator let it pass unread.
+    Opened,
     /// It may carry calls in a shape that callgate does not read.
     Refuse(&'static str),
 }
@@ -47,11 +49,13 @@ pub(crate) fn treatment(dialect: Dialect, method: &Method, path: &str) -> Option
     Some(if known { row.treatment } else { row.otherwise })
 }
 
-/// Whether callgate reads the answers of this path, whatever the method: it is never opened.
+/// Whether callgate reads the answers of this path, whatever the method and however it is spelled: it
+/// is never opened.
 pub(crate) fn is_inspected(dialect: Dialect, path: &str) -> bool {
+    let path = path.trim_end_matches('/').to_ascii_lowercase();
     let row = match dialect {
-        Dialect::Anthropic => row(&ANTHROPIC, path),
-        Dialect::OpenAiChat => row(&CHAT, path),
+        Dialect::Anthropic => row(&ANTHROPIC, &path),
+        Dialect::OpenAiChat => row(&CHAT, &path),
     };
     row.is_some_and(|row| [row.treatment, row.otherwise].contains(&Treatment::Inspect))
 }
@@ -83,17 +87,15 @@ const fn looked_up(pattern: &'static str) -> Row {
 
 const OTHER_METHOD: &str = "this method is not known of this path";
 const BATCH_RESULTS: &str =
-    "the results of a batch may hold tool calls, and callgate does not read them yet";
+    "the results of a batch may hold tool calls, and callgate does not read them";
 const ANOTHER_API: &str = "it belongs to an API that callgate does not read yet";
 
 /// The first row that fits decides.
-const ANTHROPIC: [Row; 16] = [
+const ANTHROPIC: [Row; 13] = [
     posted("/v1/messages", Treatment::Inspect),
     posted("/v1/messages/count_tokens", Treatment::PassRestored),
-    any("/v1/messages/batches/*/results", Treatment::Refuse(BATCH_RESULTS)),
-    any("/v1/messages/batches", Treatment::Pass),
-    any("/v1/messages/batches/*", Treatment::Pass),
-    any("/v1/messages/batches/*/cancel", Treatment::Pass),
+    // The state of a batch names an address for its results that leads around callgate.
+    any("/v1/messages/batches/**", Treatment::Refuse(BATCH_RESULTS)),
     any("/v1/sessions/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/environments/**", Treatment::Refuse(ANOTHER_API)),
     any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
@@ -159,6 +161,11 @@ fn row<const N: usize>(table: &'static [Row; N], path: &str) -> Option<&'static 
 }
 
 fn fits(pattern: &str, path: &str) -> bool {
+    // Most patterns fall away by how they begin.
+    let literal = pattern.split_once("/*").map_or(pattern, |(literal, _)| literal);
+    if literal.len() == pattern.len() || !path.starts_with(literal) {
+        return pattern == path;
+    }
     let mut segments = path.split('/');
     for wanted in pattern.split('/') {
         if wanted == "**" {

@@ -96,6 +96,7 @@ fn stored_completions_are_inspected() {
 fn what_may_hold_unread_calls_is_refused() {
     for path in [
         "/v1/messages/batches/msgbatch_1/results",
+        "/v1/messages/batches/msgbatch_1",
         "/v1/responses",
         "/v1/responses/resp_1",
         "/v1/files/file-1/content",
@@ -113,14 +114,14 @@ fn unknown_paths_go_nowhere_unless_they_are_opened() {
         assert_eq!(goes("POST", path), Err(Nowhere::Unknown), "{path}");
     }
     let opened = routes(&["/v1/completions", "/v1/beta/", "/v1/responses", "/v1/messages"]);
-    let unread = up("openai", "/v1/responses", Treatment::Pass);
+    let unread = up("openai", "/v1/responses", Treatment::Opened);
     assert_eq!(goes_with(&opened, "POST", "/v1/responses", false), unread);
     let inspected = up("anthropic", "/v1/messages", Treatment::Inspect);
     assert_eq!(goes_with(&opened, "POST", "/v1/messages", false), inspected);
-    let passed = up("openai", "/v1/completions", Treatment::Pass);
+    let passed = up("openai", "/v1/completions", Treatment::Opened);
     assert_eq!(goes_with(&opened, "POST", "/v1/completions", false), passed);
     assert_eq!(goes_with(&opened, "POST", "/openai/completions", false), passed);
-    let below = up("openai", "/v1/beta/x", Treatment::Pass);
+    let below = up("openai", "/v1/beta/x", Treatment::Opened);
     assert_eq!(goes_with(&opened, "POST", "/v1/beta/x", false), below);
     assert_eq!(goes_with(&opened, "POST", "/v1/completionsx", false), Err(Nowhere::Unknown));
 }
@@ -163,7 +164,7 @@ fn nothing_opens_what_is_inspected() {
     assert!(goes_with(&settings, "POST", "/x", false).is_ok());
     assert!(!matches!(
         goes_with(&settings, "PUT", "/v1/messages", true),
-        Ok((_, _, Treatment::Pass))
+        Ok((_, _, Treatment::Opened))
     ));
     // A base that has the version in it.
     let site = settings.sites.remove(0);
@@ -171,9 +172,17 @@ fn nothing_opens_what_is_inspected() {
     let target = Target::new(&provider.base_url).unwrap();
     settings.sites.insert(0, Arc::new(Site { provider, target, base: "/v1".into() }));
     for method in ["POST", "GET", "PUT"] {
-        for path in ["/messages", "/v1/messages", "/anthropic/messages"] {
+        for path in [
+            "/messages",
+            "/v1/messages",
+            "/anthropic/messages",
+            "/v1/messages/",
+            "/v1/Messages",
+            "/V1/messages",
+            "/anthropic/V1/messages/",
+        ] {
             let went = goes_with(&settings, method, path, true);
-            assert!(!matches!(went, Ok((_, _, Treatment::Pass))), "{method} {path}: {went:?}");
+            assert!(!matches!(went, Ok((_, _, Treatment::Opened))), "{method} {path}: {went:?}");
         }
     }
 }
