@@ -202,7 +202,10 @@ impl Place {
             fs::create_dir(&bin).unwrap();
         }
         let wrapper = bin.join(name);
-        fs::write(&wrapper, format!("#!/bin/sh\nexec '{program}' \"$@\"\n")).unwrap();
+        // The program may be a bare name: it is not this wrapper that is meant.
+        let path = std::env::var("PATH").unwrap_or_default();
+        let script = format!("#!/bin/sh\nPATH='{path}'\nexec '{program}' \"$@\"\n");
+        fs::write(&wrapper, script).unwrap();
         fs::set_permissions(&wrapper, Permissions::from_mode(0o755)).unwrap();
         true
     }
