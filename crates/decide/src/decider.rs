@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use callgate_audit::{Action, Audit, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry};
 use callgate_call::Origin;
 use callgate_policy::Policies;
@@ -19,7 +19,8 @@ pub struct Decider(Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    policies: ArcSwap<Option<Policies>>,
+    /// `None`: nothing is judged.
+    policies: ArcSwapOption<Policies>,
     state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
     pub(crate) audit: Audit,
@@ -74,7 +75,7 @@ impl Decider {
     /// allow everything.
     pub fn new(policies: Option<Policies>, audit: Audit, settings: Settings) -> Self {
         Self(Arc::new(Inner {
-            policies: ArcSwap::from_pointee(policies),
+            policies: ArcSwapOption::from_pointee(policies),
             state: Mutex::new(PolicyState::Current),
             buckets: Mutex::default(),
             audit,
@@ -84,8 +85,8 @@ impl Decider {
 
     /// A hearing for one response, by the policies of this moment; `None` if there are none.
     pub fn hearing(&self, context: Context) -> Option<Hearing> {
-        let policies = self.0.policies.load_full();
-        policies.is_some().then(|| Hearing::new(Arc::clone(&self.0), policies, context))
+        let policies = self.0.policies.load_full()?;
+        Some(Hearing::new(Arc::clone(&self.0), policies, context))
     }
 
     /// Whether there is anything to judge by.
@@ -114,7 +115,7 @@ impl Decider {
 
     /// Puts other policies in force, for hearings that begin from now on.
     pub fn swap(&self, policies: Option<Policies>, detail: &str) {
-        self.0.policies.store(Arc::new(policies));
+        self.0.policies.store(policies.map(Arc::new));
         *self.0.state.lock() = PolicyState::Current;
         self.loaded(detail);
     }

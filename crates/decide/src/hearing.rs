@@ -17,7 +17,7 @@ use crate::settings::{OddArguments, Oversize};
 #[derive(Debug)]
 pub struct Hearing {
     inner: Arc<Inner>,
-    policies: Arc<Option<Policies>>,
+    policies: Arc<Policies>,
     context: Context,
     begun: Instant,
     /// Calls that are held for their arguments, and since when.
@@ -86,11 +86,7 @@ pub struct TurnEnd {
 }
 
 impl Hearing {
-    pub(crate) fn new(
-        inner: Arc<Inner>,
-        policies: Arc<Option<Policies>>,
-        context: Context,
-    ) -> Self {
+    pub(crate) fn new(inner: Arc<Inner>, policies: Arc<Policies>, context: Context) -> Self {
         Self {
             inner,
             policies,
@@ -106,9 +102,8 @@ impl Hearing {
     /// Judges by the name alone. A call that a limit counts is asked about again, whole: it must
     /// be counted once.
     pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
-        let Some(policies) = &*self.policies else { return ByName::NeedArguments };
         let begun = Instant::now();
-        match policies.judge_name(call, &now(), &LimitFacts::unasked()) {
+        match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
             NameJudgement::Allow(permit, judgement) if judgement.limits.is_empty() => {
                 ByName::Stream(permit)
             }
@@ -185,13 +180,7 @@ impl Hearing {
     }
 
     fn judge(&self, call: &ToolCall) -> Judged {
-        let settings = &self.inner.settings;
-        let Some(policies) = &*self.policies else {
-            return Judged::refused(
-                Policies::none().judge(call, &now(), &LimitFacts::unasked()),
-                "there is no policy",
-            );
-        };
+        let (settings, policies) = (&self.inner.settings, &*self.policies);
         let oversize = matches!(call.arguments.form(), Form::Oversize(_));
         let first = match settings.oversize {
             Oversize::Allow if oversize => {

@@ -392,6 +392,37 @@ fn a_frame_over_the_limit_ends_the_stream() {
 }
 
 #[test]
+fn more_held_than_the_limit_ends_the_stream() {
+    let input = format!("{{\"text\":\"{}\"}}", "x".repeat(4000));
+    for path in [MESSAGES, CHAT] {
+        let (text, has_call) = left(path, "write", &input, HELD, "limits: { held: 1KiB }");
+        assert!(!has_call && text.contains("error"), "{path}: {text}");
+        let (text, has_call) = left(path, "write", &input, HELD, "limits: { held: 64KiB }");
+        assert!(has_call, "{path}: {text}");
+    }
+}
+
+#[test]
+fn more_calls_than_the_limit_end_the_stream() {
+    let call = |n: usize| {
+        format!(
+            r#"{{"index":{n},"id":"call_{n}","type":"function","function":{{"name":"tool_{n}","arguments":"{{}}"}}}}"#
+        )
+    };
+    let chunk = |inside: &str| format!("data: {{\"choices\":[{{\"index\":0,{inside}}}]}}\n\n");
+    let calls: String =
+        (0..4).map(|n| chunk(&format!(r#""delta":{{"tool_calls":[{}]}}"#, call(n)))).collect();
+    let end = chunk(r#""delta":{},"finish_reason":"tool_calls""#);
+    let upstream = Upstream::always(Answer::stream(format!("{calls}{end}data: [DONE]\n\n")));
+    let few = gateway(&upstream, HELD, "limits: { calls: 2 }");
+    let text = ask(CHAT).send(few.address()).text();
+    assert!(!text.contains("tool_2") && text.contains("error"), "{text}");
+    let enough = gateway(&upstream, HELD, "limits: { calls: 4 }");
+    let text = ask(CHAT).send(enough.address()).text();
+    assert!(text.contains("tool_3") && !text.contains("\"error\""), "{text}");
+}
+
+#[test]
 fn a_request_that_must_be_read_in_an_unknown_coding_gets_415() {
     let upstream = Upstream::start(|request| match request.path.as_str() {
         MESSAGES => turns("delete_all", "{}")[0].1.clone(),

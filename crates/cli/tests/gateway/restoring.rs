@@ -55,6 +55,23 @@ fn a_turn_with_nothing_but_a_denied_call_is_restored() {
     }
 }
 
+/// Only what must be read is bounded: without a removed call the same request streams through.
+#[test]
+fn a_request_that_is_too_large_to_be_read_gets_413() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(mute());
+        let gateway = gateway(&upstream, POLICY, "limits: { request: 4KiB }");
+        let large = json!({ "role": "user", "content": "x".repeat(8 << 10) });
+        let (status, body) = post(&gateway, path, "none", &[first("mute"), large.clone()]);
+        assert_ne!(status, 413, "{path}: {body}");
+        let mut messages = given(&gateway, path, "mute");
+        messages.push(large);
+        let (status, body) = post(&gateway, path, "none", &messages);
+        assert_eq!(status, 413, "{path}: {body}");
+        assert!(body.to_string().contains("limits.request"), "{body}");
+    }
+}
+
 #[test]
 fn a_token_count_is_of_the_restored_request() {
     let upstream = server(Provider::scripted());
