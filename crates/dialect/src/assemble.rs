@@ -69,7 +69,9 @@ impl Assembly {
     pub fn brings_arguments(piece: &Piece) -> bool {
         match &piece.arguments {
             ArgumentsPiece::None => false,
-            ArgumentsPiece::Whole(text) => !text.trim_ascii().is_empty(),
+            ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
+                !text.trim_ascii().is_empty()
+            }
             ArgumentsPiece::Fragment(raw) | ArgumentsPiece::Free(raw) => {
                 let (mut half, mut text) = (None, String::new());
                 let whole = decode_into(raw, &mut half, &mut text) && half.is_none();
@@ -115,7 +117,7 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
-            ArgumentsPiece::Whole(text) => {
+            ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
                 self.whole_then_more |= self.arguments_begun();
                 self.had_whole = true;
                 added.push_str(text);

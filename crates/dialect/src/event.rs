@@ -38,6 +38,10 @@ pub struct Reading {
     pub done: bool,
     /// Its text has left ahead of it, while a verdict was awaited: only its calls are left to say.
     pub said: bool,
+    /// It says whole texts that may have come in pieces before: see [`Reader::texts`](crate::Reader::texts).
+    pub retells: bool,
+    /// What stands in the place of texts when the frame leaves, raw between their quotes.
+    pub masks: Vec<(Span, String)>,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
     /// What the frame tells of the response as a whole. Boxed, for text frames tell nothing.
@@ -119,6 +123,8 @@ pub struct Piece {
     pub id: Option<String>,
     /// A piece of the arguments.
     pub arguments: ArgumentsPiece,
+    /// Whether the part holds all of a call that came before once more.
+    pub copy: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
     /// Who runs the call.
@@ -143,6 +149,8 @@ pub enum ArgumentsPiece {
     Whole(String),
     /// The raw inside of a JSON string that holds a part of a custom tool's free text.
     Free(String),
+    /// All of the arguments once more, as text: they must be what came in pieces, if any did.
+    Again(String),
 }
 
 /// Who runs a call.

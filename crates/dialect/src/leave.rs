@@ -10,9 +10,10 @@ pub(crate) fn leave(
     frame: &Frame<'_>,
     data: &str,
     reading: &Reading,
-    edits: Edits,
+    mut edits: Edits,
     out: &mut Vec<u8>,
 ) {
+    mask(reading, &mut edits);
     let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
     // Some clients deliver a last event that lacks its blank line and some do not. Where it
     // carries a part of a call they must not differ.
@@ -23,6 +24,18 @@ pub(crate) fn leave(
     } else {
         let name = reading.rename.map(str::as_bytes);
         frame.rewrite(name, edits.apply(data).as_bytes(), out);
+    }
+}
+
+/// The body with the edits made, and its texts masked.
+pub(crate) fn finish_body(data: &str, reading: &Reading, mut edits: Edits) -> String {
+    mask(reading, &mut edits);
+    edits.apply(data)
+}
+
+fn mask(reading: &Reading, edits: &mut Edits) {
+    for (span, text) in &reading.masks {
+        edits.replace(*span, text.clone());
     }
 }
 

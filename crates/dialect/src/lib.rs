@@ -18,18 +18,20 @@
 //!
 //! A dialect never sees a policy, and never another dialect.
 
-pub mod anthropic;
+mod anthropic;
 mod assemble;
 mod clean;
 mod event;
 mod json;
 mod leave;
-pub mod openai_chat;
+mod openai_chat;
 pub mod request;
+mod speaker;
 mod tally;
 mod template;
+mod unread;
 
-use callgate_wire::Frame;
+use callgate_wire::{Forms, Frame};
 
 pub use assemble::{Added, Assembly};
 pub use clean::clean_error;
@@ -37,17 +39,32 @@ pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
 };
+use speaker::{Read, Speaker, Write};
 pub use tally::Tally;
 use template::Template;
 
-/// The dialects callgate speaks. To add one: a file beside these two, and a line in each `match`
-/// below.
+/// The dialects callgate speaks. To add one: a folder beside these with its `SPEAKER`, and a line
+/// in [`Dialect::speaker`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Anthropic Messages.
     Anthropic,
     /// OpenAI Chat Completions.
     OpenAiChat,
+    /// OpenAI Responses.
+    Responses,
+    /// Gemini `generateContent`, streamed or not, and its Code Assist envelope.
+    Gemini,
+    /// Gemini Interactions.
+    Interactions,
+    /// Ollama's own chat.
+    Ollama,
+    /// Cohere, version 2.
+    Cohere,
+    /// Bedrock `Converse` and `ConverseStream`.
+    Converse,
+    /// Bedrock `InvokeModel` and `InvokeModelWithResponseStream`: a model's own API in an envelope.
+    Invoke,
 }
 
 /// Bounds a reader keeps.
@@ -67,22 +84,13 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Reader {
     template: Template,
-    dialect: DialectReader,
-}
-
-#[derive(Debug)]
-enum DialectReader {
-    Anthropic(anthropic::Reader),
-    OpenAiChat(openai_chat::Reader),
+    dialect: Box<dyn Read>,
 }
 
 /// Writes the frames of one response.
 #[derive(Debug)]
-pub enum Writer {
-    /// Of Anthropic Messages.
-    Anthropic(anthropic::Writer),
-    /// Of OpenAI Chat.
-    OpenAiChat(openai_chat::Writer),
+pub struct Writer {
+    dialect: Box<dyn Write>,
 }
 
 /// Why a stream is ended by the gate.
@@ -94,16 +102,36 @@ pub enum Blame {
     Refused,
 }
 
+/// An event of our own, to be written as the stream writes its events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnEvent {
+    /// Its name, where events have names.
+    pub name: Option<&'static str>,
+    /// Its data.
+    pub data: String,
+}
+
 impl Dialect {
     /// Every dialect.
     pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
 
+    fn speaker(self) -> &'static Speaker {
+        match self {
+            Self::Anthropic => &anthropic::SPEAKER,
+            Self::OpenAiChat => &openai_chat::SPEAKER,
+            Self::Responses => &unread::RESPONSES,
+            Self::Gemini => &unread::GEMINI,
+            Self::Interactions => &unread::INTERACTIONS,
+            Self::Ollama => &unread::OLLAMA,
+            Self::Cohere => &unread::COHERE,
+            Self::Converse => &unread::CONVERSE,
+            Self::Invoke => &unread::INVOKE,
+        }
+    }
+
     /// The word used on the command line and in records.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAiChat => "openai-chat",
-        }
+        self.speaker().word
     }
 
     /// The dialect of that word.
@@ -111,71 +139,56 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.as_str() == word)
     }
 
+    /// The forms in which responses come.
+    pub fn forms(self) -> Forms {
+        self.speaker().forms
+    }
+
     /// A reader at the start of a response.
     pub fn reader(self, limits: &Limits) -> Reader {
-        let calls = limits.max_calls;
-        let dialect = match self {
-            Self::Anthropic => DialectReader::Anthropic(anthropic::Reader::new(calls)),
-            Self::OpenAiChat => DialectReader::OpenAiChat(openai_chat::Reader::new(calls)),
-        };
+        let dialect = (self.speaker().reader)(limits.max_calls);
         Reader { template: Template::default(), dialect }
     }
 
     /// A writer at the start of a response.
     pub fn writer(self) -> Writer {
-        match self {
-            Self::Anthropic => Writer::Anthropic(anthropic::Writer::default()),
-            Self::OpenAiChat => Writer::OpenAiChat(openai_chat::Writer::default()),
-        }
+        Writer { dialect: (self.speaker().writer)() }
     }
 
     /// Whether a notice is a block of its own. Where it is not, it is set off from the text
     /// before it.
     pub fn notice_stands_alone(self) -> bool {
-        self == Self::Anthropic
+        self.speaker().notice_stands_alone
     }
 
     /// Whether a call is whole as soon as its arguments are, without an event that ends it.
     pub fn arguments_end_a_call(self) -> bool {
-        self == Self::OpenAiChat
+        self.speaker().arguments_end_a_call
     }
 
     /// Whether a call's name may come in pieces.
     pub fn name_may_grow(self) -> bool {
-        self == Self::OpenAiChat
+        self.speaker().name_may_grow
     }
 
-    /// The event that ends a stream with an error.
-    pub fn error_event(self, blame: Blame, message: &str, line_end: &str) -> String {
-        match self {
-            Self::Anthropic => anthropic::error_event(self.error_kind(blame), message, line_end),
-            Self::OpenAiChat => openai_chat::error_event(self.error_kind(blame), message, line_end),
-        }
+    /// Whether a call's slot is its place among all blocks of the turn, and not only among calls.
+    pub fn counts_blocks(self) -> bool {
+        self.speaker().counts_blocks
+    }
+
+    /// The events that end a stream with an error.
+    pub fn error_events(self, blame: Blame, message: &str) -> Vec<OwnEvent> {
+        (self.speaker().error_events)(blame, message)
     }
 
     /// The body that answers with an error.
     pub fn error_body(self, blame: Blame, message: &str) -> String {
-        match self {
-            Self::Anthropic => anthropic::error_body(self.error_kind(blame), message),
-            Self::OpenAiChat => openai_chat::error_body(self.error_kind(blame), message),
-        }
-    }
-
-    /// The dialect's word for an error. Clients ask again by it.
-    fn error_kind(self, blame: Blame) -> &'static str {
-        match (self, blame) {
-            (Self::Anthropic, Blame::Upstream) => "api_error",
-            (Self::OpenAiChat, Blame::Upstream) => "server_error",
-            (_, Blame::Refused) => "invalid_request_error",
-        }
+        (self.speaker().error_body)(blame, message)
     }
 
     /// A removed call in the provider's own words, to be put back into a later request.
     pub fn original(self, opened: Option<&str>, call: &Canonical) -> String {
-        match (self, opened) {
-            (Self::Anthropic, Some(block)) => anthropic::original(block, &call.arguments),
-            _ => openai_chat::original(call),
-        }
+        (self.speaker().original)(opened, call)
     }
 }
 
@@ -191,41 +204,31 @@ impl Reader {
 
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         self.template.forget();
-        let reading = match &mut self.dialect {
-            DialectReader::Anthropic(reader) => reader.read(event, data),
-            DialectReader::OpenAiChat(reader) => reader.read(event, data),
-        }?;
+        let reading = self.dialect.read(event, data)?;
         self.template.remember(event, data, &reading);
         Ok(reading)
     }
 
     /// Reads a whole body.
     pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        match &mut self.dialect {
-            DialectReader::Anthropic(reader) => reader.read_body(data),
-            DialectReader::OpenAiChat(reader) => reader.read_body(data),
-        }
+        self.dialect.read_body(data)
+    }
+
+    /// The texts a user sees that stand whole in a frame or a body, raw between their quotes.
+    pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
+        self.dialect.texts(data)
     }
 
     /// Whether anything was read that is of this dialect.
     pub fn has_spoken(&self) -> bool {
-        match &self.dialect {
-            DialectReader::Anthropic(reader) => reader.has_spoken(),
-            DialectReader::OpenAiChat(reader) => reader.has_spoken(),
-        }
+        self.dialect.has_spoken()
     }
 
     /// A frame could not be read. Answers whether the harm can be contained: then everything the
     /// frame may have belonged to is spoiled, and no frame of it is read again.
     pub fn contain(&mut self) -> bool {
         self.template.forget();
-        match &mut self.dialect {
-            DialectReader::Anthropic(reader) => {
-                reader.spoil();
-                reader.in_message()
-            }
-            DialectReader::OpenAiChat(_) => false,
-        }
+        self.dialect.contain()
     }
 }
 
@@ -233,35 +236,23 @@ impl Writer {
     /// Whether this text frame leaves exactly as it came.
     #[inline]
     pub fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
-        match self {
-            Self::Anthropic(writer) => writer.leaves_as_it_came(reading, data),
-            Self::OpenAiChat(_) => true,
-        }
+        self.dialect.leaves_as_it_came(reading, data)
     }
 
     /// Whether the block's start has left and its end has not: then its frames may overtake
     /// what is held.
     pub fn is_out(&self, slot: Slot) -> bool {
-        match self {
-            Self::Anthropic(writer) => writer.is_out(slot),
-            Self::OpenAiChat(_) => false,
-        }
+        self.dialect.is_out(slot)
     }
 
     /// The call that must end before another block may begin.
     pub fn open_call(&self) -> Option<Slot> {
-        match self {
-            Self::Anthropic(writer) => writer.open_call(),
-            Self::OpenAiChat(_) => None,
-        }
+        self.dialect.open_call()
     }
 
     /// Ends that call.
     pub fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
-        match self {
-            Self::Anthropic(writer) => writer.close_call(frame, out),
-            Self::OpenAiChat(_) => {}
-        }
+        self.dialect.close_call(frame, out);
     }
 
     /// Writes one frame, each part by its fate.
@@ -273,26 +264,16 @@ impl Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        match self {
-            Self::Anthropic(writer) => writer.write(frame, data, reading, fates, out),
-            Self::OpenAiChat(writer) => writer.write(frame, data, reading, fates, out),
-        }
+        self.dialect.write(frame, data, reading, fates, out);
     }
 
     /// The text of a frame that also holds calls, to leave ahead of them.
     pub fn text_ahead(&self, data: &str) -> Option<String> {
-        match self {
-            // A block is text or a call, never both.
-            Self::Anthropic(_) => None,
-            Self::OpenAiChat(writer) => writer.text_ahead(data),
-        }
+        self.dialect.text_ahead(data)
     }
 
     /// Writes a whole body; `None` if nothing of it may leave.
     pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        match self {
-            Self::Anthropic(writer) => writer.write_body(data, reading, fates),
-            Self::OpenAiChat(writer) => writer.write_body(data, reading, fates),
-        }
+        self.dialect.write_body(data, reading, fates)
     }
 }

@@ -10,6 +10,36 @@ mod request;
 mod view;
 mod write;
 
-pub use read::Reader;
-pub(crate) use request::{restore, seen};
-pub use write::{Writer, error_body, error_event, original};
+use callgate_wire::Forms;
+
+use crate::speaker::Speaker;
+use crate::{Blame, OwnEvent};
+
+/// How Chat Completions are read, written and restored.
+pub(crate) static SPEAKER: Speaker = Speaker {
+    word: "openai-chat",
+    forms: Forms::Events,
+    reader: |max_calls| Box::new(read::Reader::new(max_calls)),
+    writer: || Box::new(write::Writer::default()),
+    notice_stands_alone: false,
+    arguments_end_a_call: true,
+    name_may_grow: true,
+    counts_blocks: false,
+    error_events: |blame, message| {
+        let data = write::error_body(error_kind(blame), message);
+        let done = OwnEvent { name: None, data: "[DONE]".to_owned() };
+        vec![OwnEvent { name: None, data }, done]
+    },
+    error_body: |blame, message| write::error_body(error_kind(blame), message),
+    original: |_, call| write::original(call),
+    restore: request::restore,
+    seen: request::seen,
+};
+
+/// The word for an error. Clients ask again by it.
+fn error_kind(blame: Blame) -> &'static str {
+    match blame {
+        Blame::Upstream => "server_error",
+        Blame::Refused => "invalid_request_error",
+    }
+}

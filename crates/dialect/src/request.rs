@@ -42,8 +42,8 @@ pub use text::TextDigest;
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 
+use crate::Dialect;
 use crate::json::Fields;
-use crate::{Dialect, anthropic, openai_chat};
 
 /// What was taken out of one turn, and how to know that turn again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,10 +115,7 @@ pub fn restore(dialect: Dialect, request: &str, turns: &[RemovedTurn]) -> Result
     if turns.is_empty() {
         return Ok(Restored::default());
     }
-    match dialect {
-        Dialect::Anthropic => anthropic::restore(request, turns),
-        Dialect::OpenAiChat => openai_chat::restore(request, turns),
-    }
+    (dialect.speaker().restore)(request, turns)
 }
 
 /// The calls to put back into one message.

@@ -1,8 +1,7 @@
 //! The calls of a response: how each is opened, added to, asked about and answered for.
 
 use callgate_dialect::{
-    Added, ArgumentsPiece, Assembly, Blame, Carrier, Dialect, Host, Lane, Part, Piece, Reading,
-    Slot, What,
+    Added, ArgumentsPiece, Assembly, Blame, Carrier, Host, Lane, Part, Piece, Reading, Slot, What,
 };
 use callgate_policy::Denial;
 
@@ -161,9 +160,9 @@ impl Core {
         unnamed.into_iter().for_each(|slot| self.ask_name(slot));
 
         let first = *self.first_lane.get_or_insert(lane);
-        let place = match self.dialect {
-            Dialect::Anthropic => piece.slot as usize,
-            Dialect::OpenAiChat => self.calls.iter().filter(|call| call.lane == lane).count(),
+        let place = match self.dialect.counts_blocks() {
+            true => piece.slot as usize,
+            false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let second_lane = lane != first && piece.carrier == Carrier::Listed;
         self.several_lanes |= second_lane;

@@ -1,6 +1,6 @@
 //! How a response ends: nothing unjudged survives it.
 
-use callgate_dialect::{Blame, Lane};
+use callgate_dialect::{Blame, Lane, OwnEvent};
 
 use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
@@ -109,21 +109,29 @@ impl Core {
         }
     }
 
+    /// Says events of our own.
+    fn say_events(&self, events: &[OwnEvent], out: &mut Vec<u8>) {
+        for OwnEvent { name, data } in events {
+            let end = self.line_end;
+            let name = name.map(|name| format!("event: {name}{end}")).unwrap_or_default();
+            out.extend_from_slice(format!("{name}data: {data}{end}{end}").as_bytes());
+        }
+    }
+
     /// Says the last words, then tells the driver.
     pub(crate) fn ending(&mut self, out: &mut Vec<u8>) -> Option<Step> {
         if let Stream::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
-            let said = match as_body {
-                true => self.dialect.error_body(blame, &message),
-                false => self.dialect.error_event(blame, &message, self.line_end),
-            };
             self.end_dangling(out);
             self.queue.clear();
             self.queued = 0;
             self.drop_unfinished();
             self.end_all();
             self.moved = false;
-            out.extend_from_slice(said.as_bytes());
+            match as_body {
+                true => out.extend_from_slice(self.dialect.error_body(blame, &message).as_bytes()),
+                false => self.say_events(&self.dialect.error_events(blame, &message), out),
+            }
             let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
             lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
             self.stream = Stream::Closed(Ending::Error(message));

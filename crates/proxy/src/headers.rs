@@ -91,7 +91,7 @@ pub(crate) fn drop_keys(headers: &mut HeaderMap) {
 pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) -> Option<()> {
     let (name, text) = match dialect {
         Dialect::Anthropic => ("x-api-key", key.reveal().to_owned()),
-        Dialect::OpenAiChat => ("authorization", format!("Bearer {}", key.reveal())),
+        _ => ("authorization", format!("Bearer {}", key.reveal())),
     };
     let mut value = HeaderValue::from_str(&text).ok()?;
     value.set_sensitive(true);

@@ -159,12 +159,12 @@ fn error_body(dialect: Option<Dialect>, kind: &str, code: &str, message: &str) -
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let (kind, code, message) = (quoted(kind), quoted(code), quoted(message));
     match dialect {
-        Some(Dialect::OpenAiChat) => format!(
-            r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":{code}}}}}"#
-        ),
         Some(Dialect::Anthropic) => {
             format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
         }
+        Some(_) => format!(
+            r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":{code}}}}}"#
+        ),
         None => format!(
             r#"{{"type":"error","error":{{"type":{kind},"message":{message},"param":null,"code":{code}}}}}"#
         ),

@@ -33,6 +33,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("ids apart", chat_by_id(&events));
             readings.insert("each piece", chat_pieces(&events));
         }
+        _ => {}
     }
     readings
 }
@@ -92,6 +93,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
                 }
             }
         }
+        _ => {}
     }
     calls
 }

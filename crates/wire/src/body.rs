@@ -16,6 +16,13 @@ pub enum Framing {
     Unreadable,
 }
 
+/// The forms in which the answers of an API come. Which of them one has is told by its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forms {
+    /// Server-sent events, or one JSON document.
+    Events,
+}
+
 /// Looks at the first bytes of an answer that may still grow.
 ///
 /// `None` means more bytes are needed. Use a [`Sniffer`] where the answer may end early: only it

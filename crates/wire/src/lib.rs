@@ -52,7 +52,7 @@ mod limits;
 mod line;
 mod sse;
 
-pub use body::{BodyBuffer, BodyTooLarge, Framing, Sniffer, sniff};
+pub use body::{BodyBuffer, BodyTooLarge, Forms, Framing, Sniffer, sniff};
 pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
 pub use frame::{Frame, OwnedFrame, Span};
 pub use limits::Limits;

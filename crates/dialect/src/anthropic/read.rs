@@ -11,6 +11,7 @@ use crate::json::{
     Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls,
     text_or_null,
 };
+use crate::speaker::Read;
 use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
@@ -18,7 +19,7 @@ const LANE: u32 = 0;
 
 /// Reads the frames of one response.
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct Reader {
     /// The blocks that have started and not stopped.
     open: Vec<OpenBlock>,
     /// How many blocks have started: the place, and the slot, of the next.
@@ -92,22 +93,18 @@ struct Message<'a> {
 
 impl Reader {
     /// A reader at the start of a response. More than `max_open` blocks at once are refused.
-    pub fn new(max_open: usize) -> Self {
+    pub(super) fn new(max_open: usize) -> Self {
         Self { open: Vec::new(), started: 0, in_message: false, has_spoken: false, max_open }
     }
+}
 
-    /// Whether a message has begun, so that blocks can be told apart.
-    pub fn in_message(&self) -> bool {
-        self.in_message
-    }
-
-    /// Whether anything was read that is of this API.
-    pub fn has_spoken(&self) -> bool {
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
         self.has_spoken
     }
 
     /// Reads one event's data.
-    pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         if is_done(data) {
             return Ok(Reading { order: Order::Stream, ..Reading::default() });
         }
@@ -155,7 +152,7 @@ impl Reader {
     }
 
     /// Reads a whole message.
-    pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not a message"));
         }
@@ -183,18 +180,17 @@ impl Reader {
         Ok(reading)
     }
 
-    /// A frame could not be read: whatever is open may have been its block.
-    pub fn spoil(&mut self) {
+    /// Whatever is open may have been the frame's block. Before a message blocks cannot be told
+    /// apart.
+    fn contain(&mut self) -> bool {
         for block in &mut self.open {
             block.spoiled = true;
         }
+        self.in_message
     }
+}
 
-    /// The call blocks that are open.
-    pub fn open_calls(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.open.iter().filter(|block| block.kind == BlockKind::Call).map(|block| block.slot)
-    }
-
+impl Reader {
     fn message_start(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
         // A second start: some clients ignore it, some go on, some fail. Blocks are counted on, so

@@ -6,11 +6,12 @@ use callgate_wire::Frame;
 use super::read::with_input;
 use crate::event::{BlockStep, Carrier, Fate, Finish, Part, Reading, Slot, What};
 use crate::json::{Edits, document, elements};
-use crate::leave::{leave, stray_is_denied};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
 
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub(super) struct Writer {
     /// How many blocks have left.
     left: u32,
     /// Blocks that have left and not ended: slot, and the index they left under.
@@ -20,19 +21,19 @@ pub struct Writer {
     open_call: Option<Slot>,
 }
 
-impl Writer {
+impl Write for Writer {
     /// Whether the start of this block has left and its end has not.
-    pub fn is_out(&self, slot: Slot) -> bool {
+    fn is_out(&self, slot: Slot) -> bool {
         self.open.iter().any(|(open, _)| *open == slot)
     }
 
     /// The call whose start has left and whose end has not.
-    pub fn open_call(&self) -> Option<Slot> {
+    fn open_call(&self) -> Option<Slot> {
         self.open_call
     }
 
     /// Whether a text frame can leave untouched.
-    pub fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return true };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
         match (block.does, out, block.index) {
@@ -42,7 +43,7 @@ impl Writer {
     }
 
     /// Writes one frame.
-    pub fn write(
+    fn write(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -92,7 +93,7 @@ impl Writer {
     }
 
     /// Writes a whole message.
-    pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         if stray_is_denied(reading, fates) {
             return None;
         }
@@ -105,18 +106,20 @@ impl Writer {
                 edits.replace(part.at, "\"end_turn\"");
             }
         }
-        Some(edits.apply(data))
+        Some(finish_body(data, reading, edits))
     }
 
     /// Ends the call that is open, for clients that run nothing without its end.
-    pub fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
         let (_, number) = self.open.swap_remove(place);
         let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
         event(frame, "content_block_stop", &stop, out);
     }
+}
 
+impl Writer {
     /// Says `text` in a block of its own.
     fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.left;
@@ -196,13 +199,8 @@ impl Writer {
     }
 }
 
-/// The error that ends a stream.
-pub fn error_event(kind: &str, message: &str, line_end: &str) -> String {
-    format!("event: error{line_end}data: {}{line_end}{line_end}", error_body(kind, message))
-}
-
 /// The error that answers instead of a message.
-pub fn error_body(kind: &str, message: &str) -> String {
+pub(super) fn error_body(kind: &str, message: &str) -> String {
     format!(
         "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
         quote(kind),
@@ -211,7 +209,7 @@ pub fn error_body(kind: &str, message: &str) -> String {
 }
 
 /// A removed call as the provider knows it.
-pub fn original(block: &str, arguments: &str) -> String {
+pub(super) fn original(block: &str, arguments: &str) -> String {
     with_input(block, arguments)
 }
 

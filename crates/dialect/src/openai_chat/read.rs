@@ -10,11 +10,12 @@ use crate::event::{
     What,
 };
 use crate::json::{Stray, decode, document, inside, is_done, may_hold_a_call};
+use crate::speaker::Read;
 use crate::tally::{Tally, counts};
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct Reader {
     calls: Vec<Call>,
     next: Slot,
     max_calls: usize,
@@ -35,17 +36,18 @@ struct Call {
 
 impl Reader {
     /// A reader at the start of a response. More than `max_calls` calls are refused.
-    pub fn new(max_calls: usize) -> Self {
+    pub(super) fn new(max_calls: usize) -> Self {
         Self { calls: Vec::new(), next: 0, max_calls, has_spoken: false }
     }
+}
 
-    /// Whether anything was read that is of this API.
-    pub fn has_spoken(&self) -> bool {
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
         self.has_spoken
     }
 
     /// Reads one chunk.
-    pub fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         let start = data.trim_start();
         if is_done(start) {
             self.has_spoken = true;
@@ -74,7 +76,7 @@ impl Reader {
     }
 
     /// Reads a whole completion, an error, or a page of stored completions.
-    pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not a completion"));
         }
@@ -97,7 +99,9 @@ impl Reader {
         reading.uneven = false;
         Ok(reading)
     }
+}
 
+impl Reader {
     /// Reads a page of stored completions. Its tokens are of other responses.
     fn page(&mut self, page: &Page, data: &str, reading: &mut Reading) -> Result<(), Unreadable> {
         for completion in page.completions.iter().copied().enumerate() {

@@ -6,11 +6,12 @@ use callgate_wire::Frame;
 use super::view::{Choice, Content, Entry, Said, View, page, view, view_of_page};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member, members};
-use crate::leave::{leave, stray_is_denied};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub(super) struct Writer {
     /// The calls that have left: lane, slot, and the index they left under.
     left: Vec<(Lane, Slot, u32)>,
 }
@@ -24,9 +25,9 @@ struct Edited {
     is_empty: bool,
 }
 
-impl Writer {
+impl Write for Writer {
     /// Writes one chunk.
-    pub fn write(
+    fn write(
         &mut self,
         frame: &Frame<'_>,
         data: &str,
@@ -61,13 +62,14 @@ impl Writer {
     }
 
     /// Writes a whole completion, or `None` if nothing of it may leave.
-    pub fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
-        Some(self.edit(data, reading, fates, Form::Completion)?.edits.apply(data))
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        let edited = self.edit(data, reading, fates, Form::Completion)?;
+        Some(finish_body(data, reading, edited.edits))
     }
 
     /// The chunk's text without its calls and its end, to leave ahead of them; `None` if it has
     /// no text.
-    pub fn text_ahead(&self, data: &str) -> Option<String> {
+    fn text_ahead(&self, data: &str) -> Option<String> {
         let mut edits = Edits::default();
         let mut speaks = false;
         let gone = Gone { list: true, call: true, rest: false };
@@ -87,7 +89,9 @@ impl Writer {
         }
         speaks.then(|| edits.apply(data))
     }
+}
 
+impl Writer {
     fn edit(
         &mut self,
         data: &str,
@@ -276,14 +280,8 @@ impl Writer {
     }
 }
 
-/// The error that ends a stream.
-pub fn error_event(kind: &str, message: &str, line_end: &str) -> String {
-    let body = error_body(kind, message);
-    format!("data: {body}{line_end}{line_end}data: [DONE]{line_end}{line_end}")
-}
-
 /// The error that answers instead of a completion.
-pub fn error_body(kind: &str, message: &str) -> String {
+pub(super) fn error_body(kind: &str, message: &str) -> String {
     format!(
         "{{\"error\":{{\"message\":{},\"type\":{},\"param\":null,\"code\":\"firewall_blocked\"}}}}",
         quote(message),
@@ -292,7 +290,7 @@ pub fn error_body(kind: &str, message: &str) -> String {
 }
 
 /// A removed call as the provider knows it.
-pub fn original(call: &Canonical) -> String {
+pub(super) fn original(call: &Canonical) -> String {
     if call.anonymous { function(call) } else { canonical(call, None) }
 }
 

@@ -5,7 +5,7 @@ use callgate_call::json::Error;
 use super::recognise::digest;
 use super::text::records;
 use super::{RemovedTurn, Seen};
-use crate::{Dialect, anthropic, openai_chat};
+use crate::Dialect;
 
 /// What names a turn. A kept turn is worth looking at if it has any sign in common with a request;
 /// whether it really is in there is for [`restore`](super::restore) to say.
@@ -55,10 +55,7 @@ fn fill(list: &mut Vec<String>, words: impl Iterator<Item = String>) {
 /// The signs in the assistant's messages of `request`, the newest message first. What stands in any
 /// other message is no sign.
 pub fn signs(dialect: Dialect, request: &str) -> Result<Signs, Error> {
-    let seen = match dialect {
-        Dialect::Anthropic => anthropic::seen(request),
-        Dialect::OpenAiChat => openai_chat::seen(request),
-    }?;
+    let seen = (dialect.speaker().seen)(request)?;
     let mut signs = Signs::default();
     seen.iter().rev().for_each(|seen| signs.add(seen));
     Ok(signs)

@@ -22,7 +22,7 @@ pub(crate) enum Treatment {
 pub(crate) fn usual_name(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Anthropic => "anthropic",
-        Dialect::OpenAiChat => "openai",
+        _ => "openai",
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn dialect_of(path: &str, versioned: bool) -> Option<Dialect> {
 pub(crate) fn treatment(dialect: Dialect, method: &Method, path: &str) -> Option<Treatment> {
     let row = match dialect {
         Dialect::Anthropic => row(&ANTHROPIC, path),
-        Dialect::OpenAiChat => row(&CHAT, path),
+        _ => row(&CHAT, path),
     }?;
     let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
     Some(if known { row.treatment } else { row.otherwise })
@@ -55,7 +55,7 @@ pub(crate) fn is_inspected(dialect: Dialect, path: &str) -> bool {
     let path = path.trim_end_matches('/').to_ascii_lowercase();
     let row = match dialect {
         Dialect::Anthropic => row(&ANTHROPIC, &path),
-        Dialect::OpenAiChat => row(&CHAT, &path),
+        _ => row(&CHAT, &path),
     };
     row.is_some_and(|row| [row.treatment, row.otherwise].contains(&Treatment::Inspect))
 }

@@ -47,7 +47,7 @@ fn chat_messages_show_them_too() {
 
 #[test]
 fn a_request_without_messages_shows_none_and_an_unreadable_one_is_an_error() {
-    for dialect in Dialect::ALL {
+    for dialect in [Dialect::Anthropic, Dialect::OpenAiChat] {
         assert!(signs(dialect, "{}").unwrap().is_empty());
         assert!(signs(dialect, r#"{"messages":[{}]}"#).unwrap().is_empty());
         assert!(signs(dialect, r#"{"messages":{}}"#).is_err());
