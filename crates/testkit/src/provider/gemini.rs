@@ -52,7 +52,7 @@ struct Given<'a> {
     id: &'a str,
     name: &'a str,
     input: &'a str,
-    signature: Option<&'a str>,
+    signature: Option<String>,
 }
 
 pub(super) fn answer(provider: &Provider, body: &[u8], is_stream: bool) -> Result<Answer, Refusal> {
@@ -123,7 +123,7 @@ fn is_turn(at: usize, content: &Content, turn: &[Block]) -> Result<(), Refusal> 
                 call.name, call.id, call.input
             )));
         }
-        if part.and_then(|part| part.thought_signature.as_deref()) != call.signature {
+        if part.and_then(|part| part.thought_signature.as_ref()) != call.signature.as_ref() {
             return Err(Refusal(format!(
                 "Function call is missing a thought_signature in functionCall parts. Function call `default_api:{}`, position {place}: expected {:?}, found {part:?}",
                 call.name, call.signature
@@ -176,7 +176,7 @@ fn calls(turn: &[Block]) -> Vec<Given<'_>> {
     for block in turn {
         match block {
             Block::Thinking { signature: proof, .. } | Block::Redacted(proof) => {
-                signature = Some(proof.as_str());
+                signature = Some(base64(proof));
             }
             Block::Text(_) => {}
             Block::Call { id, name, input } => {
@@ -185,6 +185,15 @@ fn calls(turn: &[Block]) -> Vec<Given<'_>> {
         }
     }
     calls
+}
+
+/// A signature as clients want it: they decode it and write it again.
+fn base64(proof: &str) -> String {
+    let mut text: String = proof.chars().filter(char::is_ascii_alphanumeric).collect();
+    while !text.len().is_multiple_of(4) {
+        text.push('A');
+    }
+    text
 }
 
 /// The parts of a turn as JSON, with the arguments as they are; texts in pieces if it is streamed.
@@ -209,8 +218,8 @@ fn parts(turn: &[Block], is_stream: bool) -> Vec<String> {
 
 fn document(call: &Given<'_>) -> String {
     let (id, name) = (Value::from(call.id), Value::from(call.name));
-    let signed =
-        call.signature.map(|proof| format!(r#","thoughtSignature":{}"#, Value::from(proof)));
+    let signed = call.signature.as_deref();
+    let signed = signed.map(|proof| format!(r#","thoughtSignature":{}"#, Value::from(proof)));
     format!(
         r#"{{"functionCall":{{"id":{id},"name":{name},"args":{}}}{}}}"#,
         call.input,

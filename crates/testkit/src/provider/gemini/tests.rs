@@ -3,7 +3,7 @@ use crate::upstream::Request;
 
 fn ask(method: &str, body: &str) -> (u16, String) {
     let turn = vec![
-        Block::thinking("Hm.", "sig-1"),
+        Block::thinking("Hm.", "sig1"),
         Block::text("Two things."),
         Block::call("a", "read", r#"{"path":"x"}"#),
         Block::call("b", "delete", r#"{"path": "y", "n": 1.0}"#),
@@ -16,7 +16,7 @@ fn ask(method: &str, body: &str) -> (u16, String) {
 }
 
 const FIRST: &str = r#"{"role":"user","parts":[{"text":"[script two #1] Please."}]}"#;
-const A: &str = r#"{"functionCall":{"id":"a","name":"read","args":{ "path" : "x" }},"thoughtSignature":"sig-1"}"#;
+const A: &str = r#"{"functionCall":{"id":"a","name":"read","args":{ "path" : "x" }},"thoughtSignature":"sig1"}"#;
 const B: &str = r#"{"functionCall":{"id":"b","name":"delete","args":{"path": "y", "n": 1.0}}}"#;
 const SAID: &str = r#"{"text":"Two"},{"text":" things."}"#;
 
@@ -45,7 +45,7 @@ fn a_turn_is_told_streamed_and_whole() {
     for body in [&whole, &stream] {
         let place = |what: &str| body.find(what).unwrap_or_else(|| panic!("{what}: {body}"));
         let call = r#""args":{"path": "y", "n": 1.0}"#;
-        assert!(place(r#""thoughtSignature":"sig-1""#) < place(call), "{body}");
+        assert!(place(r#""thoughtSignature":"sig1""#) < place(call), "{body}");
     }
     assert_eq!(stream.matches("\r\n\r\n").count(), 6, "{stream}");
 }
@@ -60,8 +60,8 @@ fn the_turn_it_gave_is_taken() {
 
 #[test]
 fn any_other_turn_is_refused() {
-    let unsigned = A.replace(r#","thoughtSignature":"sig-1""#, "");
-    let moved = B.replace("}}}", r#"}},"thoughtSignature":"sig-1"}"#);
+    let unsigned = A.replace(r#","thoughtSignature":"sig1""#, "");
+    let moved = B.replace("}}}", r#"}},"thoughtSignature":"sig1"}"#);
     for (model, words) in [
         (format!("{SAID},{unsigned},{B}"), "missing a thought_signature"),
         (format!("{SAID},{A},{moved}"), "missing a thought_signature"),
