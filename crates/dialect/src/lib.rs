@@ -21,6 +21,7 @@
 mod anthropic;
 mod assemble;
 mod clean;
+mod cohere;
 mod event;
 mod json;
 mod leave;
@@ -113,7 +114,7 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
+    pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::Cohere];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -123,7 +124,7 @@ impl Dialect {
             Self::Gemini => &unread::GEMINI,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
-            Self::Cohere => &unread::COHERE,
+            Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &unread::CONVERSE,
             Self::Invoke => &unread::INVOKE,
         }
