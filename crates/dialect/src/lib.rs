@@ -26,6 +26,7 @@ mod json;
 mod leave;
 mod openai_chat;
 pub mod request;
+mod responses;
 mod speaker;
 mod tally;
 mod template;
@@ -33,7 +34,7 @@ mod unread;
 
 use callgate_wire::{Forms, Frame};
 
-pub use assemble::{Added, Assembly};
+pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
@@ -113,13 +114,13 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
+    pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::Responses];
 
     fn speaker(self) -> &'static Speaker {
         match self {
             Self::Anthropic => &anthropic::SPEAKER,
             Self::OpenAiChat => &openai_chat::SPEAKER,
-            Self::Responses => &unread::RESPONSES,
+            Self::Responses => &responses::SPEAKER,
             Self::Gemini => &unread::GEMINI,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
