@@ -125,6 +125,8 @@ pub struct Piece {
     pub arguments: ArgumentsPiece,
     /// Whether the part holds all of a call that came before once more.
     pub copy: bool,
+    /// (First piece) Whether all of the call will be said once more.
+    pub repeats: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
     /// Who runs the call.

@@ -27,6 +27,7 @@ mod json;
 mod leave;
 mod openai_chat;
 pub mod request;
+mod responses;
 mod speaker;
 mod tally;
 mod template;
@@ -34,7 +35,7 @@ mod unread;
 
 use callgate_wire::{Forms, Frame};
 
-pub use assemble::{Added, Assembly};
+pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
@@ -114,13 +115,13 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::Cohere];
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Cohere];
 
     fn speaker(self) -> &'static Speaker {
         match self {
             Self::Anthropic => &anthropic::SPEAKER,
             Self::OpenAiChat => &openai_chat::SPEAKER,
-            Self::Responses => &unread::RESPONSES,
+            Self::Responses => &responses::SPEAKER,
             Self::Gemini => &unread::GEMINI,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,

@@ -274,6 +274,11 @@ impl Core {
         }
     }
 
+    /// The ids under which the provider keeps the response and its conversation.
+    pub(crate) fn kept_as(&self) -> (Option<String>, Option<String>) {
+        (self.tally.response.clone(), self.tally.conversation.clone())
+    }
+
     #[cold]
     fn learn_model(&mut self, model: &str) {
         let mut facts = (*self.settings.origin).clone();
