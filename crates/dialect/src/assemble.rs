@@ -23,6 +23,7 @@ pub struct Assembly {
     /// The id came, but not in the first piece.
     late_id: bool,
     anonymous: bool,
+    waits: bool,
     pieces: u32,
     /// Where the arguments came in the opening piece as well as behind it.
     whole_then_more: bool,
@@ -50,6 +51,7 @@ impl Assembly {
         if self.pieces == 1 {
             self.original.clone_from(&piece.original);
             self.anonymous = piece.anonymous;
+            self.waits = piece.waits;
         }
         self.refuse = self.refuse.or(piece.refuse);
         if let Some(id) = &piece.id
@@ -192,6 +194,11 @@ impl Assembly {
     /// Whether an id may still come, so that the call cannot leave in pieces yet.
     pub fn lacks_id(&self) -> bool {
         self.id.is_empty() && !self.anonymous
+    }
+
+    /// Whether nothing of the call may leave before it is whole.
+    pub fn waits(&self) -> bool {
+        self.waits
     }
 
     /// Whether the call came in one piece.

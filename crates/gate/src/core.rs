@@ -153,10 +153,12 @@ impl Core {
             self.heard |= !frame.bytes().trim_ascii().is_empty();
             // A comment or a blank line keeps the connection alive. Lines that only some clients
             // read are not passed on.
-            if frame.clean() {
+            if self.dialect.reads_alike(frame) {
                 self.dangling = !frame.terminated();
                 self.begun = true;
                 out.extend_from_slice(frame.bytes());
+            } else if self.dialect.is_bare_error(frame.bytes()) {
+                self.fail(Blame::Upstream, "the upstream failed within its response");
             } else {
                 self.normalised("", "lines that only some clients read were left out");
             }
@@ -216,7 +218,7 @@ impl Core {
             && !reading.done
             && reading.content.is_none();
         if plain
-            && frame.clean()
+            && self.dialect.reads_alike(frame)
             && self.queue.is_empty()
             && self.writer.leaves_as_it_came(&reading, data)
         {
