@@ -8,6 +8,9 @@ use super::{Call, events, text};
 
 /// What each kind of client makes of a stream.
 pub(super) fn readings(body: &str) -> BTreeMap<&'static str, Vec<Call>> {
+    if body.trim_start().starts_with('[') {
+        return BTreeMap::from([("list", calls(&list(body), Keys::Both, Candidates::All))]);
+    }
     let lax = events(body);
     let documents: Vec<&Value> = lax.iter().map(|(_, document)| document).collect();
     let (python, js) = (python(body), javascript(body));
@@ -16,7 +19,6 @@ pub(super) fn readings(body: &str) -> BTreeMap<&'static str, Vec<Call>> {
         ("javascript", calls(&js, Keys::Camel, Candidates::All)),
         ("vercel", assembled(&documents)),
         ("each piece", calls(documents.iter().copied(), Keys::Both, Candidates::All)),
-        ("list", calls(&list(body), Keys::Both, Candidates::All)),
     ])
 }
 
