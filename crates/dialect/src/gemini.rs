@@ -26,7 +26,7 @@ use crate::{Blame, OwnEvent};
 /// How Gemini is read, written and restored.
 pub(crate) static SPEAKER: Speaker = Speaker {
     word: "gemini",
-    forms: Forms::Events,
+    forms: Forms::EventsOrArray,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
     // Clients join the texts of a turn.

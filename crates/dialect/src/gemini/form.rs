@@ -10,6 +10,10 @@ use crate::leave::mask;
 /// Whether every client reads the event as it came: `data: `, one line, and the blank line that
 /// was begun; or nothing at all.
 pub(crate) fn reads_alike(frame: &Frame<'_>) -> bool {
+    if frame.keeps_its_place() {
+        // An element of a list, or a bracket of it: all read the document alike.
+        return frame.clean();
+    }
     let bytes = frame.bytes();
     let Some(data) = frame.data_span() else {
         return frame.data().is_none() && bytes.trim_ascii().is_empty();
@@ -56,17 +60,13 @@ pub(super) fn leave(
     mask(reading, &mut edits);
     let carries = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
     let must_end = !frame.terminated() && carries;
-    if edits.is_empty() && !must_end && reads_alike(frame) && is_one_line(data) {
-        return out.extend_from_slice(frame.bytes());
+    let in_list = frame.keeps_its_place();
+    if edits.is_empty() && !must_end && reads_alike(frame) && (in_list || is_one_line(data)) {
+        return frame.keep(out);
     }
-    event(frame, &edits.apply(data), out);
-}
-
-/// Writes an event of this data.
-pub(super) fn event(frame: &Frame<'_>, data: &str, out: &mut Vec<u8>) {
-    let end = frame.line_end();
-    for piece in [b"data: ", one_line(data).as_bytes(), end, end] {
-        out.extend_from_slice(piece);
+    match in_list {
+        true => frame.rewrite(None, edits.apply(data).as_bytes(), out),
+        false => frame.another(None, &one_line(&edits.apply(data)), out),
     }
 }
 
@@ -86,12 +86,12 @@ fn one_line(data: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use callgate_wire::Splitter;
+    use callgate_wire::{Framing, Splitter};
 
     use super::*;
 
     fn alike(text: &str) -> bool {
-        let mut splitter = Splitter::new(1 << 20);
+        let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
         splitter.push(text.as_bytes());
         let frame = match splitter.next_frame().unwrap() {
             Some(frame) => frame.to_owned(),

@@ -37,8 +37,9 @@ impl Write for Writer {
         if reading.parts.is_empty() {
             return leave(frame, data, reading, Edits::default(), out);
         }
-        if let Some(edits) = self.edit(data, reading, fates, Form::Chunk) {
-            leave(frame, data, reading, edits, out);
+        match self.edit(data, reading, fates, Form::Chunk) {
+            Some(edits) => leave(frame, data, reading, edits, out),
+            None => frame.leave_out(out),
         }
     }
 
