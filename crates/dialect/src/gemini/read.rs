@@ -414,6 +414,3 @@ fn tally(found: &View<'_>, data: &str) -> Option<Box<Tally>> {
     }
     tally.boxed()
 }
-
-#[cfg(test)]
-mod tests;

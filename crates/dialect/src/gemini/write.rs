@@ -307,6 +307,3 @@ fn add_member(data: &str, object: Span, key: &str, value: &str, edits: &mut Edit
     let comma = if members(data, object).is_empty() { "" } else { "," };
     edits.insert(object.start + 1, format!("\"{key}\":{value}{comma}"));
 }
-
-#[cfg(test)]
-mod tests;
