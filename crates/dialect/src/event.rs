@@ -129,6 +129,8 @@ pub struct Piece {
     pub repeats: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
+    /// Whether nothing of the call may leave before it is whole: no client can tell when it is.
+    pub waits: bool,
     /// Who runs the call.
     pub host: Host,
     /// How the call is carried.
