@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_dialect::Dialect;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -41,15 +42,31 @@ pub struct Gateway {
     said: Arc<Mutex<String>>,
 }
 
+/// The providers of the other dialects, by the names under which their paths are found.
+const OTHERS: [(&str, Dialect); 4] = [
+    ("gemini", Dialect::Gemini),
+    ("cohere", Dialect::Cohere),
+    ("ollama", Dialect::Ollama),
+    ("bedrock", Dialect::Converse),
+];
+
 impl Setup {
     /// `binary` in front of `upstream` (a root without slash), judging by one policy.
     ///
     /// `settings` are more lines of the config file.
     pub fn new(binary: &Path, upstream: &str, policy: &str, settings: &str) -> Self {
         let bare = Self::bare(binary);
+        let others: String = OTHERS
+            .iter()
+            .filter(|(_, dialect)| Dialect::ALL.contains(dialect))
+            .map(|(name, dialect)| (name, dialect.as_str()))
+            .map(|(name, word)| {
+                format!("  {name}: {{ base_url: \"{upstream}\", dialect: {word} }}\n")
+            })
+            .collect();
         let config = format!(
             "providers:\n  anthropic: {{ base_url: \"{upstream}\", dialect: anthropic }}\n  \
-             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n\
+             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n{others}\
              policies: [rules.yaml]\n{settings}\n"
         );
         bare.file("rules.yaml", policy).config(&config)

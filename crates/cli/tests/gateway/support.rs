@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Reply};
@@ -44,11 +45,31 @@ pub(crate) fn ask(path: &str) -> Ask {
 /// A request for one case of the corpus, of a server made with [`corpus_server`].
 pub(crate) fn ask_for(case: &Case, model: &str) -> Ask {
     let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }] });
-    Ask::post(path_of(case), body.to_string()).header("authorization", "Bearer none")
+    Ask::post(&path_for(case, model), body.to_string()).header("authorization", "Bearer none")
 }
 
-pub(crate) fn path_of(case: &Case) -> &'static str {
-    if case.name.starts_with("anthropic/") { MESSAGES } else { CHAT }
+/// Where the API of a case has its answers.
+pub(crate) fn path_of(case: &Case) -> String {
+    path_for(case, "any")
+}
+
+/// The same for a model, which some APIs have in their paths.
+fn path_for(case: &Case, model: &str) -> String {
+    let stream = case.is_stream;
+    match case.dialect {
+        Dialect::Anthropic => MESSAGES.into(),
+        Dialect::OpenAiChat => CHAT.into(),
+        Dialect::Responses => "/v1/responses".into(),
+        Dialect::Gemini if stream => format!("/v1beta/models/{model}:streamGenerateContent"),
+        Dialect::Gemini => format!("/v1beta/models/{model}:generateContent"),
+        Dialect::Interactions => "/v1beta/interactions".into(),
+        Dialect::Ollama => "/api/chat".into(),
+        Dialect::Cohere => "/v2/chat".into(),
+        Dialect::Converse if stream => format!("/model/{model}/converse-stream"),
+        Dialect::Converse => format!("/model/{model}/converse"),
+        Dialect::Invoke if stream => format!("/model/{model}/invoke-with-response-stream"),
+        Dialect::Invoke => format!("/model/{model}/invoke"),
+    }
 }
 
 /// A case of the corpus.
@@ -144,10 +165,14 @@ pub(crate) fn whole_turns(tool: &str, input: &str) -> [(&'static str, Answer); 2
 pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
     assert_eq!(reply.status, status, "{}", reply.text());
     let error = reply.json();
-    assert!(error["error"]["message"].is_string(), "{}", reply.text());
-    assert!(error["error"]["type"].is_string(), "{}", reply.text());
-    match path {
-        MESSAGES => assert_eq!(error["type"], "error", "{}", reply.text()),
-        _ => assert!(error["error"].get("code").is_some(), "{}", reply.text()),
+    let is_shaped = match path {
+        MESSAGES => error["type"] == "error" && error["error"]["type"].is_string(),
+        CHAT => error["error"]["type"].is_string() && error["error"].get("code").is_some(),
+        // As `{"error": "..."}`, `{"error": {"message": "..."}}` or `{"message": "..."}`.
+        _ => error["message"].is_string() || !error["error"].is_null(),
+    };
+    assert!(is_shaped, "{}", reply.text());
+    if matches!(path, MESSAGES | CHAT) {
+        assert!(error["error"]["message"].is_string(), "{}", reply.text());
     }
 }
