@@ -15,8 +15,8 @@ pub(crate) fn leave(
 ) {
     mask(reading, &mut edits);
     if reading.again {
-        let name = reading.rename.map(str::as_bytes).or(frame.event());
-        return another(frame, name, &edits.apply(data), out);
+        let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());
+        return frame.another(reading.rename.or(event), &edits.apply(data), out);
     }
     let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
     // Some clients deliver a last event that lacks its blank line and some do not. Where it
@@ -24,20 +24,11 @@ pub(crate) fn leave(
     let must_end = !frame.terminated()
         && reading.parts.iter().any(|part| matches!(part.what, What::Piece(_) | What::End(_)));
     if as_it_came && !must_end {
-        out.extend_from_slice(frame.bytes());
+        frame.keep(out);
     } else {
         let name = reading.rename.map(str::as_bytes);
         frame.rewrite(name, edits.apply(data).as_bytes(), out);
     }
-}
-
-/// Writes an event of our own beside the frame.
-pub(crate) fn another(frame: &Frame<'_>, event: Option<&[u8]>, data: &str, out: &mut Vec<u8>) {
-    let end = frame.line_end();
-    if let Some(name) = event {
-        [b"event: ", name, end].iter().for_each(|part| out.extend_from_slice(part));
-    }
-    [b"data: ", data.as_bytes(), end, end].iter().for_each(|part| out.extend_from_slice(part));
 }
 
 /// The body with the edits made, and its texts masked.

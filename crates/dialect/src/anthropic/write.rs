@@ -8,7 +8,7 @@ use crate::event::{
     ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
 };
 use crate::json::{Edits, document, elements, member};
-use crate::leave::{another, finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
 /// Writes the frames of one response.
@@ -126,13 +126,13 @@ impl Write for Writer {
         self.open_call = None;
         for (_, number) in std::mem::take(&mut self.open) {
             let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
-            event(frame, "content_block_stop", &stop, out);
+            frame.another(Some("content_block_stop"), &stop, out);
         }
         self.say(frame, text, out);
         let delta = "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\
                      \"stop_sequence\":null},\"usage\":{\"output_tokens\":0}}";
-        event(frame, "message_delta", delta, out);
-        event(frame, "message_stop", "{\"type\":\"message_stop\"}", out);
+        frame.another(Some("message_delta"), delta, out);
+        frame.another(Some("message_stop"), "{\"type\":\"message_stop\"}", out);
     }
 
     /// Ends the call that is open, for clients that run nothing without its end.
@@ -141,7 +141,7 @@ impl Write for Writer {
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
         let (_, number) = self.open.swap_remove(place);
         let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
-        event(frame, "content_block_stop", &stop, out);
+        frame.another(Some("content_block_stop"), &stop, out);
     }
 }
 
@@ -153,7 +153,7 @@ impl Writer {
         if kind == Some("\"message_start\"") {
             let start =
                 format!("{{\"type\":\"message_start\",\"message\":{}}}", message("", "null"));
-            event(frame, "message_start", &start, out);
+            frame.another(Some("message_start"), &start, out);
         }
     }
 
@@ -171,9 +171,9 @@ impl Writer {
             quote(text)
         );
         let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{n}}}");
-        event(frame, "content_block_start", &start, out);
-        event(frame, "content_block_delta", &delta, out);
-        event(frame, "content_block_stop", &stop, out);
+        frame.another(Some("content_block_start"), &start, out);
+        frame.another(Some("content_block_delta"), &delta, out);
+        frame.another(Some("content_block_stop"), &stop, out);
     }
 
     /// The index a block's frame leaves under.
@@ -269,7 +269,7 @@ fn arguments(frame: &Frame<'_>, number: u32, arguments: &str, out: &mut Vec<u8>)
          \"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{}}}}}",
         quote(arguments)
     );
-    event(frame, "content_block_delta", &delta, out);
+    frame.another(Some("content_block_delta"), &delta, out);
 }
 
 /// Whether the call's arguments stand whole in its block.
@@ -298,8 +298,4 @@ fn is_call(part: &Part) -> bool {
 /// Whether the index says `number` to every client: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u32) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
-}
-
-fn event(frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
-    another(frame, Some(name.as_bytes()), data, out);
 }

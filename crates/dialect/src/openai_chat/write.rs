@@ -6,7 +6,7 @@ use callgate_wire::Frame;
 use super::view::{Choice, Content, ENTRY, Entry, FUNCTION, Said, View, page, view, view_of_page};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
-use crate::leave::{another, finish_body, leave, stray_is_denied};
+use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
 /// Writes the chunks of one response.
@@ -43,7 +43,9 @@ impl Write for Writer {
         // whatever else its frame said.
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
         let own = |out: &mut Vec<u8>| {
-            edited.own.iter().for_each(|chunk| another(frame, None, chunk, out));
+            for chunk in &edited.own {
+                frame.another(None, chunk, out);
+            }
         };
         if ends {
             own(out);
@@ -94,10 +96,10 @@ impl Write for Writer {
         }
         for lane in lanes {
             let said = chunk(data, lane, &format!("\"content\":{}", quote(text)), "null");
-            another(frame, None, &said, out);
-            another(frame, None, &chunk(data, lane, "", "\"content_filter\""), out);
+            frame.another(None, &said, out);
+            frame.another(None, &chunk(data, lane, "", "\"content_filter\""), out);
         }
-        another(frame, None, "[DONE]", out);
+        frame.another(None, "[DONE]", out);
     }
 
     /// The chunk's text without its calls and its end, to leave ahead of them; `None` if it has
