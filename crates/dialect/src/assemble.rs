@@ -207,6 +207,11 @@ impl Assembly {
         self.oversize
     }
 
+    /// Whether the arguments are the free text of a custom tool.
+    pub fn is_free_text(&self) -> bool {
+        self.free_text
+    }
+
     /// Whether a name has come.
     pub fn is_named(&self) -> bool {
         !self.name.is_empty()
