@@ -21,6 +21,7 @@
 mod anthropic;
 mod assemble;
 mod clean;
+mod cohere;
 mod event;
 mod json;
 mod leave;
@@ -114,7 +115,7 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::Responses];
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Cohere];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -124,7 +125,7 @@ impl Dialect {
             Self::Gemini => &unread::GEMINI,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
-            Self::Cohere => &unread::COHERE,
+            Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &unread::CONVERSE,
             Self::Invoke => &unread::INVOKE,
         }

@@ -28,6 +28,7 @@
 //! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+pub(crate) mod listed;
 mod recognise;
 mod signs;
 mod text;

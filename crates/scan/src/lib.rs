@@ -19,15 +19,26 @@
 //! does not find a secret that was taken apart or encoded on purpose. A key without a published
 //! form, and without a telling name before it, is not found. It makes leaks rare, not impossible.
 
+mod ahead;
 mod base64;
+mod checksum;
 mod detector;
 mod detectors;
 mod find;
+mod flow;
 mod json;
 mod name;
 mod redact;
+mod replace;
+mod set;
 mod value;
+mod word;
 
+pub use detector::Group;
+pub use detectors::{DetectorInfo, detectors};
 pub use find::{Finding, secrets};
+pub use flow::{Flow, Flowed};
 pub use json::redact_json;
 pub use redact::redact;
+pub use replace::Replace;
+pub use set::{Builder, Hit, Set, Unusable};

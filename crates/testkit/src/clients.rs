@@ -4,6 +4,7 @@
 //! keys, byte order marks before fields, events without their blank line, calls behind the end.
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
+mod cohere;
 mod responses;
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("ids apart", chat_by_id(&events));
             readings.insert("each piece", chat_pieces(&events));
         }
+        Dialect::Cohere => readings.extend(cohere::readings(&events)),
         Dialect::Responses => readings.extend(responses::readings(&events)),
         _ => {}
     }
@@ -96,6 +98,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
                 }
             }
         }
+        Dialect::Cohere => calls.extend(cohere::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
         _ => {}
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge};
+use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::value;
 
 /// The form is enough.
@@ -29,8 +29,8 @@ fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 pub(super) static DETECTORS: [Detector; 28] = [
     Detector {
         name: "aws_access_key_id",
+        what: "the id of an AWS access key",
         keywords: &["akia", "asia"],
-        lead: "",
         pattern: "A[KS]IA[A-Z2-7]{16}",
         edge: Edge::Word,
         check: as_is,
@@ -45,10 +45,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["XAKI", "AIOSFODNN7ABCDEFG"],
             &["ASIAN-PACIFIC-REGION"],
         ],
+        ..SECRET
     },
     // In an assignment only: by itself it is any 40 characters.
     Detector {
         name: "aws_secret_access_key",
+        what: "an AWS secret access key behind its name",
         keywords: &["secret"],
         lead: concat!(
             r#"(?i)secret[_-]?(?:access[_-]?)?key\\{0,3}["']?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}"#,
@@ -75,11 +77,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["secret_key: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
             &["the secret access key of the account"],
         ],
+        ..SECRET
     },
     Detector {
         name: "github_token",
+        what: "a GitHub token",
         keywords: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        lead: "",
         pattern: "gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}",
         edge: Edge::Word,
         check: random,
@@ -98,11 +101,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         ],
         #[cfg(test)]
         misses: &[&["gh", "p_16C7e42F292c6912"], &["gh", "p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]],
+        ..SECRET
     },
     Detector {
         name: "gitlab_token",
+        what: "a GitLab token",
         keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
-        lead: "",
         pattern: r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
         edge: Edge::Word,
         check: random,
@@ -114,11 +118,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["gl", "pat-your-token-goes-in-here"], &["glpat-short"]],
+        ..SECRET
     },
     Detector {
         name: "slack_token",
+        what: "a Slack token",
         keywords: &["xox", "xapp-"],
-        lead: "",
         pattern: "xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{30,}",
         edge: Edge::Word,
         check: random,
@@ -137,9 +142,11 @@ pub(super) static DETECTORS: [Detector; 28] = [
         ],
         #[cfg(test)]
         misses: &[&["xo", "xb-your-bot-token-goes-here"], &["xoxo-hugs-and-kisses-2024"]],
+        ..SECRET
     },
     Detector {
         name: "slack_webhook",
+        what: "the secret path of a Slack webhook",
         keywords: &["hooks.slack.com/services/"],
         lead: "hooks[.]slack[.]com/services/",
         pattern: "T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{18,}",
@@ -153,11 +160,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["https://hooks.slack.com/services/T.../B.../..."]],
+        ..SECRET
     },
     Detector {
         name: "stripe_key",
+        what: "a Stripe key or webhook secret",
         keywords: &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
-        lead: "",
         pattern: "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}={0,2}",
         edge: Edge::Word,
         check: random,
@@ -169,11 +177,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["sk_", "test_xxxxxxxxxxxxxxxxxxxx"], &["sk_live_"]],
+        ..SECRET
     },
     Detector {
         name: "anthropic_key",
+        what: "an Anthropic API key",
         keywords: &["sk-"],
-        lead: "",
         pattern: "sk-ant-[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
         check: anthropic,
@@ -188,12 +197,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["sk-", "ant-api03-your-key-goes-in-here-please"],
             &["sk-", "ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"],
         ],
+        ..SECRET
     },
     // Also the form that many servers with the same API copied.
     Detector {
         name: "openai_key",
+        what: "an OpenAI API key, or one of the same form",
         keywords: &["sk-"],
-        lead: "",
         pattern: "sk-(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,}",
         edge: Edge::Word,
         check: random,
@@ -215,11 +225,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["sk-", "proj-my-very-long-project-name"],
             &["task-0123456789abcdefghij0123456789ab"],
         ],
+        ..SECRET
     },
     Detector {
         name: "google_api_key",
+        what: "a Google API key",
         keywords: &["aiza"],
-        lead: "",
         pattern: "AIza[A-Za-z0-9_-]{35}",
         edge: Edge::Run,
         check: as_is,
@@ -231,11 +242,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["AI", "zaSyD9tSrke72PouQMnMX"]],
+        ..SECRET
     },
     Detector {
         name: "google_oauth_token",
+        what: "a Google OAuth access token",
         keywords: &["ya29."],
-        lead: "",
         pattern: r"ya29\.[A-Za-z0-9_.-]{20,}",
         edge: Edge::Word,
         check: random,
@@ -247,11 +259,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["ya29.short"]],
+        ..SECRET
     },
     Detector {
         name: "google_client_secret",
+        what: "a Google OAuth client secret",
         keywords: &["gocspx-"],
-        lead: "",
         pattern: "GOCSPX-[A-Za-z0-9_-]{28}",
         edge: Edge::Run,
         check: random,
@@ -263,11 +276,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["GOCSPX-your-client-secret"]],
+        ..SECRET
     },
     Detector {
         name: "npm_token",
+        what: "an npm token",
         keywords: &["npm_"],
-        lead: "",
         pattern: "npm_[A-Za-z0-9]{36}",
         edge: Edge::Word,
         check: random,
@@ -279,11 +293,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["npm_config_registry=x"]],
+        ..SECRET
     },
     Detector {
         name: "pypi_token",
+        what: "a PyPI token",
         keywords: &["pypi-"],
-        lead: "",
         pattern: "pypi-AgE[A-Za-z0-9_-]{50,}",
         edge: Edge::Word,
         check: random,
@@ -298,11 +313,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["pypi-publish-action-of-the-release-workflow-v1-and-more-of-it"]],
+        ..SECRET
     },
     Detector {
         name: "huggingface_token",
+        what: "a Hugging Face token",
         keywords: &["hf_", "api_org_"],
-        lead: "",
         pattern: "(?:hf|api_org)_[A-Za-z0-9]{34,}",
         edge: Edge::Word,
         check: letters,
@@ -314,11 +330,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["hf_hub_download"], &["hf_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]],
+        ..SECRET
     },
     Detector {
         name: "sendgrid_key",
+        what: "a SendGrid API key",
         keywords: &["sg."],
-        lead: "",
         pattern: r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
         edge: Edge::Run,
         check: random,
@@ -330,11 +347,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["SG.ngeVfQFYQlKU0ufo8x5d1A"], &["msg.length"]],
+        ..SECRET
     },
     Detector {
         name: "twilio_key",
+        what: "a Twilio API key",
         keywords: &["sk"],
-        lead: "",
         pattern: "SK[0-9a-f]{32}",
         edge: Edge::Word,
         check: as_is,
@@ -346,11 +364,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["SKU0123456789"], &["ASK0123456789abcdef0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "digitalocean_token",
+        what: "a DigitalOcean token",
         keywords: &["dop_v1_", "doo_v1_", "dor_v1_"],
-        lead: "",
         pattern: "do[opr]_v1_[0-9a-f]{64}",
         edge: Edge::Word,
         check: as_is,
@@ -365,11 +384,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["dop_v1_0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "databricks_token",
+        what: "a Databricks token",
         keywords: &["dapi"],
-        lead: "",
         pattern: "dapi[0-9a-f]{32}(?:-[0-9])?",
         edge: Edge::Word,
         check: as_is,
@@ -381,9 +401,11 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["dapi0123456789"], &["sandapi0123456789abcdef0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "azure_key",
+        what: "an Azure storage or service key behind its name",
         keywords: &["accountkey=", "sharedaccesskey="],
         lead: "(?i)(?:account|sharedaccess)key=",
         pattern: "[A-Za-z0-9/+]{40,}={0,2}",
@@ -400,9 +422,11 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["AccountName=a;AccountKey=<your account key>"]],
+        ..SECRET
     },
     Detector {
         name: "azure_sas_signature",
+        what: "the signature of an Azure shared access link",
         keywords: &["sig="],
         lead: "sig=",
         pattern: "(?:[A-Za-z0-9/+]|%2[BbFf]){42,}(?:%3[Dd]|=)?",
@@ -416,11 +440,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["sig=SIGTERM"]],
+        ..SECRET
     },
     Detector {
         name: "grafana_token",
+        what: "a Grafana token",
         keywords: &["glsa_", "glc_"],
-        lead: "",
         pattern: "glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|glc_[A-Za-z0-9+/]{32,}={0,2}",
         edge: Edge::Word,
         check: random,
@@ -432,11 +457,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["glsa_token"]],
+        ..SECRET
     },
     Detector {
         name: "vault_token",
+        what: "a HashiCorp Vault token",
         keywords: &["hvs.", "hvb."],
-        lead: "",
         pattern: r"hv[sb]\.[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
         check: random,
@@ -448,11 +474,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["hvs.example"]],
+        ..SECRET
     },
     Detector {
         name: "groq_key",
+        what: "a Groq API key",
         keywords: &["gsk_"],
-        lead: "",
         pattern: "gsk_[A-Za-z0-9]{48,}",
         edge: Edge::Word,
         check: random,
@@ -464,11 +491,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["gsk_key"]],
+        ..SECRET
     },
     Detector {
         name: "xai_key",
+        what: "an xAI API key",
         keywords: &["xai-"],
-        lead: "",
         pattern: "xai-[A-Za-z0-9]{60,}",
         edge: Edge::Word,
         check: random,
@@ -483,11 +511,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["xai-grok"]],
+        ..SECRET
     },
     Detector {
         name: "shopify_token",
+        what: "a Shopify token",
         keywords: &["shpat_", "shpss_", "shpca_", "shppa_"],
-        lead: "",
         pattern: "shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}",
         edge: Edge::Word,
         check: random,
@@ -499,11 +528,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["shpat_0123"]],
+        ..SECRET
     },
     Detector {
         name: "telegram_bot_token",
+        what: "the token of a Telegram bot",
         keywords: &[":aa"],
-        lead: "",
+        form: Some("[0-9]{8,12}:AA[A-Za-z0-9_-]{33}"),
         pattern: ":AA[A-Za-z0-9_-]{33}",
         edge: Edge::Free,
         check: telegram,
@@ -515,12 +546,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["12:AAH3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_-"], &["1234567890:AAH3dE6gH9"]],
+        ..SECRET
     },
     // Our own.
     Detector {
         name: "callgate_key",
+        what: "a gateway key of callgate",
         keywords: &["cg_"],
-        lead: "",
         pattern: "cg_[A-Za-z0-9_-]{40,}",
         edge: Edge::Word,
         check: random,
@@ -532,6 +564,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["cg_", "a_function_with_a_very_long_name_of_its_own"], &["ecg_aB3dE6gH9jK2m"]],
+        ..SECRET
     },
 ];
 
