@@ -141,6 +141,8 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
+            // Nothing, said once more or said before there is anything.
+            ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
             ArgumentsPiece::Again(text) if self.arguments_begun() => {
                 if !self.says(text) {
                     self.refuse = Some(COPIES_DIFFER);

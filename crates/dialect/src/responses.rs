@@ -17,7 +17,7 @@ mod write;
 use callgate_call::json::quote;
 use callgate_wire::Forms;
 
-pub(crate) use request::states;
+pub(crate) use request::{shown_as, states};
 
 use crate::speaker::Speaker;
 use crate::{Blame, OwnEvent};
