@@ -1,7 +1,7 @@
 use callgate_gate::{Limits, Malformed, OnDeny};
 
 use super::*;
-use crate::settings::{Mode, Timeouts};
+use crate::settings::{Inbound, Mode, Timeouts};
 
 fn provider(name: &str, base_url: &str, dialect: Dialect) -> Provider {
     Provider { name: name.into(), base_url: base_url.parse().unwrap(), dialect, api_key: None }
@@ -16,6 +16,7 @@ fn routes(passthrough: &[&str]) -> Routes {
             provider("openai", "https://api.openai.example/v1", Dialect::OpenAiChat),
         ],
         mode: Mode::Full,
+        inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         malformed: Malformed::Withhold,
         limits: Limits::default(),
