@@ -39,7 +39,8 @@ pub(crate) fn policy(
     problems: &mut Problems<'_>,
 ) -> Policy {
     let name = source.name.map(|at| at.value).unwrap_or_default();
-    unique_ids(&source.rules, problems);
+    let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
+    unique_ids(ids.chain(source.text.iter().filter_map(|rule| rule.id.as_ref())), problems);
     let mut kinds = Kinds { catalogue, made: HashMap::new() };
     let mut rules = Vec::new();
     for rule in source.rules {
@@ -59,9 +60,10 @@ pub(crate) fn policy(
     Policy::new(name, shadow, defaults, rules)
 }
 
-fn unique_ids(rules: &[RuleSource], problems: &mut Problems<'_>) {
+/// Rules about calls and rules about text share their names.
+fn unique_ids<'s>(ids: impl Iterator<Item = &'s At<String>>, problems: &mut Problems<'_>) {
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    for id in rules.iter().filter_map(|rule| rule.id.as_ref()) {
+    for id in ids {
         if let Some(line) = seen.insert(&id.value, id.span.line) {
             problems
                 .add(id.span, format!("a second rule `{}`", id.value))

@@ -121,6 +121,7 @@ impl Judgement {
             hint: None,
             uncovered: true,
             deciding: Vec::new(),
+            sanitizers: Vec::new(),
             audits: Vec::new(),
             shadows: Vec::new(),
             errors: Vec::new(),
@@ -128,6 +129,7 @@ impl Judgement {
             limits: Vec::new(),
             subject: Subject::of(call),
             sealed: Verdict::Allow,
+            rewritten: None,
         }
     }
 

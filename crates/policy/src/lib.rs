@@ -67,6 +67,7 @@ mod source;
 mod starter;
 #[cfg(test)]
 mod tests;
+mod text;
 mod tri;
 mod verdict;
 mod wrapper;
@@ -83,6 +84,7 @@ pub use moment::{Moment, Weekday};
 pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
 pub use starter::starter;
+pub use text::{Direction, TextAction, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo};
 pub use verdict::{
     Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,
 };

@@ -1,5 +1,7 @@
 //! All policies in force, and how they are loaded.
 
+use std::sync::Arc;
+
 use callgate_call::Surface;
 use callgate_facts::Catalogue;
 
@@ -9,6 +11,7 @@ use crate::document::Document;
 use crate::policy::Policy;
 use crate::rule::{Role, Rule};
 use crate::source::{self, Source};
+use crate::text::{self, Direction, TextGuard, TextRule, TextRuleInfo};
 use crate::{Verdict, compile, example, lint};
 
 /// One or more compiled policies. Each is judged on its own and the strictest result wins, so
@@ -16,6 +19,15 @@ use crate::{Verdict, compile, example, lint};
 #[derive(Debug, Default)]
 pub struct Policies {
     policies: Vec<Policy>,
+    texts: Texts,
+}
+
+/// The rules about text, of all policies together.
+#[derive(Debug, Default)]
+struct Texts {
+    rules: Vec<Arc<TextRule>>,
+    request: Option<TextGuard>,
+    response: Option<TextGuard>,
 }
 
 /// A rule, for people who list them.
@@ -70,11 +82,12 @@ impl Policies {
         served: &[Surface],
     ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
         let mut policies: Vec<Policy> = Vec::new();
+        let mut texts: Vec<Arc<TextRule>> = Vec::new();
         let (mut diagnostics, mut warnings) = (Vec::new(), Vec::new());
         for document in documents {
             let source = document.source();
             let mut problems = Problems::new(source);
-            for written in source::policies(document, &mut problems) {
+            for mut written in source::policies(document, &mut problems) {
                 let known = policies.iter().any(|known| {
                     written.name.as_ref().is_some_and(|name| name.value == known.name)
                 });
@@ -85,14 +98,22 @@ impl Policies {
                 }
                 let notes = lint::Notes::of(&written);
                 let examples = example::Examples::of(&written);
+                let about_text = std::mem::take(&mut written.text);
                 let policy = compile::policy(written, catalogue, &mut problems);
+                let rules = text::rules(&about_text, &policy.name, policy.shadow, &mut problems);
+                text::examples(&about_text, &rules, &mut problems);
+                texts.extend(rules.into_iter().map(Arc::new));
                 examples.check(&policy, &mut problems);
                 warnings.extend(notes.check(&policy, source, served));
                 policies.push(policy);
             }
             diagnostics.extend(problems.into_list());
         }
-        if diagnostics.is_empty() { Ok((Self { policies }, warnings)) } else { Err(diagnostics) }
+        let texts = Texts::of(texts, &mut diagnostics);
+        match diagnostics.is_empty() {
+            true => Ok((Self { policies, texts }, warnings)),
+            false => Err(diagnostics),
+        }
     }
 
     /// No policy: every call passes, uncovered.
@@ -115,8 +136,41 @@ impl Policies {
             .flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy.shadow)))
     }
 
+    /// What reads the texts of a direction; `None` if no rule does.
+    pub fn text_guard(&self, direction: Direction) -> Option<TextGuard> {
+        match direction {
+            Direction::Request => self.texts.request.clone(),
+            Direction::Response => self.texts.response.clone(),
+        }
+    }
+
+    /// Every rule about text, in the order of the files.
+    pub fn text_rules(&self) -> impl Iterator<Item = TextRuleInfo> {
+        self.texts.rules.iter().map(|rule| rule.info())
+    }
+
     pub(crate) fn policies(&self) -> &[Policy] {
         &self.policies
+    }
+}
+
+impl Texts {
+    fn of(rules: Vec<Arc<TextRule>>, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut guard = |direction| {
+            TextGuard::new(&rules, direction).unwrap_or_else(|error| {
+                // Each rule is fit for itself, so together they are too many.
+                diagnostics.push(Diagnostic {
+                    source: String::new(),
+                    span: crate::Span::default(),
+                    message: format!("the text rules cannot be used together: {error}"),
+                    label: String::new(),
+                    hint: Some("use fewer or smaller patterns".to_owned()),
+                });
+                None
+            })
+        };
+        let (request, response) = (guard(Direction::Request), guard(Direction::Response));
+        Self { rules, request, response }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A rule file as written: every field optional, every value with its place.
 
 pub(crate) mod read;
+mod text;
 mod when;
 
 use callgate_call::Surface;
@@ -12,6 +13,7 @@ use crate::limit::LimitBy;
 use crate::node::{self, Node};
 use crate::operator::OperatorName;
 use read::{At, Fields, integer, list, text, texts, word};
+pub(crate) use text::TextRuleSource;
 
 /// A rule file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +32,7 @@ pub(crate) struct PolicySource {
     pub(crate) default: Option<Verdict>,
     pub(crate) defaults: Vec<(Surface, Verdict)>,
     pub(crate) rules: Vec<RuleSource>,
+    pub(crate) text: Vec<TextRuleSource>,
 }
 
 /// One rule.
@@ -106,7 +109,7 @@ pub(crate) enum WhoField {
 }
 
 /// The keys of a policy.
-pub const POLICY_KEYS: &[&str] = &["policy", "mode", "default", "defaults", "rules"];
+pub const POLICY_KEYS: &[&str] = &["policy", "mode", "default", "defaults", "rules", "text"];
 
 /// Reads every policy of a document.
 pub(crate) fn policies(document: &Document<'_>, problems: &mut Problems<'_>) -> Vec<PolicySource> {
@@ -147,7 +150,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
             .hint("begin with `policy: some-name`");
     }
     let says_something =
-        ["rules", "default", "defaults"].iter().any(|key| fields.get(key).is_some());
+        ["rules", "text", "default", "defaults"].iter().any(|key| fields.get(key).is_some());
     // With another problem in it, that one says more.
     if !says_something && problems.len() == known {
         // A file that was cut off while it was written looks like this.
@@ -168,6 +171,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
         default: fields.get("default").and_then(|node| default(node, problems)),
         defaults: fields.get("defaults").map(|node| defaults(node, problems)).unwrap_or_default(),
         rules,
+        text: fields.get("text").map(|node| text::rules(node, problems)).unwrap_or_default(),
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Judgement {
     pub uncovered: bool,
     /// Every rule that decided in its own policy, strictest first.
     pub deciding: Vec<RuleHit>,
+    /// Rules that rewrite the arguments. They never decide.
+    pub sanitizers: Vec<RuleHit>,
     /// Audit rules that matched. They never decide.
     pub audits: Vec<RuleHit>,
     /// What rules and policies in shadow mode would have done. Their reason says so.
@@ -77,6 +79,8 @@ pub struct Judgement {
     pub(crate) subject: Subject,
     /// The verdict once more, where nobody outside can change it: permits are made from this one.
     pub(crate) sealed: Verdict,
+    /// The arguments as sanitizers left them, if they changed anything.
+    pub(crate) rewritten: Option<String>,
 }
 
 /// One rule that matched.
@@ -147,7 +151,8 @@ impl Judgement {
     /// The permit of this call, if this judgement lets it pass and is about this very call.
     pub fn permit(&self, call: &ToolCall) -> Option<Permit> {
         let subject = Subject::of(call);
-        (self.sealed.passes() && self.subject == subject).then_some(Permit { subject })
+        let passes = self.sealed.passes() && self.subject == subject;
+        passes.then(|| Permit { subject, rewritten: self.rewritten.clone() })
     }
 
     /// The denial of this call, if this judgement refuses it.
@@ -182,12 +187,19 @@ impl Judgement {
 #[derive(Debug)]
 pub struct Permit {
     subject: Subject,
+    rewritten: Option<String>,
 }
 
 impl Permit {
     /// Whether this permit is for that call.
     pub fn covers(&self, call: &ToolCall) -> bool {
         self.subject == Subject::of(call)
+    }
+
+    /// The arguments with which the call may run, if not with its own: sanitizers changed them.
+    /// The permit covers the call as it came.
+    pub fn rewritten(&self) -> Option<&str> {
+        self.rewritten.as_deref()
     }
 }
 

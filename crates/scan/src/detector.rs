@@ -6,9 +6,15 @@ use std::ops::Range;
 pub(crate) struct Detector {
     /// The word that replaces the secret, as in `[REDACTED:word]`.
     pub(crate) name: &'static str,
+    /// What it is, in a few words for people.
+    pub(crate) what: &'static str,
+    pub(crate) group: Group,
     /// What must stand in the text before the pattern is tried, in lower case; case is ignored
     /// here, the pattern may insist on it. Every match of the pattern begins with one of these.
     pub(crate) keywords: &'static [&'static str],
+    /// For a secret without a keyword: how the word begins at which the pattern is tried, `A` for
+    /// a letter, `9` for a digit, anything else for itself.
+    pub(crate) heads: &'static [&'static str],
     /// What stands before the secret, from the first byte of the keyword on; empty if the secret
     /// begins there.
     pub(crate) lead: &'static str,
@@ -24,6 +30,23 @@ pub(crate) struct Detector {
     /// Texts that look similar and hold no secret. At least one.
     #[cfg(test)]
     pub(crate) misses: &'static [&'static [&'static str]],
+}
+
+impl std::fmt::Debug for Detector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What a rule may ask for with one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Whoever has it may act as somebody else.
+    Secret,
+    /// It tells who a person is.
+    Personal,
+    /// Found only where a rule names it: too common to be asked for by a group.
+    Alone,
 }
 
 /// A text with a secret, in pieces, so that this file holds no whole key itself.

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::detector::{Candidate, Detector, Edge};
-use crate::detectors;
+use crate::detector::{Candidate, Detector, Edge, Group};
+use crate::{detectors, word};
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,35 +25,19 @@ pub struct Finding {
 pub fn secrets(text: &str) -> Vec<Finding> {
     let machine = machine();
     let mut found = Vec::new();
-    // For each detector, where its last match ended: keywords inside of it are not tried again.
-    // Most texts are short and have no keyword, so it is made when there is one.
-    let mut done: Vec<usize> = Vec::new();
-    for hit in machine.keywords.find_overlapping_iter(text) {
-        let Some(ranks) = machine.of_keyword.get(hit.pattern().as_usize()) else { continue };
-        done.resize(machine.detectors.len(), 0);
-        for &rank in ranks {
-            let Some(done) = done.get_mut(rank).filter(|done| **done <= hit.start()) else {
-                continue;
-            };
-            let Some(loaded) = machine.detectors.get(rank) else { continue };
-            let Some(candidate) = loaded.candidate(text, hit.start()) else { continue };
-            match (loaded.detector.check)(&candidate) {
-                Some(mut span) => {
-                    if candidate.cut && span.end == candidate.whole.end {
-                        span.end = end_of_run(text, span.end);
-                    }
-                    let span = whole_chars(text, span);
-                    *done = span.end.max(candidate.whole.end);
-                    found.push((rank, span));
-                }
-                // No part of a refused token is a token, but what follows a refused name may
-                // hold another name: `token: password=...`.
-                None if loaded.detector.edge != Edge::Free => *done = candidate.whole.end,
-                None => {}
-            }
-        }
-    }
+    machine.each(text, 0, &mut |tried| found.extend(tried.span.map(|span| (tried.rank, span))));
     merge(found, machine)
+}
+
+/// A place that a detector has judged.
+pub(crate) struct Tried {
+    /// The detector's place in its machine.
+    pub(crate) rank: usize,
+    /// All that its patterns matched, what stands before the secret included.
+    #[expect(dead_code, reason = "for texts in pieces")]
+    pub(crate) whole: Range<usize>,
+    /// The secret; `None` where the check refused it and nothing inside of it is tried again.
+    pub(crate) span: Option<Range<usize>>,
 }
 
 /// Joins what overlaps. The detectors are ordered from special to general.
@@ -89,8 +73,9 @@ fn whole_chars(text: &str, span: Range<usize>) -> Range<usize> {
 const WINDOW: usize = 512;
 
 /// A detector and its patterns, which are compiled when they are first needed.
-struct Loaded {
-    detector: &'static Detector,
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) detector: &'static Detector,
     lead: OnceLock<Regex>,
     pattern: OnceLock<Regex>,
 }
@@ -144,25 +129,134 @@ fn end_of_run(text: &str, from: usize) -> usize {
     from + rest.iter().position(ends).unwrap_or(rest.len())
 }
 
-/// All detectors, ready to look.
-struct Machine {
-    keywords: AhoCorasick,
+/// Some detectors, ready to look.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    /// Absent where no detector has keywords.
+    keywords: Option<AhoCorasick>,
     /// For each keyword of the automaton, the detectors that have it.
     of_keyword: Vec<Vec<usize>>,
-    detectors: Vec<Loaded>,
+    /// Detectors that are tried where a word begins.
+    of_word: Vec<usize>,
+    detectors: Vec<&'static Loaded>,
 }
 
 fn machine() -> &'static Machine {
     static MACHINE: OnceLock<Machine> = OnceLock::new();
-    MACHINE.get_or_init(build)
+    MACHINE.get_or_init(|| Machine::new(&|detector| detector.group == Group::Secret))
 }
 
-#[expect(clippy::expect_used, reason = "the keywords are fixed, and every test builds them")]
-fn build() -> Machine {
+/// Every detector, each with its patterns once for the whole process.
+fn loaded() -> &'static [Loaded] {
+    static LOADED: OnceLock<Vec<Loaded>> = OnceLock::new();
+    LOADED.get_or_init(|| detectors::all().map(Loaded::new).collect())
+}
+
+impl Machine {
+    /// The detectors that are wanted, in the order of the list.
+    #[expect(clippy::expect_used, reason = "the keywords are fixed, and every test builds them")]
+    pub(crate) fn new(wanted: &dyn Fn(&Detector) -> bool) -> Self {
+        let detectors: Vec<&'static Loaded> =
+            loaded().iter().filter(|loaded| wanted(loaded.detector)).collect();
+        let (words, of_keyword) = keywords(&detectors);
+        // Keywords may overlap (`secret` and `secret_token`), so every one is reported. Some
+        // thousand states: small enough for the form that costs one step for each byte.
+        let keywords = (!words.is_empty()).then(|| {
+            AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .kind(Some(AhoCorasickKind::DFA))
+                .build(&words)
+                .expect("the keywords of the list make an automaton")
+        });
+        let ranked = (0..).zip(&detectors);
+        let of_word = ranked.filter(|(_, loaded)| !loaded.detector.heads.is_empty());
+        let of_word = of_word.map(|(rank, _)| rank).collect();
+        Self { keywords, of_keyword, of_word, detectors }
+    }
+
+    pub(crate) fn detectors(&self) -> &[&'static Loaded] {
+        &self.detectors
+    }
+
+    /// Tries every detector wherever it may match in `text` from the byte `from` on; what stands
+    /// before is only looked at.
+    pub(crate) fn each(&self, text: &str, from: usize, report: &mut dyn FnMut(Tried)) {
+        // For each detector, where its last match ended: keywords inside of it are not tried
+        // again. Most texts are short and have no keyword, so it is made when there is one.
+        let mut done: Vec<usize> = Vec::new();
+        if let Some(keywords) = &self.keywords {
+            let input = aho_corasick::Input::new(text).span(from..text.len());
+            for hit in keywords.find_overlapping_iter(input) {
+                let Some(ranks) = self.of_keyword.get(hit.pattern().as_usize()) else { continue };
+                for &rank in ranks {
+                    self.attempt(text, hit.start(), rank, &mut done, report);
+                }
+            }
+        }
+        if !self.of_word.is_empty() {
+            self.each_word(text, from, &mut done, report);
+        }
+    }
+
+    fn each_word(
+        &self,
+        text: &str,
+        from: usize,
+        done: &mut Vec<usize>,
+        report: &mut dyn FnMut(Tried),
+    ) {
+        let bytes = text.as_bytes();
+        for start in word::starts(bytes, from) {
+            let rest = bytes.get(start..).unwrap_or(&[]);
+            for &rank in &self.of_word {
+                let heads = self.detectors.get(rank).map_or(&[][..], |it| it.detector.heads);
+                if heads.iter().any(|head| word::begins(rest, head)) {
+                    self.attempt(text, start, rank, done, report);
+                }
+            }
+        }
+    }
+
+    /// Tries one detector at one place.
+    fn attempt(
+        &self,
+        text: &str,
+        start: usize,
+        rank: usize,
+        done: &mut Vec<usize>,
+        report: &mut dyn FnMut(Tried),
+    ) {
+        done.resize(self.detectors.len(), 0);
+        let Some(done) = done.get_mut(rank).filter(|done| **done <= start) else { return };
+        let Some(loaded) = self.detectors.get(rank) else { return };
+        let Some(candidate) = loaded.candidate(text, start) else { return };
+        match (loaded.detector.check)(&candidate) {
+            Some(mut span) => {
+                if candidate.cut && span.end == candidate.whole.end {
+                    span.end = end_of_run(text, span.end);
+                }
+                let span = whole_chars(text, span);
+                *done = span.end.max(candidate.whole.end);
+                let whole = span.start.min(candidate.whole.start)..*done;
+                report(Tried { rank, whole, span: Some(span) });
+            }
+            // No part of a refused token is a token, but what follows a refused name may hold
+            // another name: `token: password=...`.
+            None if loaded.detector.edge != Edge::Free => {
+                *done = candidate.whole.end;
+                report(Tried { rank, whole: candidate.whole, span: None });
+            }
+            None => {}
+        }
+    }
+}
+
+/// The keywords of all detectors, each once, with the detectors that have it.
+fn keywords(detectors: &[&'static Loaded]) -> (Vec<&'static str>, Vec<Vec<usize>>) {
     let mut words: Vec<&str> = Vec::new();
     let mut of_keyword: Vec<Vec<usize>> = Vec::new();
-    for (rank, detector) in detectors::all().enumerate() {
-        for keyword in detector.keywords {
+    for (rank, loaded) in detectors.iter().enumerate() {
+        for keyword in loaded.detector.keywords {
             match words.iter().position(|word| word == keyword) {
                 Some(at) => of_keyword.get_mut(at).into_iter().for_each(|of| of.push(rank)),
                 None => {
@@ -172,15 +266,7 @@ fn build() -> Machine {
             }
         }
     }
-    // Keywords may overlap (`secret` and `secret_token`), so every one is reported. Some thousand
-    // states: small enough for the form that costs one step for each byte.
-    let keywords = AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(&words)
-        .expect("the keywords of the list make an automaton");
-    let detectors = detectors::all().map(Loaded::new).collect();
-    Machine { keywords, of_keyword, detectors }
+    (words, of_keyword)
 }
 
 #[cfg(test)]

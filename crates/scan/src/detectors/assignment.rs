@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge};
+use crate::detector::{Candidate, Detector, Edge, Group};
 use crate::{name, value};
 
 pub(super) static DETECTORS: [Detector; 1] = [
@@ -13,6 +13,8 @@ pub(super) static DETECTORS: [Detector; 1] = [
     // secrets in `value.rs`.
     Detector {
         name: "secret_assignment",
+        what: "a value behind a name that says it is secret",
+        group: Group::Secret,
         keywords: &[
             "passw",
             "passphrase",
@@ -36,6 +38,7 @@ pub(super) static DETECTORS: [Detector; 1] = [
             "authkey",
             "credential",
         ],
+        heads: &[],
         lead: concat!(
             // The rest of the name, and what closes it.
             r#"(?i)[a-z0-9_-]{3,64}\\{0,3}["'`]?\]?"#,

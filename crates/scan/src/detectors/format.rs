@@ -7,14 +7,17 @@ use callgate_call::json::Reader;
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge};
+use crate::detector::{Candidate, Detector, Edge, Group};
 
 pub(super) static DETECTORS: [Detector; 2] = [
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
     // text if it is cut off.
     Detector {
         name: "private_key",
+        what: "a private key in PEM or PGP armour",
+        group: Group::Secret,
         keywords: &["-----begin"],
+        heads: &[],
         lead: "",
         pattern: "-----BEGIN[A-Z0-9 ]{0,40} PRIVATE KEY(?: BLOCK)?-----",
         edge: Edge::Free,
@@ -49,7 +52,10 @@ pub(super) static DETECTORS: [Detector; 2] = [
     // A signed or encrypted token, RFC 7519: the first part decodes to an object with `alg`.
     Detector {
         name: "jwt",
+        what: "a signed or encrypted JSON web token",
+        group: Group::Secret,
         keywords: &["eyj"],
+        heads: &[],
         lead: "",
         pattern: "eyJ[A-Za-z0-9_-]{8,}",
         edge: Edge::Run,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge};
+use crate::detector::{Candidate, Detector, Edge, Group};
 use crate::value;
 
 /// The form is enough.
@@ -29,7 +29,10 @@ fn forty(candidate: &Candidate<'_>) -> Option<Range<usize>> {
 pub(super) static DETECTORS: [Detector; 28] = [
     Detector {
         name: "aws_access_key_id",
+        what: "the id of an AWS access key",
+        group: Group::Secret,
         keywords: &["akia", "asia"],
+        heads: &[],
         lead: "",
         pattern: "A[KS]IA[A-Z2-7]{16}",
         edge: Edge::Word,
@@ -49,7 +52,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     // In an assignment only: by itself it is any 40 characters.
     Detector {
         name: "aws_secret_access_key",
+        what: "an AWS secret access key behind its name",
+        group: Group::Secret,
         keywords: &["secret"],
+        heads: &[],
         lead: concat!(
             r#"(?i)secret[_-]?(?:access[_-]?)?key\\{0,3}["']?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}"#,
             r#"(?:\\{0,3}["'])?"#,
@@ -78,7 +84,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "github_token",
+        what: "a GitHub token",
+        group: Group::Secret,
         keywords: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
+        heads: &[],
         lead: "",
         pattern: "gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}",
         edge: Edge::Word,
@@ -101,7 +110,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "gitlab_token",
+        what: "a GitLab token",
+        group: Group::Secret,
         keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
+        heads: &[],
         lead: "",
         pattern: r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
         edge: Edge::Word,
@@ -117,7 +129,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "slack_token",
+        what: "a Slack token",
+        group: Group::Secret,
         keywords: &["xox", "xapp-"],
+        heads: &[],
         lead: "",
         pattern: "xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{30,}",
         edge: Edge::Word,
@@ -140,7 +155,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "slack_webhook",
+        what: "the secret path of a Slack webhook",
+        group: Group::Secret,
         keywords: &["hooks.slack.com/services/"],
+        heads: &[],
         lead: "hooks[.]slack[.]com/services/",
         pattern: "T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{18,}",
         edge: Edge::Word,
@@ -156,7 +174,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "stripe_key",
+        what: "a Stripe key or webhook secret",
+        group: Group::Secret,
         keywords: &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
+        heads: &[],
         lead: "",
         pattern: "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}={0,2}",
         edge: Edge::Word,
@@ -172,7 +193,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "anthropic_key",
+        what: "an Anthropic API key",
+        group: Group::Secret,
         keywords: &["sk-"],
+        heads: &[],
         lead: "",
         pattern: "sk-ant-[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
@@ -192,7 +216,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     // Also the form that many servers with the same API copied.
     Detector {
         name: "openai_key",
+        what: "an OpenAI API key, or one of the same form",
+        group: Group::Secret,
         keywords: &["sk-"],
+        heads: &[],
         lead: "",
         pattern: "sk-(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,}",
         edge: Edge::Word,
@@ -218,7 +245,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "google_api_key",
+        what: "a Google API key",
+        group: Group::Secret,
         keywords: &["aiza"],
+        heads: &[],
         lead: "",
         pattern: "AIza[A-Za-z0-9_-]{35}",
         edge: Edge::Run,
@@ -234,7 +264,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "google_oauth_token",
+        what: "a Google OAuth access token",
+        group: Group::Secret,
         keywords: &["ya29."],
+        heads: &[],
         lead: "",
         pattern: r"ya29\.[A-Za-z0-9_.-]{20,}",
         edge: Edge::Word,
@@ -250,7 +283,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "google_client_secret",
+        what: "a Google OAuth client secret",
+        group: Group::Secret,
         keywords: &["gocspx-"],
+        heads: &[],
         lead: "",
         pattern: "GOCSPX-[A-Za-z0-9_-]{28}",
         edge: Edge::Run,
@@ -266,7 +302,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "npm_token",
+        what: "an npm token",
+        group: Group::Secret,
         keywords: &["npm_"],
+        heads: &[],
         lead: "",
         pattern: "npm_[A-Za-z0-9]{36}",
         edge: Edge::Word,
@@ -282,7 +321,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "pypi_token",
+        what: "a PyPI token",
+        group: Group::Secret,
         keywords: &["pypi-"],
+        heads: &[],
         lead: "",
         pattern: "pypi-AgE[A-Za-z0-9_-]{50,}",
         edge: Edge::Word,
@@ -301,7 +343,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "huggingface_token",
+        what: "a Hugging Face token",
+        group: Group::Secret,
         keywords: &["hf_", "api_org_"],
+        heads: &[],
         lead: "",
         pattern: "(?:hf|api_org)_[A-Za-z0-9]{34,}",
         edge: Edge::Word,
@@ -317,7 +362,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "sendgrid_key",
+        what: "a SendGrid API key",
+        group: Group::Secret,
         keywords: &["sg."],
+        heads: &[],
         lead: "",
         pattern: r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
         edge: Edge::Run,
@@ -333,7 +381,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "twilio_key",
+        what: "a Twilio API key",
+        group: Group::Secret,
         keywords: &["sk"],
+        heads: &[],
         lead: "",
         pattern: "SK[0-9a-f]{32}",
         edge: Edge::Word,
@@ -349,7 +400,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "digitalocean_token",
+        what: "a DigitalOcean token",
+        group: Group::Secret,
         keywords: &["dop_v1_", "doo_v1_", "dor_v1_"],
+        heads: &[],
         lead: "",
         pattern: "do[opr]_v1_[0-9a-f]{64}",
         edge: Edge::Word,
@@ -368,7 +422,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "databricks_token",
+        what: "a Databricks token",
+        group: Group::Secret,
         keywords: &["dapi"],
+        heads: &[],
         lead: "",
         pattern: "dapi[0-9a-f]{32}(?:-[0-9])?",
         edge: Edge::Word,
@@ -384,7 +441,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "azure_key",
+        what: "an Azure storage or service key behind its name",
+        group: Group::Secret,
         keywords: &["accountkey=", "sharedaccesskey="],
+        heads: &[],
         lead: "(?i)(?:account|sharedaccess)key=",
         pattern: "[A-Za-z0-9/+]{40,}={0,2}",
         edge: Edge::Free,
@@ -403,7 +463,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "azure_sas_signature",
+        what: "the signature of an Azure shared access link",
+        group: Group::Secret,
         keywords: &["sig="],
+        heads: &[],
         lead: "sig=",
         pattern: "(?:[A-Za-z0-9/+]|%2[BbFf]){42,}(?:%3[Dd]|=)?",
         edge: Edge::Word,
@@ -419,7 +482,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "grafana_token",
+        what: "a Grafana token",
+        group: Group::Secret,
         keywords: &["glsa_", "glc_"],
+        heads: &[],
         lead: "",
         pattern: "glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|glc_[A-Za-z0-9+/]{32,}={0,2}",
         edge: Edge::Word,
@@ -435,7 +501,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "vault_token",
+        what: "a HashiCorp Vault token",
+        group: Group::Secret,
         keywords: &["hvs.", "hvb."],
+        heads: &[],
         lead: "",
         pattern: r"hv[sb]\.[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
@@ -451,7 +520,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "groq_key",
+        what: "a Groq API key",
+        group: Group::Secret,
         keywords: &["gsk_"],
+        heads: &[],
         lead: "",
         pattern: "gsk_[A-Za-z0-9]{48,}",
         edge: Edge::Word,
@@ -467,7 +539,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "xai_key",
+        what: "an xAI API key",
+        group: Group::Secret,
         keywords: &["xai-"],
+        heads: &[],
         lead: "",
         pattern: "xai-[A-Za-z0-9]{60,}",
         edge: Edge::Word,
@@ -486,7 +561,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "shopify_token",
+        what: "a Shopify token",
+        group: Group::Secret,
         keywords: &["shpat_", "shpss_", "shpca_", "shppa_"],
+        heads: &[],
         lead: "",
         pattern: "shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}",
         edge: Edge::Word,
@@ -502,7 +580,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     },
     Detector {
         name: "telegram_bot_token",
+        what: "the token of a Telegram bot",
+        group: Group::Secret,
         keywords: &[":aa"],
+        heads: &[],
         lead: "",
         pattern: ":AA[A-Za-z0-9_-]{33}",
         edge: Edge::Free,
@@ -519,7 +600,10 @@ pub(super) static DETECTORS: [Detector; 28] = [
     // Our own.
     Detector {
         name: "callgate_key",
+        what: "a gateway key of callgate",
+        group: Group::Secret,
         keywords: &["cg_"],
+        heads: &[],
         lead: "",
         pattern: "cg_[A-Za-z0-9_-]{40,}",
         edge: Edge::Word,

@@ -1,0 +1,112 @@
+//! Rules about text: what a user writes and what a model answers.
+
+mod compile;
+mod guard;
+
+use callgate_scan::{Replace, Set};
+
+pub(crate) use compile::{examples, rules};
+pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome};
+
+/// Which way a text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// To the model.
+    Request,
+    /// From the model.
+    Response,
+}
+
+impl Direction {
+    /// The word used in policies.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Response => "response",
+        }
+    }
+}
+
+/// What becomes of a text in which a rule finds something, from the mildest to the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TextAction {
+    /// It passes, and the record says that something was found.
+    Audit,
+    /// What was found is replaced.
+    Mask,
+    /// It does not pass.
+    Block,
+}
+
+impl TextAction {
+    /// The word used in policies and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Audit => "audit",
+            Self::Mask => "mask",
+            Self::Block => "block",
+        }
+    }
+}
+
+/// A compiled rule about text.
+#[derive(Debug)]
+pub(crate) struct TextRule {
+    pub(crate) policy: String,
+    pub(crate) id: String,
+    pub(crate) directions: Vec<Direction>,
+    pub(crate) wanted: Wanted,
+    pub(crate) action: TextAction,
+    /// It is only recorded what the rule would have done.
+    pub(crate) shadow: bool,
+    pub(crate) replace: Replace,
+    pub(crate) reason: String,
+    pub(crate) hint: Option<String>,
+    /// The rule by itself.
+    pub(crate) set: Set,
+}
+
+/// What a rule looks for, as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) detect: Vec<String>,
+    pub(crate) matches: Vec<String>,
+    pub(crate) keywords: Vec<String>,
+}
+
+/// A rule about text, for people who list them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextRuleInfo {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub id: String,
+    /// What it says.
+    pub action: TextAction,
+    /// Whether the rule, or its whole policy, is only recorded.
+    pub shadow: bool,
+    /// Which texts it reads.
+    pub directions: Vec<Direction>,
+    /// What it looks for: detectors, patterns and keywords.
+    pub wanted: Vec<String>,
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    pub hint: Option<String>,
+}
+
+impl TextRule {
+    pub(crate) fn info(&self) -> TextRuleInfo {
+        let Wanted { detect, matches, keywords } = &self.wanted;
+        TextRuleInfo {
+            policy: self.policy.clone(),
+            id: self.id.clone(),
+            action: self.action,
+            shadow: self.shadow,
+            directions: self.directions.clone(),
+            wanted: detect.iter().chain(matches).chain(keywords).cloned().collect(),
+            reason: self.reason.clone(),
+            hint: self.hint.clone(),
+        }
+    }
+}

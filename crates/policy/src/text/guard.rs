@@ -1,0 +1,180 @@
+//! All text rules of one direction at work.
+
+use std::sync::Arc;
+
+use callgate_scan::{Flow, Flowed, Hit, Replace, Set, Unusable};
+
+use super::{Direction, TextAction, TextRule};
+
+/// The text rules for one direction. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct TextGuard(Arc<Guard>);
+
+#[derive(Debug)]
+struct Guard {
+    rules: Vec<Arc<TextRule>>,
+    /// What rules that mask or block look for.
+    acting: Option<Set>,
+    /// What is only recorded: nothing is ever held back for it.
+    watching: Option<Set>,
+}
+
+/// Something a text rule found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextHit {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub rule: String,
+    /// What becomes of it. A rule in shadow mode audits, and its reason says what it would do.
+    pub action: TextAction,
+    /// What it is: a detector's name, or the rule's id for its own patterns and keywords.
+    pub kind: String,
+    /// The rule's reason; in shadow mode prefixed with `[shadow] would mask: `.
+    pub reason: String,
+    /// The rule's hint.
+    pub hint: Option<String>,
+}
+
+/// What becomes of a text, or of a piece of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextOutcome {
+    /// What may leave in its place; `None` if it leaves as it came. Where it is blocked, only what
+    /// stands in front of the first thing that blocks.
+    pub text: Option<String>,
+    /// What was found.
+    pub hits: Vec<TextHit>,
+    /// A rule blocks it.
+    pub blocked: bool,
+}
+
+/// A text in pieces before the rules.
+#[derive(Debug)]
+pub struct TextFlow {
+    guard: TextGuard,
+    acting: Option<Flow>,
+    watching: Option<Flow>,
+    blocked: bool,
+}
+
+impl TextGuard {
+    /// The rules that read this direction, if there are any.
+    pub(crate) fn new(
+        rules: &[Arc<TextRule>],
+        direction: Direction,
+    ) -> Result<Option<Self>, Unusable> {
+        let reads = |rule: &&Arc<TextRule>| rule.directions.contains(&direction);
+        let rules: Vec<_> = rules.iter().filter(reads).cloned().collect();
+        if rules.is_empty() {
+            return Ok(None);
+        }
+        let acting = set(&rules, |rule| rule.acts())?;
+        let watching = set(&rules, |rule| !rule.acts())?;
+        Ok(Some(Self(Arc::new(Guard { rules, acting, watching }))))
+    }
+
+    /// What becomes of a whole text.
+    pub fn whole(&self, text: &str) -> TextOutcome {
+        let found = |set: &Option<Set>| set.as_ref().map(|set| set.find(text)).unwrap_or_default();
+        let (acting, watching) = (found(&self.0.acting), found(&self.0.watching));
+        let changed = self.0.acting.as_ref().filter(|_| !acting.is_empty());
+        let hits: Vec<TextHit> = self.hits(&acting).chain(self.hits(&watching)).collect();
+        TextOutcome {
+            text: changed.map(|set| set.replace(text, &acting)),
+            blocked: hits.iter().any(|hit| hit.action == TextAction::Block),
+            hits,
+        }
+    }
+
+    /// The same for a text that comes in pieces.
+    pub fn flow(&self) -> TextFlow {
+        TextFlow {
+            guard: self.clone(),
+            acting: self.0.acting.as_ref().map(Set::flow),
+            watching: self.0.watching.as_ref().map(Set::flow),
+            blocked: false,
+        }
+    }
+
+    fn hits(&self, found: &[Hit]) -> impl Iterator<Item = TextHit> {
+        found.iter().filter_map(|hit| Some(self.0.rules.get(hit.source)?.hit(&hit.kind)))
+    }
+}
+
+/// What the rules that are meant look for; a hit's source is the rule's place.
+fn set(
+    rules: &[Arc<TextRule>],
+    meant: impl Fn(&TextRule) -> bool,
+) -> Result<Option<Set>, Unusable> {
+    let mut builder = Set::builder();
+    for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| meant(rule)) {
+        for name in &rule.wanted.detect {
+            builder.detector(source, name)?;
+        }
+        for pattern in &rule.wanted.matches {
+            builder.regex(source, &rule.id, pattern)?;
+        }
+        for keyword in &rule.wanted.keywords {
+            builder.word(source, &rule.id, keyword)?;
+        }
+        let blocks = rule.action == TextAction::Block;
+        builder.replace(source, if blocks { Replace::Stop } else { rule.replace });
+    }
+    if builder.is_empty() { Ok(None) } else { builder.build().map(Some) }
+}
+
+impl TextFlow {
+    /// The next piece. `text` is what may leave now: what was held back before comes first, and
+    /// what may still become a match is held back.
+    pub fn push(&mut self, piece: &str) -> TextOutcome {
+        self.step(|flow| flow.push(piece))
+    }
+
+    /// The text is over: what was held back leaves, or does not.
+    pub fn finish(&mut self) -> TextOutcome {
+        self.step(Flow::finish)
+    }
+
+    fn step(&mut self, mut step: impl FnMut(&mut Flow) -> Flowed) -> TextOutcome {
+        if self.blocked {
+            return TextOutcome { text: Some(String::new()), hits: Vec::new(), blocked: true };
+        }
+        let mut outcome = TextOutcome::default();
+        if let Some(acting) = &mut self.acting {
+            let flowed = step(acting);
+            outcome.hits.extend(self.guard.hits(&flowed.hits));
+            outcome.text = flowed.text;
+        }
+        if let Some(watching) = &mut self.watching {
+            outcome.hits.extend(self.guard.hits(&step(watching).hits));
+        }
+        self.blocked = outcome.hits.iter().any(|hit| hit.action == TextAction::Block);
+        outcome.blocked = self.blocked;
+        outcome
+    }
+}
+
+impl TextRule {
+    /// Whether it changes anything.
+    fn acts(&self) -> bool {
+        !self.shadow && self.action != TextAction::Audit
+    }
+
+    fn hit(&self, kind: &str) -> TextHit {
+        let (action, reason) = match self.shadow {
+            false => (self.action, self.reason.clone()),
+            true => (
+                TextAction::Audit,
+                format!("[shadow] would {}: {}", self.action.as_str(), self.reason),
+            ),
+        };
+        TextHit {
+            policy: self.policy.clone(),
+            rule: self.id.clone(),
+            action,
+            kind: kind.to_owned(),
+            reason,
+            hint: self.hint.clone(),
+        }
+    }
+}
