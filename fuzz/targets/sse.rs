@@ -2,7 +2,7 @@
 //! frames come out does not depend on how the input was cut.
 #![no_main]
 
-use callgate_wire::{Frame, Splitter};
+use callgate_wire::{Frame, Framing, Splitter};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -51,7 +51,7 @@ impl Seen {
 }
 
 fn split(input: &[u8], piece: usize, limit: usize) -> Split {
-    let mut splitter = Splitter::new(limit);
+    let mut splitter = Splitter::new(Framing::Sse, limit);
     let mut frames = Vec::new();
     for piece in input.chunks(piece) {
         splitter.push(piece);

@@ -20,7 +20,7 @@ pub(crate) fn leave(
     let must_end = !frame.terminated()
         && reading.parts.iter().any(|part| matches!(part.what, What::Piece(_) | What::End(_)));
     if as_it_came && !must_end {
-        out.extend_from_slice(frame.bytes());
+        frame.keep(out);
     } else {
         let name = reading.rename.map(str::as_bytes);
         frame.rewrite(name, edits.apply(data).as_bytes(), out);

@@ -5,7 +5,7 @@ use callgate_dialect::request::TextDigest;
 use callgate_dialect::{
     Blame, Dialect, Lane, Order, Reader, Reading, Slot, Tally, Unreadable, Writer,
 };
-use callgate_wire::Frame;
+use callgate_wire::{Forms, Frame, Framing, Style};
 
 use crate::gate::{Note, Outbox, Step, Usage};
 use crate::held::{Blocked, Entry, Held, Pace};
@@ -52,8 +52,8 @@ pub(crate) struct Core {
     tally: Tally,
     /// Kinds of oddity that were told of.
     told: Vec<(String, &'static str)>,
-    /// The line end the upstream uses, for frames of our own.
-    pub(crate) line_end: &'static str,
+    /// How the upstream writes its events, for those of our own.
+    pub(crate) style: Style,
     pub(crate) stream: Stream,
 }
 
@@ -114,9 +114,14 @@ impl Core {
             begun: false,
             tally: Tally::default(),
             told: Vec::new(),
-            line_end: "\n",
+            style: Style::default_of(usual_framing(dialect)),
             stream: Stream::Passing,
         }
+    }
+
+    /// How the dialect writes its streams, as long as none has come.
+    pub(crate) fn usual_framing(&self) -> Framing {
+        usual_framing(self.dialect)
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -144,23 +149,9 @@ impl Core {
         if self.stream != Stream::Passing {
             return;
         }
-        self.line_end = match frame.line_end() {
-            b"\r\n" => "\r\n",
-            b"\r" => "\r",
-            _ => "\n",
-        };
+        self.style.follow(frame.style());
         let Some(data) = frame.data() else {
-            self.heard |= !frame.bytes().trim_ascii().is_empty();
-            // A comment or a blank line keeps the connection alive. Lines that only some clients
-            // read are not passed on.
-            if frame.clean() {
-                self.dangling = !frame.terminated();
-                self.begun = true;
-                out.extend_from_slice(frame.bytes());
-            } else {
-                self.normalised("", "lines that only some clients read were left out");
-            }
-            return;
+            return self.empty_frame(frame, out);
         };
         self.heard = true;
         let reading = match std::str::from_utf8(data) {
@@ -171,6 +162,23 @@ impl Core {
             Ok((reading, data)) => self.reading(frame, data, reading, out),
             Err(why) => self.unreadable(frame, &why, out),
         }
+    }
+
+    /// Takes in a frame without data: a comment or a blank line keeps the connection alive, a
+    /// bracket begins or ends the list. Lines that only some clients read are not passed on.
+    fn empty_frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        self.heard |= !frame.bytes().trim_ascii().is_empty();
+        if !frame.clean() {
+            return self.normalised("", "lines that only some clients read were left out");
+        }
+        self.begun = true;
+        if !self.queue.is_empty() && frame.keeps_its_place() {
+            let reading = Reading { order: Order::Stream, ..Reading::default() };
+            let bytes = Held::Frame(frame.to_owned());
+            return self.hold(Entry { bytes, reading, refused: Vec::new() });
+        }
+        self.dangling = !frame.terminated();
+        frame.keep(out);
     }
 
     /// Takes in a whole body.
@@ -223,7 +231,7 @@ impl Core {
             if reading.text.is_some() {
                 self.say(reading.text_lane, reading.text.map(|span| span.of(data)));
             }
-            return out.extend_from_slice(frame.bytes());
+            return frame.keep(out);
         }
         let refused = self.parts(&reading);
         if self.several_lanes && reading.parts.iter().any(|part| self.is_second_lane(part)) {
@@ -278,9 +286,10 @@ impl Core {
         if self.settings.malformed == Malformed::Pass {
             self.outbox.note(Note::Withheld { why: format!("passed: {why}") });
             self.begun = true;
-            return out.extend_from_slice(frame.bytes());
+            return frame.keep(out);
         }
         self.outbox.note(Note::Withheld { why: why.to_string() });
+        frame.leave_out(out);
         match why {
             Unreadable::Nothing | Unreadable::Orphan => return,
             Unreadable::Foreign if self.reader.has_spoken() => return,
@@ -340,6 +349,14 @@ impl Core {
         if let (Some(digest), Some(raw)) = (&mut lane.digest, raw) {
             digest.add_raw(raw);
         }
+    }
+}
+
+fn usual_framing(dialect: Dialect) -> Framing {
+    match dialect.forms() {
+        Forms::Events | Forms::EventsOrArray => Framing::Sse,
+        Forms::Lines => Framing::Lines,
+        Forms::EventStream => Framing::EventStream,
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a response ends: nothing unjudged survives it.
 
 use callgate_dialect::{Blame, Lane, OwnEvent};
+use callgate_wire::FrameError;
 
 use crate::core::{Core, Stream};
 use crate::gate::{Close, Ending, Step};
@@ -62,6 +63,16 @@ impl Core {
         }
     }
 
+    /// Ends a stream whose frames cannot be told apart any more.
+    pub(crate) fn fail_to_read(&mut self, error: FrameError) {
+        match error {
+            FrameError::TooLarge { .. } => {
+                self.fail(Blame::Refused, "one frame is larger than the limit");
+            }
+            FrameError::Broken(_) => self.fail(Blame::Upstream, &error.to_string()),
+        }
+    }
+
     /// What came was passed on unread, as the operator wants it.
     fn passes_unread(&self) -> bool {
         self.settings.malformed == Malformed::Pass && self.begun
@@ -111,11 +122,11 @@ impl Core {
 
     /// Says events of our own.
     fn say_events(&self, events: &[OwnEvent], out: &mut Vec<u8>) {
-        for OwnEvent { name, data } in events {
-            let end = self.line_end;
-            let name = name.map(|name| format!("event: {name}{end}")).unwrap_or_default();
-            out.extend_from_slice(format!("{name}data: {data}{end}{end}").as_bytes());
+        let Some((last, before)) = events.split_last() else { return };
+        for OwnEvent { name, data } in before {
+            self.style.event(*name, data, out);
         }
+        self.style.failure(last.name, &last.data, out);
     }
 
     /// Says the last words, then tells the driver.

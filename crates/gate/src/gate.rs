@@ -6,7 +6,7 @@ use callgate_call::ToolCall;
 use callgate_dialect::request::RemovedTurn;
 use callgate_dialect::{Blame, Dialect, Slot};
 use callgate_policy::{Denial, NamePermit, Permit};
-use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter};
+use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter, Style};
 
 use crate::Settings;
 use crate::core::Core;
@@ -163,7 +163,7 @@ enum Input {
 impl Gate {
     /// A gate for one response.
     pub fn new(dialect: Dialect, settings: Settings) -> Self {
-        let input = Input::Sniffing(Sniffer::new(), Vec::new());
+        let input = Input::Sniffing(Sniffer::new(dialect.forms()), Vec::new());
         Self { input, core: Core::new(dialect, settings), closing: None }
     }
 
@@ -201,6 +201,13 @@ impl Gate {
 
     /// Takes the next step. Bytes appended to `out` are free to leave.
     pub fn step(&mut self, out: &mut Vec<u8>) -> Step {
+        let start = out.len();
+        let step = self.take_step(out);
+        self.core.style.join(start, out);
+        step
+    }
+
+    fn take_step(&mut self, out: &mut Vec<u8>) -> Step {
         loop {
             if let Some(step) = self.core.next_step(out) {
                 return step;
@@ -212,9 +219,9 @@ impl Gate {
                         continue;
                     }
                     Ok(None) => {}
-                    Err(_) => {
+                    Err(error) => {
                         self.input = Input::Over;
-                        self.core.fail(Blame::Refused, "one frame is larger than the limit");
+                        self.core.fail_to_read(error);
                         continue;
                     }
                 },
@@ -260,8 +267,9 @@ impl Gate {
 
     fn sniffed(&mut self, framing: Framing, seen: Vec<u8>) {
         self.input = match framing {
-            Framing::Sse => {
-                let mut splitter = Splitter::new(self.core.limits().frame);
+            Framing::Sse | Framing::Lines | Framing::Array | Framing::EventStream => {
+                self.core.style = Style::default_of(framing);
+                let mut splitter = Splitter::new(framing, self.core.limits().frame);
                 splitter.push(&seen);
                 Input::Frames(splitter)
             }
@@ -286,13 +294,19 @@ impl Gate {
         if let Input::Frames(splitter) = &mut self.input {
             match splitter.finish() {
                 Some(frame) => self.core.frame(&frame, out),
-                None => self.input = Input::Over,
+                None => {
+                    if !splitter.is_whole() {
+                        self.core.fail(Blame::Upstream, "the response was cut off");
+                    }
+                    self.input = Input::Over;
+                }
             }
             return;
         }
         match std::mem::replace(&mut self.input, Input::Over) {
             Input::Sniffing(sniffer, seen) => {
-                self.sniffed(sniffer.finish().unwrap_or(Framing::Sse), seen);
+                let usual = self.core.usual_framing();
+                self.sniffed(sniffer.finish().unwrap_or(usual), seen);
             }
             Input::Body(body) if how == Close::End => self.core.body(body.into_bytes(), out),
             Input::Body(_) => self.core.refuse_body("the response was cut off"),

@@ -22,7 +22,7 @@ impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
     pub(crate) fn end_dangling(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.dangling) {
-            out.extend_from_slice(self.line_end.repeat(2).as_bytes());
+            self.style.end_event(out);
         }
     }
 
@@ -50,10 +50,13 @@ impl Core {
             Held::Frame(frame) => {
                 let frame = frame.as_frame();
                 let start = out.len();
-                self.writer.write(&frame, data, &entry.reading, &fates, out);
-                let left = out.get(start..).unwrap_or(&[]);
-                self.dangling = !frame.terminated() && left == frame.bytes();
-                if left != frame.bytes() {
+                match frame.data() {
+                    Some(_) => self.writer.write(&frame, data, &entry.reading, &fates, out),
+                    None => frame.keep(out),
+                }
+                let kept = frame.is_kept(out.get(start..).unwrap_or(&[]));
+                self.dangling = !frame.terminated() && kept;
+                if !kept {
                     self.tell_change(&entry.reading, &fates);
                 }
             }

@@ -15,7 +15,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Gate, OnDeny};
 use callgate_policy::Policies;
 use callgate_testkit::drive::{self, Run};
-use callgate_wire::Splitter;
+use callgate_wire::{Framing, Splitter};
 
 /// Frames in one push: what a busy connection delivers at once.
 const BATCH: usize = 20;
@@ -89,7 +89,7 @@ impl Case {
         };
         match self {
             Self::SplitMessages => {
-                let mut splitter = Splitter::new(1 << 20);
+                let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
                 for _ in 0..rounds {
                     splitter.push(batch.as_bytes());
                     while let Some(frame) = splitter.next_frame().unwrap() {

@@ -4,6 +4,8 @@
 
 use thiserror::Error;
 
+use crate::nesting::Nesting;
+
 /// How an answer has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
@@ -11,6 +13,12 @@ pub enum Framing {
     Sse,
     /// One JSON document: feed a [`BodyBuffer`].
     Body,
+    /// A JSON document a line.
+    Lines,
+    /// One JSON array that grows by whole objects.
+    Array,
+    /// Binary messages of the AWS event stream encoding.
+    EventStream,
     /// UTF-16 or UTF-32. Some Python clients read such JSON; the gate does not, so the answer must
     /// be refused rather than passed.
     Unreadable,
@@ -21,47 +29,88 @@ pub enum Framing {
 pub enum Forms {
     /// Server-sent events, or one JSON document.
     Events,
+    /// A JSON document a line, or one document over several lines.
+    Lines,
+    /// Server-sent events, an array that grows, or one JSON document.
+    EventsOrArray,
+    /// Binary messages, or one JSON document.
+    EventStream,
 }
 
-/// Looks at the first bytes of an answer that may still grow.
-///
-/// `None` means more bytes are needed. Use a [`Sniffer`] where the answer may end early: only it
-/// can be told so.
-pub fn sniff(prefix: &[u8]) -> Option<Framing> {
-    Sniffer::new().push(prefix)
-}
-
-/// [`sniff`], fed piece by piece. The verdict does not depend on how the bytes were cut.
-#[derive(Clone, Debug, Default)]
+/// Tells the framing of an answer by its first bytes, fed piece by piece. The verdict does not
+/// depend on how the bytes were cut.
+#[derive(Clone, Debug)]
 pub struct Sniffer {
+    forms: Forms,
     /// The first bytes; an encoding shows itself there or nowhere.
     head: [u8; HEAD],
     /// How many bytes of `head` are filled.
     seen: usize,
     /// The first byte that is neither byte order mark nor white space.
     first: Option<u8>,
+    /// Where it is a matter of lines: how the first one goes on.
+    line: FirstLine,
+}
+
+/// The first line of an answer whose lines are documents.
+#[derive(Clone, Copy, Debug)]
+enum FirstLine {
+    /// Its document is open.
+    Open(Nesting),
+    /// Its document is whole, and the line goes on.
+    Whole,
+    /// It has ended.
+    Ended(Framing),
 }
 
 impl Sniffer {
     /// A sniffer that has seen nothing.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(forms: Forms) -> Self {
+        let line = FirstLine::Open(Nesting::default());
+        Self { forms, head: [0; HEAD], seen: 0, first: None, line }
     }
 
     /// Takes the next bytes. Once it has answered, it keeps its answer.
     pub fn push(&mut self, bytes: &[u8]) -> Option<Framing> {
-        for &byte in bytes {
-            if self.seen == HEAD && self.first.is_some() {
-                break;
-            }
+        let mut rest = bytes.iter();
+        while self.seen < HEAD || self.first.is_none() {
+            let Some(&byte) = rest.next() else { break };
             self.take(byte);
+            self.read_line(&[byte]);
         }
-        if self.seen < HEAD { None } else { self.judge() }
+        self.read_line(rest.as_slice());
+        let unsettled = self.forms == Forms::Lines
+            && self.first == Some(b'{')
+            && !matches!(self.line, FirstLine::Ended(_));
+        if self.seen < HEAD || unsettled { None } else { self.judge() }
     }
 
     /// The answer when nothing more will come. `None`: there was nothing but white space.
     pub fn finish(&self) -> Option<Framing> {
         self.judge()
+    }
+
+    /// Follows the first line to its end: a document that goes on behind it stands alone.
+    fn read_line(&mut self, bytes: &[u8]) {
+        if self.forms != Forms::Lines || self.first.is_none() {
+            return;
+        }
+        let (line, ended) = match memchr::memchr(b'\n', bytes) {
+            Some(at) => (bytes.get(..at).unwrap_or_default(), true),
+            None => (bytes, false),
+        };
+        if let FirstLine::Open(nesting) = &mut self.line
+            && nesting.close(line).is_some()
+        {
+            self.line = FirstLine::Whole;
+        }
+        if ended {
+            self.line = match self.line {
+                FirstLine::Open(_) => FirstLine::Ended(Framing::Body),
+                FirstLine::Whole => FirstLine::Ended(Framing::Lines),
+                FirstLine::Ended(framing) => FirstLine::Ended(framing),
+            };
+        }
     }
 
     fn take(&mut self, byte: u8) {
@@ -89,14 +138,32 @@ impl Sniffer {
 
     fn judge(&self) -> Option<Framing> {
         let head = self.head.get(..self.seen).unwrap_or_default();
+        // The length of a message, of which no client takes more than 24 MiB.
+        if self.forms == Forms::EventStream && matches!(head, [0 | 1, ..]) {
+            return Some(Framing::EventStream);
+        }
         if head.contains(&0) || head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
             return Some(Framing::Unreadable);
         }
-        match self.first {
-            Some(b'{' | b'[') => Some(Framing::Body),
-            Some(_) => Some(Framing::Sse),
-            None if (1..BOM.len()).contains(&self.seen) && self.in_mark() => Some(Framing::Sse),
-            None => None,
+        let Some(first) = self.first else {
+            let half_a_mark = (1..BOM.len()).contains(&self.seen) && self.in_mark();
+            return half_a_mark.then(|| self.stream());
+        };
+        Some(match (self.forms, first, self.line) {
+            (Forms::EventStream, _, _) => Framing::Body,
+            (Forms::EventsOrArray, b'[', _) => Framing::Array,
+            (Forms::Lines, b'{', FirstLine::Ended(framing)) => framing,
+            (_, b'{' | b'[', _) => Framing::Body,
+            _ => self.stream(),
+        })
+    }
+
+    /// What an answer is that does not begin like JSON.
+    fn stream(&self) -> Framing {
+        match self.forms {
+            Forms::Events | Forms::EventsOrArray => Framing::Sse,
+            Forms::Lines => Framing::Lines,
+            Forms::EventStream => Framing::Body,
         }
     }
 }
@@ -165,9 +232,13 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 mod tests {
     use super::*;
 
-    fn whole(bytes: &[u8]) -> Option<Framing> {
-        let mut sniffer = Sniffer::new();
+    fn whole_of(forms: Forms, bytes: &[u8]) -> Option<Framing> {
+        let mut sniffer = Sniffer::new(forms);
         sniffer.push(bytes).or(sniffer.finish())
+    }
+
+    fn whole(bytes: &[u8]) -> Option<Framing> {
+        whole_of(Forms::Events, bytes)
     }
 
     #[test]
@@ -203,20 +274,62 @@ mod tests {
     }
 
     #[test]
+    fn each_api_has_its_forms() {
+        let table: &[(Forms, &[u8], Framing)] = &[
+            (Forms::EventsOrArray, b" [{}]", Framing::Array),
+            (Forms::EventsOrArray, b"[", Framing::Array),
+            (Forms::EventsOrArray, b"{\"a\":1}", Framing::Body),
+            (Forms::EventsOrArray, b"data: {}", Framing::Sse),
+            (Forms::EventsOrArray, b"[\0{\0", Framing::Unreadable),
+            (Forms::Lines, b"{\"a\":1}\n{\"a\":2}\n", Framing::Lines),
+            (Forms::Lines, b"{\"a\":\"}\"}  \r\n", Framing::Lines),
+            (Forms::Lines, b"{\"a\":1}{\n", Framing::Lines),
+            (Forms::Lines, b"\xef\xbb\xbf\n {\"a\":1}\n", Framing::Lines),
+            (Forms::Lines, b"{\"a\":1}", Framing::Body),
+            (Forms::Lines, b"{\n \"a\": 1\n}\n", Framing::Body),
+            (Forms::Lines, b"{\"a\":{\n}}", Framing::Body),
+            (Forms::Lines, b"[{}]\n", Framing::Body),
+            (Forms::Lines, b"<html>", Framing::Lines),
+            (Forms::Lines, b"{\0\n\0", Framing::Unreadable),
+            (Forms::EventStream, b"\0\0\0\x10", Framing::EventStream),
+            (Forms::EventStream, b"\x01\x40\0\0", Framing::EventStream),
+            (Forms::EventStream, b"\0", Framing::EventStream),
+            (Forms::EventStream, b" {\"message\":\"no\"}", Framing::Body),
+            (Forms::EventStream, b"{\0\"\0", Framing::Unreadable),
+            (Forms::EventStream, b"data: {}", Framing::Body),
+        ];
+        for (forms, bytes, expected) in table {
+            assert_eq!(whole_of(*forms, bytes), Some(*expected), "{forms:?} {bytes:?}");
+        }
+    }
+
+    #[test]
     fn cuts_do_not_matter() {
-        for body in [&b"\xef\xbb\xbf \n{\"a\":1}"[..], b"\n\ndata: 1", b"{\0\"\0a\0", b"[1,2,3]"] {
-            let expected = whole(body);
-            let mut sniffer = Sniffer::new();
-            let mut first = None;
-            for byte in body {
-                let seen = sniffer.push(&[*byte]);
-                first = first.or(seen);
-                assert_eq!(seen, first, "an answer must not change: {body:?}");
-            }
-            assert_eq!(first, expected);
-            for end in 0..body.len() {
-                if let Some(early) = sniff(&body[..end]) {
-                    assert_eq!(Some(early), expected);
+        let bodies: [&[u8]; 8] = [
+            b"\xef\xbb\xbf \n{\"a\":1}",
+            b"\n\ndata: 1",
+            b"{\0\"\0a\0",
+            b"[1,2,3]",
+            b"{\"a\":\"{\"}\n{}",
+            b"{\"a\":\n{}}\n",
+            b"\0\0\0\x20\0",
+            b"<!doctype html>\n",
+        ];
+        for forms in [Forms::Events, Forms::Lines, Forms::EventsOrArray, Forms::EventStream] {
+            for body in bodies {
+                let expected = whole_of(forms, body);
+                let mut sniffer = Sniffer::new(forms);
+                let mut first = None;
+                for byte in body {
+                    let seen = sniffer.push(&[*byte]);
+                    first = first.or(seen);
+                    assert_eq!(seen, first, "an answer must not change: {body:?}");
+                }
+                assert_eq!(first.or(sniffer.finish()), expected, "{forms:?} {body:?}");
+                for end in 0..body.len() {
+                    if let Some(early) = Sniffer::new(forms).push(&body[..end]) {
+                        assert_eq!(Some(early), expected);
+                    }
                 }
             }
         }

@@ -3,7 +3,10 @@
 //! A frame that is let through leaves as the bytes it came as. Only a frame that must be edited is
 //! written anew, by [`Frame::rewrite`], in the one form that every client reads the same way.
 
+use crate::body::Framing;
 use crate::line::{Field, Line, has_stray_separator, split_lines};
+use crate::message::{self, Message};
+use crate::style::{Style, write_line};
 
 /// A byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,7 @@ impl Span {
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     bytes: &'a [u8],
-    /// The joined value, meaningful only where `parts.data` is [`Data::Many`].
+    /// The joined or decoded value, meaningful only where `parts.data` is [`Data::Many`].
     joined: &'a [u8],
     parts: Parts,
 }
@@ -45,19 +48,20 @@ impl<'a> Frame<'a> {
         Self { bytes, joined, parts }
     }
 
-    /// The original bytes, blank line included. Those of all frames, laid end to end, are the
-    /// stream without its byte order mark.
+    /// The original bytes: a blank line that ends it and a comma before it included. Those of all
+    /// frames, laid end to end, are the stream without its byte order mark.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The value of the last `event` line.
+    /// The value of the last `event` line, or the type that a binary message gives itself.
     pub fn event(&self) -> Option<&'a [u8]> {
         self.parts.event?.get(self.bytes)
     }
 
     /// The value of the `data` lines, joined with LF. `None` if there is no such line at all, as in
-    /// a keep-alive; an empty `data` line gives an empty value.
+    /// a keep-alive; an empty `data` line gives an empty value. Elsewhere the line, the element, the
+    /// payload of a message; of a chunk, what it carries.
     pub fn data(&self) -> Option<&'a [u8]> {
         match self.parts.data {
             Data::None => None,
@@ -66,8 +70,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where [`Self::data`] stands in [`Self::bytes`], for edits in place. Only known if there is
-    /// exactly one data line.
+    /// Where [`Self::data`] stands in [`Self::bytes`], for edits in place. Only known if it stands
+    /// there as it is, and in one piece.
     pub fn data_span(&self) -> Option<Span> {
         match self.parts.data {
             Data::One(span) => Some(span),
@@ -83,7 +87,8 @@ impl<'a> Frame<'a> {
 
     /// Whether all clients read the lines alike. `false` if there is a byte order mark before a
     /// field name, a line that is no field and no comment, or a line other than data that Python's
-    /// `splitlines` would cut in two. Such a frame must not be forwarded as it came.
+    /// `splitlines` would cut in two. Such a frame must not be forwarded as it came. Where every
+    /// line is a document, any line that it would cut, and a blank one.
     pub fn clean(&self) -> bool {
         self.parts.clean
     }
@@ -109,7 +114,92 @@ impl<'a> Frame<'a> {
     /// `retry` keep their places. Ambiguous lines and byte order marks are dropped, the line end
     /// is the frame's own, and a blank line ends it even if the original had none. Data that holds
     /// line ends becomes several data lines; an event name that holds one is left out.
+    ///
+    /// In the other framings only the data changes; a binary message also takes the event name.
     pub fn rewrite(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
+        match self.parts.framing {
+            Framing::Sse | Framing::Body | Framing::Unreadable => {
+                self.rewrite_event(event, data, out);
+            }
+            Framing::Lines => write_line(data, self.style().line_end(), out),
+            Framing::Array => {
+                let before = self.parts.data_start().and_then(|start| self.bytes.get(..start));
+                self.separate(out);
+                out.extend_from_slice(before.unwrap_or_default());
+                out.extend_from_slice(data);
+            }
+            Framing::EventStream => self.rewrite_message(event, data, out),
+        }
+    }
+
+    /// Appends the frame as it came.
+    #[inline]
+    pub fn keep(&self, out: &mut Vec<u8>) {
+        self.separate(out);
+        out.extend_from_slice(self.bytes);
+    }
+
+    /// Whether `left` is what [`Self::keep`] appends.
+    pub fn is_kept(&self, left: &[u8]) -> bool {
+        match self.parts.bare {
+            true => left.strip_prefix(b",") == Some(self.bytes),
+            false => left == self.bytes,
+        }
+    }
+
+    /// Whether it may not overtake anything although it has no data: a bracket of the list.
+    pub fn keeps_its_place(&self) -> bool {
+        self.parts.framing == Framing::Array
+    }
+
+    /// Appends what must stand in the place of a frame that does not leave: nothing, or an empty
+    /// element where elements are counted.
+    pub fn leave_out(&self, out: &mut Vec<u8>) {
+        if self.parts.framing == Framing::Array && self.data().is_some() {
+            out.extend_from_slice(b",{}");
+        }
+    }
+
+    /// Appends an event of our own, written as this one is.
+    pub fn another(&self, event: Option<&str>, data: &str, out: &mut Vec<u8>) {
+        self.style().event(event, data, out);
+    }
+
+    /// How the frame is written.
+    #[inline]
+    pub fn style(&self) -> Style {
+        let chunks = self.parts.framing == Framing::EventStream && self.parts.joins();
+        let line_end = self.parts.line_end.unwrap_or(LineEnd::Lf);
+        Style::of_frame(self.parts.framing, line_end, chunks)
+    }
+
+    /// Appends the separator that the first element of an array lacks: it may not leave first.
+    #[inline]
+    fn separate(&self, out: &mut Vec<u8>) {
+        if self.parts.bare {
+            out.push(b',');
+        }
+    }
+
+    fn rewrite_message(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
+        let headers = match (event, self.parts.event) {
+            (Some(event), Some(name)) if !self.parts.joins() => {
+                message::headers_with(self.bytes, name, event)
+            }
+            _ => {
+                let headers = message::headers_span(self.bytes);
+                headers.and_then(|span| span.get(self.bytes)).unwrap_or_default().to_vec()
+            }
+        };
+        match message::payload_span(self.bytes).and_then(|span| span.get(self.bytes)) {
+            Some(payload) if self.parts.joins() => {
+                message::write(&headers, &message::chunk_with(payload, data), out);
+            }
+            _ => message::write(&headers, data, out),
+        }
+    }
+
+    fn rewrite_event(&self, event: Option<&[u8]>, data: &[u8], out: &mut Vec<u8>) {
         let event = event.or_else(|| self.event()).filter(|name| is_one_line(name));
         let mut writer = Writer { event, data: Some(data), end: self.line_end(), out };
         for line in split_lines(self.bytes).filter(|line| !line.is_empty()) {
@@ -197,13 +287,52 @@ pub(crate) struct Parts {
     event: Option<Span>,
     data: Data,
     line_end: Option<LineEnd>,
+    framing: Framing,
     clean: bool,
     terminated: bool,
+    /// It is the first element of an array, which has no comma before it.
+    bare: bool,
 }
 
 impl Parts {
-    pub(crate) const fn new() -> Self {
-        Self { event: None, data: Data::None, line_end: None, clean: true, terminated: false }
+    pub(crate) const fn new(framing: Framing) -> Self {
+        Self {
+            event: None,
+            data: Data::None,
+            line_end: None,
+            framing,
+            clean: true,
+            terminated: false,
+            bare: false,
+        }
+    }
+
+    pub(crate) fn data(&mut self, span: Span) {
+        self.data = Data::One(span);
+    }
+
+    pub(crate) fn message(&mut self, message: &Message) {
+        self.event = Some(message.name);
+        self.data = match message.is_chunk {
+            true => Data::Many,
+            false if message.payload.is_empty() => Data::None,
+            false => Data::One(message.payload),
+        };
+    }
+
+    pub(crate) fn not_clean(&mut self) {
+        self.clean = false;
+    }
+
+    pub(crate) fn no_separator(&mut self) {
+        self.bare = true;
+    }
+
+    fn data_start(&self) -> Option<usize> {
+        match self.data {
+            Data::One(span) => Some(span.start),
+            Data::None | Data::Many => None,
+        }
     }
 
     /// Notes the line that `span` covers in `frame`, without its line end. `joined` collects the
@@ -251,6 +380,7 @@ impl Parts {
 enum Data {
     None,
     One(Span),
+    /// It had to be put together, from several lines or by decoding.
     Many,
 }
 

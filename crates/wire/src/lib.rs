@@ -1,10 +1,12 @@
 //! Bytes to frames and back, for answers that a gate reads while it passes them on.
 //!
 //! An answer of a model comes as coded bytes, in pieces of any size. This crate undoes the content
-//! coding ([`Decoder`]), tells an event stream from a plain body by its bytes ([`Sniffer`]), cuts
-//! the stream into events ([`Splitter`], [`Frame`]) or holds the body whole ([`BodyBuffer`]). It
-//! keeps the original bytes of every event, so that what is let through leaves as it came, and can
-//! write an edited event in the one form all clients agree on ([`Frame::rewrite`]).
+//! coding ([`Decoder`]), tells a stream from a plain body by its bytes ([`Sniffer`]), cuts the
+//! stream into events ([`Splitter`], [`Frame`]) or holds the body whole ([`BodyBuffer`]). Streams
+//! are server-sent events, lines of JSON, one long JSON array, or AWS event stream messages
+//! ([`Framing`]). It keeps the original bytes of every event, so that what is let through leaves as
+//! it came, and can write an edited event in the one form all clients agree on
+//! ([`Frame::rewrite`]), and events of its own as the stream writes them ([`Style`]).
 //!
 //! ```text
 //!   bytes ──► Decoder ──► Sniffer ──┬─► Splitter ──► Frame ──► bytes(), or rewrite()
@@ -12,12 +14,12 @@
 //! ```
 //!
 //! ```
-//! use callgate_wire::{Decoder, Framing, Limits, Sniffer, Splitter};
+//! use callgate_wire::{Decoder, Forms, Framing, Limits, Sniffer, Splitter};
 //!
 //! let limits = Limits::default();
 //! let mut decoder = Decoder::for_header(None, &limits)?;
-//! let mut sniffer = Sniffer::new();
-//! let mut splitter = Splitter::new(limits.frame);
+//! let mut sniffer = Sniffer::new(Forms::Events);
+//! let mut splitter = Splitter::new(Framing::Sse, limits.frame);
 //! let mut plain = Vec::new();
 //! let mut sent = Vec::new();
 //!
@@ -50,10 +52,14 @@ mod coding;
 mod frame;
 mod limits;
 mod line;
-mod sse;
+mod message;
+mod nesting;
+mod splitter;
+mod style;
 
-pub use body::{BodyBuffer, BodyTooLarge, Forms, Framing, Sniffer, sniff};
+pub use body::{BodyBuffer, BodyTooLarge, Forms, Framing, Sniffer};
 pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
 pub use frame::{Frame, OwnedFrame, Span};
 pub use limits::Limits;
-pub use sse::{FrameTooLarge, Splitter};
+pub use splitter::{FrameError, Splitter};
+pub use style::Style;

@@ -8,7 +8,7 @@
 pub struct Limits {
     /// Longest single event, in bytes. Recorded events reach 100 KB and inline images some
     /// megabytes; a frame has to be whole in memory before it can be judged. Past it:
-    /// [`FrameTooLarge`](crate::FrameTooLarge), for good.
+    /// [`FrameError::TooLarge`](crate::FrameError::TooLarge), for good.
     pub frame: usize,
 
     /// Longest unstreamed body, in bytes. It is held whole, so this is also the memory one request

@@ -1,12 +1,12 @@
-//! How a stream is cut must not change what is read from it, for recorded streams and for line
-//! soup.
+//! How a stream is cut must not change what is read from it, in any framing, for recorded streams
+//! and for soup.
 
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use callgate_wire::{Frame, OwnedFrame, Span, Splitter};
+use callgate_wire::{Frame, FrameError, Framing, OwnedFrame, Span, Splitter, Style};
 use proptest::prelude::*;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,57 +32,90 @@ fn see(frame: Frame<'_>) -> Seen {
     }
 }
 
-fn split<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Vec<Seen> {
-    let mut splitter = Splitter::new(1 << 24);
+/// What came out of a stream: its frames, and what was wrong with the rest.
+type Split = (Vec<Seen>, Option<FrameError>);
+
+fn split<'p>(framing: Framing, pieces: impl IntoIterator<Item = &'p [u8]>) -> Split {
+    let mut splitter = Splitter::new(framing, 1 << 24);
     let mut seen = Vec::new();
     for piece in pieces {
         splitter.push(piece);
-        while let Some(frame) = splitter.next_frame().expect("no frame is that long") {
-            seen.push(see(frame));
+        loop {
+            match splitter.next_frame() {
+                Ok(Some(frame)) => seen.push(see(frame)),
+                Ok(None) => break,
+                Err(error) => return (seen, Some(error)),
+            }
         }
     }
     while let Some(frame) = splitter.finish() {
         seen.push(see(frame));
     }
-    seen
+    (seen, None)
 }
 
 /// Checks the laws that hold for any bytes whatever.
-fn check(stream: &[u8], cuts: impl IntoIterator<Item = usize>) {
-    let whole = split([stream]);
-    let joined: Vec<u8> = whole.iter().flat_map(|seen| seen.bytes.iter().copied()).collect();
-    assert_eq!(joined, stream.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stream));
-    assert!(whole.iter().rev().skip(1).all(|seen| seen.terminated), "only the last may be open");
+fn check(framing: Framing, stream: &[u8], cuts: impl IntoIterator<Item = usize>) {
+    let whole = split(framing, [stream]);
+    let (seen, error) = &whole;
+    let joined: Vec<u8> = seen.iter().flat_map(|seen| seen.bytes.iter().copied()).collect();
+    let text = match framing {
+        Framing::EventStream => stream,
+        _ => stream.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stream),
+    };
+    match error {
+        Some(_) => assert!(text.starts_with(&joined)),
+        None => assert_eq!(joined, text),
+    }
+    assert!(framing != Framing::Sse || error.is_none(), "events cannot be broken");
+    let closed = |seen: &&Seen| seen.terminated || seen.data.is_none();
+    assert!(seen.iter().rev().skip(1).all(|seen| closed(&seen)), "only the last may be open");
     for cut in cuts {
         let (left, right) = stream.split_at(cut);
-        assert_eq!(split([left, right]), whole, "cut at {cut}");
+        assert_eq!(split(framing, [left, right]), whole, "cut at {cut}");
     }
     for size in [1, 2, 3, 7] {
-        assert_eq!(split(stream.chunks(size)), whole, "pieces of {size}");
+        assert_eq!(split(framing, stream.chunks(size)), whole, "pieces of {size}");
     }
-    check_rewrites(stream);
+    check_rewrites(framing, stream);
 }
 
-/// A rewritten frame must read as exactly one clean frame with the new data.
-fn check_rewrites(stream: &[u8]) {
-    let mut splitter = Splitter::new(1 << 24);
+/// A rewritten frame must read as exactly one clean frame with the new data, and so must a frame
+/// of our own beside it.
+fn check_rewrites(framing: Framing, stream: &[u8]) {
+    let mut splitter = Splitter::new(framing, 1 << 24);
     splitter.push(stream);
     let mut frames: Vec<OwnedFrame> = Vec::new();
     while let Some(frame) = splitter.finish() {
-        frames.push(frame.to_owned());
+        // There is nothing to rewrite in a bracket, nor in what is left of a message.
+        if framing == Framing::Sse || frame.data().is_some() {
+            frames.push(frame.to_owned());
+        }
     }
     for frame in frames {
         let mut out = Vec::new();
         frame.rewrite(None, b"{}", &mut out);
-        let again = split([out.as_slice()]);
-        assert_eq!(again.len(), 1, "{:?}", String::from_utf8_lossy(&out));
-        assert!(again[0].clean && again[0].terminated);
+        frame.as_frame().another(Some("own"), "{\"own\":1}", &mut out);
+        let again = reread(framing, &mut out);
+        assert_eq!(again.len(), 2, "{:?}", String::from_utf8_lossy(&out));
+        assert!(again.iter().all(|seen| seen.clean && seen.terminated));
         assert_eq!(again[0].data.as_deref(), Some(&b"{}"[..]));
-        assert!(again[0].data_span.is_some());
+        assert_eq!(again[1].data.as_deref(), Some(&b"{\"own\":1}"[..]));
+        assert_eq!(again[0].data_span.is_some(), again[1].data_span.is_some());
         if frame.clean() {
             assert_eq!(again[0].event.as_deref(), frame.event());
         }
     }
+}
+
+/// The frames with data of what a gate has written.
+fn reread(framing: Framing, out: &mut Vec<u8>) -> Vec<Seen> {
+    let mut style = Style::default_of(framing);
+    style.join(0, out);
+    let (mut seen, error) = split(framing, [out.as_slice()]);
+    assert_eq!(error, None, "{:?}", String::from_utf8_lossy(out));
+    seen.retain(|seen| seen.data.is_some());
+    seen
 }
 
 /// Cuts where something can go wrong, near line ends and marks, and some elsewhere. All of them if
@@ -99,13 +132,18 @@ fn cuts(stream: &[u8]) -> Vec<usize> {
     cuts
 }
 
-fn streams(dir: &Path, found: &mut Vec<PathBuf>) {
+fn streams(dir: &Path, found: &mut Vec<(PathBuf, Framing)>) {
     for entry in fs::read_dir(dir).expect("the corpus is readable").flatten() {
         let path = entry.path();
         if path.is_dir() {
             streams(&path, found);
-        } else if path.extension().is_some_and(|ext| ext == "sse") {
-            found.push(path);
+        } else if let Some(framing) = path.extension().and_then(|ext| match ext.to_str() {
+            Some("sse") => Some(Framing::Sse),
+            Some("ndjson") => Some(Framing::Lines),
+            Some("eventstream") => Some(Framing::EventStream),
+            _ => None,
+        }) {
+            found.push((path, framing));
         }
     }
 }
@@ -117,10 +155,10 @@ fn recorded_streams() {
     if corpus.is_dir() {
         streams(corpus, &mut found);
     }
-    for path in found {
+    for (path, framing) in found {
         let stream = fs::read(&path).expect("the corpus is readable");
         eprintln!("{}", path.display());
-        check(&stream, cuts(&stream));
+        check(framing, &stream, cuts(&stream));
     }
 }
 
@@ -145,7 +183,7 @@ fn inline_streams() {
         "\u{feff}\u{feff}\r\n\u{feff}\n\n",
     ];
     for sample in samples {
-        check(sample.as_bytes(), 0..=sample.len());
+        check(Framing::Sse, sample.as_bytes(), 0..=sample.len());
     }
 }
 
@@ -162,12 +200,91 @@ fn soup() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(scrap, 0..40).prop_map(|scraps| scraps.concat())
 }
 
+#[test]
+fn inline_lines() {
+    for sample in [
+        "{\"a\":1}\n{\"b\":\"grüße\"}\r\n\n \r\n{\"c\":3}",
+        "\u{feff}{\"a\":\"x\u{2028}y\"}\n{\"a\":\r1}\n{}{}\n",
+    ] {
+        check(Framing::Lines, sample.as_bytes(), 0..=sample.len());
+    }
+}
+
+#[test]
+fn inline_arrays() {
+    for sample in [
+        "[{\"a\":\"]},{\\\"\"},\r\n{\"b\":[{},[1]]}\n,\n{}\n]\n",
+        " [ ] ",
+        "[{\"a\":1},{\"b\":",
+        "[{\"a\":1},",
+        "[{},,{}]",
+        "[{} {}]",
+        "[{}]{}",
+        "[[{}]]",
+        "[{},]",
+        "{}",
+    ] {
+        check(Framing::Array, sample.as_bytes(), 0..=sample.len());
+    }
+}
+
+fn array_soup() -> impl Strategy<Value = Vec<u8>> {
+    let scrap = prop::sample::select(vec![
+        "[",
+        "]",
+        ",",
+        ",{\"a\":1}",
+        ",{\"a\":\"}\"}",
+        "{",
+        "}",
+        "{}",
+        "\"",
+        "\\",
+        " ",
+        "\n",
+        "x",
+    ]);
+    prop::collection::vec(scrap, 0..30)
+        .prop_map(|scraps| format!("[{{}}{}", scraps.concat()).into())
+}
+
+/// Messages as a server writes them, some of them spoiled.
+fn message_soup() -> impl Strategy<Value = Vec<u8>> {
+    let style = Style::default_of(Framing::EventStream);
+    let message = (0..4usize, any::<bool>(), 0..400usize).prop_map(move |(kind, whole, spoilt)| {
+        let mut out = Vec::new();
+        match kind {
+            0 => style.event(Some("messageStart"), "{\"role\":\"assistant\"}", &mut out),
+            1 => style.event(Some("chunk"), "{\"bytes\":\"e30=\",\"p\":\"abc\"}", &mut out),
+            2 => style.event(Some("chunk"), "{\"bytes\":\"e3\\u0030=\"}", &mut out),
+            _ => style.failure(Some("validationException"), "{\"message\":\"no\"}", &mut out),
+        }
+        if let (false, Some(byte)) = (whole, out.get_mut(spoilt)) {
+            *byte ^= 1;
+        }
+        out
+    });
+    prop::collection::vec(message, 0..5).prop_map(|messages| messages.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn line_soup(stream in soup()) {
-        check(&stream, 0..=stream.len());
+        check(Framing::Sse, &stream, 0..=stream.len());
+        check(Framing::Lines, &stream, 0..=stream.len());
+        check(Framing::EventStream, &stream, 0..=stream.len());
+    }
+
+    #[test]
+    fn elements_in_soup(stream in array_soup()) {
+        check(Framing::Array, &stream, 0..=stream.len());
+    }
+
+    #[test]
+    fn messages(stream in message_soup()) {
+        check(Framing::EventStream, &stream, (0..=stream.len()).step_by(7));
     }
 
     #[test]
@@ -180,6 +297,9 @@ proptest! {
             rest = behind;
         }
         pieces.push(rest);
-        prop_assert_eq!(split(pieces), split([stream.as_slice()]));
+        for framing in [Framing::Sse, Framing::Lines, Framing::Array] {
+            let whole = split(framing, [stream.as_slice()]);
+            prop_assert_eq!(split(framing, pieces.iter().copied()), whole);
+        }
     }
 }

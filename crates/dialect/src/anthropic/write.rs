@@ -115,7 +115,7 @@ impl Write for Writer {
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
         let (_, number) = self.open.swap_remove(place);
         let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
-        event(frame, "content_block_stop", &stop, out);
+        frame.another(Some("content_block_stop"), &stop, out);
     }
 }
 
@@ -134,9 +134,9 @@ impl Writer {
             quote(text)
         );
         let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{n}}}");
-        event(frame, "content_block_start", &start, out);
-        event(frame, "content_block_delta", &delta, out);
-        event(frame, "content_block_stop", &stop, out);
+        frame.another(Some("content_block_start"), &start, out);
+        frame.another(Some("content_block_delta"), &delta, out);
+        frame.another(Some("content_block_stop"), &stop, out);
     }
 
     /// The index a block's frame leaves under.
@@ -229,11 +229,4 @@ fn is_call(part: &Part) -> bool {
 /// Whether the index says `number` to every client: as an integer, or as `1.0`.
 fn is_number(text: &str, number: u32) -> bool {
     text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
-}
-
-fn event(frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
-    let end = frame.line_end();
-    for part in [b"event: ", name.as_bytes(), end, b"data: ", data.as_bytes(), end, end] {
-        out.extend_from_slice(part);
-    }
 }

@@ -44,10 +44,7 @@ impl Write for Writer {
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
         let own = |out: &mut Vec<u8>| {
             for chunk in &edited.own {
-                let end = frame.line_end();
-                for part in [b"data: ", chunk.as_bytes(), end, end] {
-                    out.extend_from_slice(part);
-                }
+                frame.another(None, chunk, out);
             }
         };
         if ends {

@@ -1,17 +1,23 @@
-//! Server-sent events: cuts a stream into [`Frame`]s, whatever pieces it arrives in.
+//! Cuts a stream into [`Frame`]s, whatever pieces it arrives in.
 //!
-//! The grammar is the WHATWG one, read the way the most lenient client reads it, since what any
+//! The grammar of server-sent events is the WHATWG one, read the way the most lenient client reads it, since what any
 //! client takes for data must be judged: see [`Frame::clean`].
 //!
 //! Which frames come out never depends on how the input was cut. The one hard spot is CR at the
 //! end of the input so far: it may be a line end of its own or half of a CRLF, so the splitter
 //! waits for one more byte, or for [`Splitter::finish`].
 
+mod array;
+mod lines;
+mod messages;
+
 use memchr::memchr2;
 use thiserror::Error;
 
+use crate::body::Framing;
 use crate::frame::{Frame, LineEnd, Parts, Span};
 use crate::line::BOM;
+use crate::nesting::Nesting;
 
 /// Collects bytes and hands out whole frames.
 ///
@@ -30,32 +36,44 @@ pub struct Splitter {
     scanned: usize,
     /// What the lines before `line` said.
     parts: Parts,
-    /// The data of a frame that has several data lines. Kept to be used again.
+    /// The data of a frame that has several data lines, or that is coded. Kept to be used again.
     joined: Vec<u8>,
+    framing: Framing,
+    /// Where in an array, and in an element of it, the input so far ends.
+    place: array::Place,
+    nesting: Nesting,
     max_frame: usize,
     stage: Stage,
     had_bom: bool,
+    /// No message was cut short.
+    whole: bool,
 }
 
 impl Splitter {
     /// A splitter that refuses frames longer than `max_frame` bytes.
-    pub fn new(max_frame: usize) -> Self {
+    ///
+    /// A framing that is no stream is read as server-sent events.
+    pub fn new(framing: Framing, max_frame: usize) -> Self {
         Self {
             buf: Vec::new(),
             start: 0,
             line: 0,
             scanned: 0,
-            parts: Parts::new(),
+            parts: Parts::new(framing),
             joined: Vec::new(),
+            framing,
+            place: array::Place::default(),
+            nesting: Nesting::default(),
             max_frame,
             stage: Stage::Start,
             had_bom: false,
+            whole: true,
         }
     }
 
-    /// Adds input. After a [`FrameTooLarge`], it is thrown away.
+    /// Adds input. After a [`FrameError`], it is thrown away.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.stage == Stage::Failed {
+        if matches!(self.stage, Stage::Failed(_)) {
             return;
         }
         // Move what is left to the front only when at least as much was spent, so that each byte is
@@ -68,17 +86,23 @@ impl Splitter {
 
     /// The next whole frame, or `None` if it has not all come yet.
     ///
-    /// A frame past the limit is an error now and for good: the stream cannot be picked up behind
-    /// a frame nobody looked at.
-    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameTooLarge> {
+    /// A frame past the limit is an error now and for good, and so is one that is broken: the
+    /// stream cannot be picked up behind a frame nobody looked at.
+    pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let found = match self.stage {
-            Stage::Failed => return Err(self.too_large()),
-            Stage::Start => self.skip_bom(Rest::MayCome).then(|| self.scan(Rest::MayCome)),
-            Stage::Running => Some(self.scan(Rest::MayCome)),
+            Stage::Failed(error) => return Err(error),
+            Stage::Start => match self.skip_bom(Rest::MayCome) {
+                true => self.scan(Rest::MayCome),
+                false => Ok(None),
+            },
+            Stage::Running => self.scan(Rest::MayCome),
         };
-        let found = found.flatten();
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => return Err(self.fail(error)),
+        };
         if found.unwrap_or_else(|| self.buffered()) > self.max_frame {
-            return Err(self.fail());
+            return Err(self.fail(FrameError::TooLarge { limit: self.max_frame }));
         }
         match found {
             Some(len) => Ok(Some(self.take(len))),
@@ -90,23 +114,46 @@ impl Splitter {
     }
 
     /// At the end of the stream: what is left. Usually that is one frame without its blank line;
-    /// call it until it gives `None`. After a [`FrameTooLarge`] nothing is left.
+    /// call it until it gives `None`. After a [`FrameError`] nothing is left.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
         if self.stage == Stage::Start {
             self.skip_bom(Rest::None);
         }
-        if let Some(len) = self.scan(Rest::None) {
-            return Some(self.take(len));
+        match self.scan(Rest::None) {
+            Ok(Some(len)) => return Some(self.take(len)),
+            Ok(None) => {}
+            Err(error) => {
+                self.fail(error);
+                return None;
+            }
         }
         let left = self.buffered();
         if left == 0 {
             return None;
         }
-        if self.line < left {
-            let frame = self.buf.get(self.start..).unwrap_or_default();
-            self.parts.line(frame, Span { start: self.line, end: left }, &mut self.joined);
+        match self.framing {
+            Framing::Lines => self.note_line(left),
+            Framing::Array => self.note_rest_of_array(left),
+            Framing::EventStream => {
+                self.whole = false;
+                self.parts.not_clean();
+            }
+            Framing::Sse | Framing::Body | Framing::Unreadable if self.line < left => {
+                let frame = self.buf.get(self.start..).unwrap_or_default();
+                self.parts.line(frame, Span { start: self.line, end: left }, &mut self.joined);
+            }
+            Framing::Sse | Framing::Body | Framing::Unreadable => {}
         }
         Some(self.take(left))
+    }
+
+    /// Whether the stream, which has ended, came to its end: the array was closed, the last
+    /// message is whole. Streams of lines cannot tell.
+    pub fn is_whole(&self) -> bool {
+        match self.framing {
+            Framing::Array => self.place == array::Place::Closed,
+            _ => self.whole,
+        }
     }
 
     /// How many bytes were pushed but not handed out.
@@ -121,7 +168,17 @@ impl Splitter {
     }
 
     /// Looks for the end of the current frame; gives its length.
-    fn scan(&mut self, rest: Rest) -> Option<usize> {
+    #[inline]
+    fn scan(&mut self, rest: Rest) -> Result<Option<usize>, FrameError> {
+        match self.framing {
+            Framing::Sse | Framing::Body | Framing::Unreadable => Ok(self.scan_events(rest)),
+            Framing::Lines => Ok(self.scan_lines()),
+            Framing::Array => self.scan_array(),
+            Framing::EventStream => self.scan_messages(),
+        }
+    }
+
+    fn scan_events(&mut self, rest: Rest) -> Option<usize> {
         let frame = self.buf.get(self.start..)?;
         let mut seek = self.scanned;
         loop {
@@ -158,7 +215,7 @@ impl Splitter {
 
     /// Hands out the first `len` bytes and gets ready for the frame behind them.
     fn take(&mut self, len: usize) -> Frame<'_> {
-        let parts = std::mem::replace(&mut self.parts, Parts::new());
+        let parts = std::mem::replace(&mut self.parts, Parts::new(self.framing));
         let start = self.start;
         self.start += len;
         self.line = 0;
@@ -168,7 +225,9 @@ impl Splitter {
 
     /// Settles whether there is a byte order mark; `false` while that cannot be told.
     fn skip_bom(&mut self, rest: Rest) -> bool {
-        if self.buf.starts_with(BOM) {
+        if self.framing == Framing::EventStream {
+            // Its first bytes are numbers.
+        } else if self.buf.starts_with(BOM) {
             self.had_bom = true;
             self.start = BOM.len();
         } else if rest == Rest::MayCome && BOM.starts_with(&self.buf) {
@@ -202,27 +261,30 @@ impl Splitter {
         }
     }
 
-    fn fail(&mut self) -> FrameTooLarge {
-        self.stage = Stage::Failed;
+    #[cold]
+    fn fail(&mut self, error: FrameError) -> FrameError {
+        self.stage = Stage::Failed(error);
         self.buf = Vec::new();
         self.joined = Vec::new();
         self.start = 0;
         self.line = 0;
         self.scanned = 0;
-        self.too_large()
-    }
-
-    fn too_large(&self) -> FrameTooLarge {
-        FrameTooLarge { limit: self.max_frame }
+        error
     }
 }
 
-/// An event is longer than [`Limits::frame`](crate::Limits::frame).
+/// A stream that cannot be read on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("an event of the stream is longer than {limit} bytes")]
-pub struct FrameTooLarge {
-    /// The limit it ran into.
-    pub limit: usize,
+pub enum FrameError {
+    /// An event is longer than [`Limits::frame`](crate::Limits::frame).
+    #[error("an event of the stream is longer than {limit} bytes")]
+    TooLarge {
+        /// The limit it ran into.
+        limit: usize,
+    },
+    /// It is not in the framing it should be in.
+    #[error("the stream is broken: {0}")]
+    Broken(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +292,7 @@ enum Stage {
     /// A byte order mark may still show up.
     Start,
     Running,
-    Failed,
+    Failed(FrameError),
 }
 
 /// Whether more input may follow what is buffered.

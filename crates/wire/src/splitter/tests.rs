@@ -35,7 +35,7 @@ fn see(frame: Frame<'_>) -> Seen {
 }
 
 fn split(pieces: &[&[u8]]) -> Vec<Seen> {
-    let mut splitter = Splitter::new(1 << 20);
+    let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
     let mut seen = Vec::new();
     for piece in pieces {
         splitter.push(piece);
@@ -112,14 +112,14 @@ fn grammar() {
 
 #[test]
 fn mark_at_the_start_is_no_part_of_a_frame() {
-    let mut splitter = Splitter::new(100);
+    let mut splitter = Splitter::new(Framing::Sse, 100);
     splitter.push(b"\xef\xbb");
     assert!(splitter.next_frame().unwrap().is_none());
     splitter.push(b"\xbf\n");
     assert_eq!(splitter.next_frame().unwrap().unwrap().bytes(), b"\n");
     assert!(splitter.had_bom());
 
-    let mut splitter = Splitter::new(100);
+    let mut splitter = Splitter::new(Framing::Sse, 100);
     splitter.push(b"\xef\xbb");
     assert_eq!(splitter.finish().unwrap().bytes(), b"\xef\xbb");
     assert!(!splitter.had_bom());
@@ -182,7 +182,7 @@ fn rewrite() {
         ("data: a\r\nid: 1\n\n", None, "b", "data: b\r\nid: 1\r\n\r\n"),
     ];
     for (stream, event, data, expected) in table {
-        let mut splitter = Splitter::new(1000);
+        let mut splitter = Splitter::new(Framing::Sse, 1000);
         splitter.push(stream.as_bytes());
         let frame = splitter.finish().unwrap();
         let mut out = b"kept".to_vec();
@@ -196,8 +196,8 @@ fn frame_limit() {
     // Ten bytes, blank line included.
     let stream = b"data: ab\n\n";
     for pieces in [vec![&stream[..]], stream.chunks(1).collect(), stream.chunks(3).collect()] {
-        let mut fits = Splitter::new(10);
-        let mut short = Splitter::new(9);
+        let mut fits = Splitter::new(Framing::Sse, 10);
+        let mut short = Splitter::new(Framing::Sse, 9);
         for piece in pieces {
             fits.push(piece);
             short.push(piece);
@@ -205,7 +205,7 @@ fn frame_limit() {
         }
         assert_eq!(fits.next_frame().unwrap().unwrap().bytes(), stream);
         for _ in 0..2 {
-            assert_eq!(short.next_frame().unwrap_err(), FrameTooLarge { limit: 9 });
+            assert_eq!(short.next_frame().unwrap_err(), FrameError::TooLarge { limit: 9 });
             short.push(b"data: c\n\n");
         }
         assert!(short.finish().is_none());
@@ -215,7 +215,7 @@ fn frame_limit() {
 
 #[test]
 fn frames_before_a_large_one_still_come() {
-    let mut splitter = Splitter::new(12);
+    let mut splitter = Splitter::new(Framing::Sse, 12);
     splitter.push(b"data: ab\n\ndata: ab\n\ndata: much too long");
     assert!(splitter.next_frame().unwrap().is_some());
     assert!(splitter.next_frame().unwrap().is_some());
@@ -225,7 +225,7 @@ fn frames_before_a_large_one_still_come() {
 #[test]
 fn large_frame_byte_by_byte_is_linear() {
     // A search from the frame's start on every push would look at half a million megabytes.
-    let mut splitter = Splitter::new(4 << 20);
+    let mut splitter = Splitter::new(Framing::Sse, 4 << 20);
     splitter.push(b"data: ");
     for _ in 0..1 << 20 {
         splitter.push(b"x");
@@ -237,7 +237,7 @@ fn large_frame_byte_by_byte_is_linear() {
 
 #[test]
 fn memory_is_given_back() {
-    let mut splitter = Splitter::new(4 << 20);
+    let mut splitter = Splitter::new(Framing::Sse, 4 << 20);
     for line in [vec![b'x'; 1 << 20], b"\ndata: ".to_vec(), vec![b'y'; 1 << 20]] {
         splitter.push(b"data: ");
         splitter.push(&line);
@@ -252,7 +252,7 @@ fn memory_is_given_back() {
 
 #[test]
 fn spent_bytes_do_not_pile_up() {
-    let mut splitter = Splitter::new(1000);
+    let mut splitter = Splitter::new(Framing::Sse, 1000);
     for _ in 0..10_000 {
         // Always half a frame ahead.
         splitter.push(b"a: 1\n\ndata: 23");

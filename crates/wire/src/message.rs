@@ -1,0 +1,288 @@
+//! One message of an AWS event stream: lengths, headers, payload, two checksums.
+//!
+//! ```text
+//! total u32 | headers u32 | crc32 of both | headers | payload | crc32 of all before it
+//! ```
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::frame::Span;
+
+/// Length of what stands before the headers.
+pub(crate) const PRELUDE: usize = 12;
+
+/// Length of the checksum at the end.
+const CHECKSUM: usize = 4;
+
+/// Longest headers, as in clients.
+const MAX_HEADERS: usize = 128 * 1024;
+
+/// The type of a header that is text.
+const TEXT: u8 = 7;
+
+/// What a message says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    /// The name of its event, exception or error.
+    pub(crate) name: Span,
+    /// Its payload.
+    pub(crate) payload: Span,
+    /// It is a chunk, and what it carries was decoded.
+    pub(crate) is_chunk: bool,
+}
+
+/// Length of the message that a prelude begins.
+pub(crate) fn total(prelude: &[u8; PRELUDE]) -> Result<usize, &'static str> {
+    let [a, b, c, d, e, f, g, h, sum @ ..] = *prelude;
+    let lengths = [a, b, c, d, e, f, g, h];
+    if crc32fast::hash(&lengths) != u32::from_be_bytes(sum) {
+        return Err("the checksum of a message's lengths is wrong");
+    }
+    let total = length([a, b, c, d])?;
+    let headers = length([e, f, g, h])?;
+    if headers > MAX_HEADERS {
+        return Err("the headers of a message are longer than the limit");
+    }
+    if total < PRELUDE + headers + CHECKSUM {
+        return Err("a message is shorter than it says");
+    }
+    Ok(total)
+}
+
+/// Reads a whole message. What a chunk carries is decoded into `inside`.
+pub(crate) fn read(message: &[u8], inside: &mut Vec<u8>) -> Result<Message, &'static str> {
+    const SHORT: &str = "a message is shorter than it says";
+    let (all, sum) = message.split_last_chunk::<CHECKSUM>().ok_or(SHORT)?;
+    if crc32fast::hash(all) != u32::from_be_bytes(*sum) {
+        return Err("the checksum of a message is wrong");
+    }
+    let headers = headers_span(message).ok_or(SHORT)?;
+    let payload = payload_span(message).ok_or(SHORT)?;
+    let known = Known::read(message, headers)?;
+    let name = known.name(message)?;
+    let is_chunk = name.get(message) == Some(b"chunk");
+    if is_chunk {
+        let payload = payload.get(message).ok_or(SHORT)?;
+        let bytes = chunk_bytes(payload).and_then(|span| span.get(payload));
+        inside.clear();
+        bytes
+            .and_then(|bytes| STANDARD.decode_vec(bytes, inside).ok())
+            .ok_or("a chunk does not carry base64")?;
+    }
+    Ok(Message { name, payload, is_chunk })
+}
+
+/// Where the headers of a whole message stand.
+pub(crate) fn headers_span(message: &[u8]) -> Option<Span> {
+    let headers = usize::try_from(u32::from_be_bytes(*message.get(4..)?.first_chunk()?)).ok()?;
+    Some(Span { start: PRELUDE, end: PRELUDE.checked_add(headers)? })
+}
+
+/// Where the payload of a whole message stands.
+pub(crate) fn payload_span(message: &[u8]) -> Option<Span> {
+    let end = message.len().checked_sub(CHECKSUM)?;
+    Some(Span { start: headers_span(message)?.end, end })
+}
+
+/// Appends a message of these headers.
+pub(crate) fn write(headers: &[u8], payload: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    let total = PRELUDE + headers.len() + payload.len() + CHECKSUM;
+    for length in [total, headers.len()] {
+        out.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
+    }
+    seal(start, out);
+    out.extend_from_slice(headers);
+    out.extend_from_slice(payload);
+    seal(start, out);
+}
+
+/// Appends a message of our own.
+pub(crate) fn write_own(kind: Kind, name: &str, payload: &[u8], out: &mut Vec<u8>) {
+    let (key, kind) = match kind {
+        Kind::Event => (":event-type", "event"),
+        Kind::Exception => (":exception-type", "exception"),
+    };
+    let mut headers = Vec::new();
+    for (key, value) in
+        [(key, name), (":content-type", "application/json"), (":message-type", kind)]
+    {
+        write_header(key.as_bytes(), value.as_bytes(), &mut headers);
+    }
+    write(&headers, payload, out);
+}
+
+/// Appends a chunk of our own that carries `data`.
+pub(crate) fn write_own_chunk(data: &[u8], out: &mut Vec<u8>) {
+    let payload = format!("{{\"bytes\":\"{}\"}}", STANDARD.encode(data));
+    write_own(Kind::Event, "chunk", payload.as_bytes(), out);
+}
+
+/// The payload of a chunk with other content; what else it holds stays.
+pub(crate) fn chunk_with(payload: &[u8], data: &[u8]) -> Vec<u8> {
+    let Some(span) = chunk_bytes(payload) else { return Vec::new() };
+    let before = payload.get(..span.start).unwrap_or_default();
+    let behind = payload.get(span.end..).unwrap_or_default();
+    [before, STANDARD.encode(data).as_bytes(), behind].concat()
+}
+
+/// The headers of a message with another name for its event.
+pub(crate) fn headers_with(message: &[u8], name: Span, event: &[u8]) -> Vec<u8> {
+    let Some(headers) = headers_span(message) else { return Vec::new() };
+    let length = name.start.saturating_sub(2);
+    let before = message.get(headers.start..length).unwrap_or_default();
+    let behind = message.get(name.end..headers.end).unwrap_or_default();
+    let event = event.get(..usize::from(u16::MAX)).unwrap_or(event);
+    let count = u16::try_from(event.len()).unwrap_or(u16::MAX).to_be_bytes();
+    [before, &count, event, behind].concat()
+}
+
+/// The two kinds of messages we write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Event,
+    Exception,
+}
+
+/// The values of the headers that tell what a message is.
+#[derive(Default)]
+struct Known {
+    kind: Option<Span>,
+    event: Option<Span>,
+    exception: Option<Span>,
+    error: Option<Span>,
+}
+
+impl Known {
+    fn read(message: &[u8], headers: Span) -> Result<Self, &'static str> {
+        let mut known = Self::default();
+        let mut at = headers.start;
+        while at < headers.end {
+            let all = message.get(at..headers.end).unwrap_or_default();
+            let header = Header::read(all).ok_or("a message has a broken header")?;
+            let slot = match header.name {
+                b":message-type" => Some(&mut known.kind),
+                b":event-type" => Some(&mut known.event),
+                b":exception-type" => Some(&mut known.exception),
+                b":error-code" => Some(&mut known.error),
+                _ => None,
+            };
+            if let Some(slot) = slot {
+                let text = header.text.ok_or("a message's type is no text")?;
+                let span = Span { start: at + text.start, end: at + text.end };
+                if slot.replace(span).is_some() {
+                    return Err("a message has a header twice");
+                }
+            }
+            at += header.len;
+        }
+        Ok(known)
+    }
+
+    /// The name of what the message is. Clients differ where it could be two things.
+    fn name(&self, message: &[u8]) -> Result<Span, &'static str> {
+        let kind = self.kind.and_then(|kind| kind.get(message));
+        let (name, others) = match kind {
+            Some(b"event") => (self.event, [self.exception, self.error]),
+            Some(b"exception") => (self.exception, [self.event, self.error]),
+            Some(b"error") => (self.error, [self.event, self.exception]),
+            _ => return Err("a message is neither event nor exception"),
+        };
+        match (name, others) {
+            (Some(name), [None, None]) => Ok(name),
+            _ => Err("a message does not say clearly what it is"),
+        }
+    }
+}
+
+struct Header<'h> {
+    name: &'h [u8],
+    /// Where its value stands, if that is text.
+    text: Option<Span>,
+    len: usize,
+}
+
+impl<'h> Header<'h> {
+    fn read(bytes: &'h [u8]) -> Option<Self> {
+        let (count, rest) = bytes.split_first()?;
+        let name = rest.get(..usize::from(*count))?;
+        let kind = *rest.get(name.len())?;
+        let start = 1 + name.len() + 1;
+        let value = bytes.get(start..)?;
+        let len = match kind {
+            0 | 1 => 0,
+            2 => 1,
+            3 => 2,
+            4 => 4,
+            5 | 8 => 8,
+            6 | TEXT => 2 + usize::from(u16::from_be_bytes(*value.first_chunk()?)),
+            9 => 16,
+            _ => return None,
+        };
+        value.get(..len)?;
+        let end = start + len;
+        let text = (kind == TEXT).then_some(Span { start: start + 2, end });
+        (!name.is_empty()).then_some(Self { name, text, len: end })
+    }
+}
+
+/// Where the base64 stands in a chunk's payload: an object of plain strings, one of which is
+/// `bytes`. That is all a chunk ever is; anything else is not understood and so is refused.
+fn chunk_bytes(payload: &[u8]) -> Option<Span> {
+    let mut found = None;
+    let mut at = skip(payload, 0, b'{')?;
+    loop {
+        let key = plain_string(payload, at)?;
+        let value = plain_string(payload, skip(payload, key.end + 1, b':')?)?;
+        if key.get(payload)? == b"bytes" && found.replace(value).is_some() {
+            return None;
+        }
+        match skip(payload, value.end + 1, b',') {
+            Some(next) => at = next,
+            None => {
+                let end = skip(payload, value.end + 1, b'}')?;
+                return found.filter(|_| payload.get(end..).is_some_and(is_blank));
+            }
+        }
+    }
+}
+
+/// Behind the next byte that is no white space, if it is this one.
+fn skip(text: &[u8], at: usize, byte: u8) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let behind = rest.trim_ascii_start().strip_prefix(&[byte])?;
+    Some(text.len() - behind.len())
+}
+
+/// The inside of a string without escapes.
+fn plain_string(text: &[u8], at: usize) -> Option<Span> {
+    let start = skip(text, at, b'"')?;
+    let rest = text.get(start..)?;
+    let len = memchr::memchr2(b'"', b'\\', rest)?;
+    (rest.get(len) == Some(&b'"')).then_some(Span { start, end: start + len })
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.trim_ascii().is_empty()
+}
+
+fn length(bytes: [u8; 4]) -> Result<usize, &'static str> {
+    usize::try_from(u32::from_be_bytes(bytes)).map_err(|_| "a message is longer than memory")
+}
+
+fn write_header(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    let name = name.get(..usize::from(u8::MAX)).unwrap_or(name);
+    let value = value.get(..usize::from(u16::MAX)).unwrap_or(value);
+    out.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
+    out.extend_from_slice(name);
+    out.push(TEXT);
+    out.extend_from_slice(&u16::try_from(value.len()).unwrap_or(u16::MAX).to_be_bytes());
+    out.extend_from_slice(value);
+}
+
+/// Appends the checksum of all from `start` on.
+fn seal(start: usize, out: &mut Vec<u8>) {
+    let sum = crc32fast::hash(out.get(start..).unwrap_or_default());
+    out.extend_from_slice(&sum.to_be_bytes());
+}

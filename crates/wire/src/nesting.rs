@@ -1,0 +1,77 @@
+//! Follows JSON text far enough to know where a value ends: strings and brackets, nothing else.
+//! Whether the value is JSON at all is the next stage's question.
+
+use memchr::memchr2;
+
+/// Where in nested JSON a text stands, fed piece by piece.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Nesting {
+    depth: usize,
+    inside: Inside,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Inside {
+    #[default]
+    Value,
+    Text,
+    /// In a string, behind a backslash.
+    Escape,
+}
+
+impl Nesting {
+    /// Reads on until the outermost bracket closes; gives the place behind it. `None`: all was
+    /// read and it is still open.
+    pub(crate) fn close(&mut self, text: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let rest = text.get(at..)?;
+            match self.inside {
+                Inside::Text => at += memchr2(b'"', b'\\', rest)?,
+                Inside::Escape | Inside::Value => {}
+            }
+            let byte = *text.get(at)?;
+            at += 1;
+            match (self.inside, byte) {
+                (Inside::Escape, _) => self.inside = Inside::Text,
+                (Inside::Text, b'\\') => self.inside = Inside::Escape,
+                (Inside::Text, _) => self.inside = Inside::Value,
+                (Inside::Value, b'"') => self.inside = Inside::Text,
+                (Inside::Value, b'{' | b'[') => self.depth += 1,
+                (Inside::Value, b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Some(at);
+                    }
+                }
+                (Inside::Value, _) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outermost_bracket_closes_at_every_cut() {
+        let table = [
+            ("{}", 2),
+            ("{}{", 2),
+            (r#"{"a":[1,{"b":"}]\"}"}]} x"#, 23),
+            (r#"{"a\\":"\\"}"#, 12),
+            (r#"{"\"{":"[["}]"#, 12),
+        ];
+        for (text, end) in table {
+            for cut in 0..=text.len() {
+                let mut nesting = Nesting::default();
+                let (left, right) = text.as_bytes().split_at(cut);
+                let found =
+                    nesting.close(left).or_else(|| nesting.close(right).map(|place| cut + place));
+                assert_eq!(found, Some(end), "{text} cut at {cut}");
+            }
+        }
+        assert_eq!(Nesting::default().close(br#"{"a":"}"#), None);
+    }
+}
