@@ -42,31 +42,24 @@ pub struct Gateway {
     said: Arc<Mutex<String>>,
 }
 
-/// The providers of the other dialects, by the names under which their paths are found.
-const OTHERS: [(&str, Dialect); 4] = [
-    ("gemini", Dialect::Gemini),
-    ("cohere", Dialect::Cohere),
-    ("ollama", Dialect::Ollama),
-    ("bedrock", Dialect::Converse),
-];
-
 impl Setup {
     /// `binary` in front of `upstream` (a root without slash), judging by one policy.
     ///
     /// `settings` are more lines of the config file.
     pub fn new(binary: &Path, upstream: &str, policy: &str, settings: &str) -> Self {
         let bare = Self::bare(binary);
-        let others: String = OTHERS
-            .iter()
-            .filter(|(_, dialect)| Dialect::ALL.contains(dialect))
-            .map(|(name, dialect)| (name, dialect.as_str()))
-            .map(|(name, word)| {
-                format!("  {name}: {{ base_url: \"{upstream}\", dialect: {word} }}\n")
-            })
-            .collect();
+        // Amazon's has an address for each region, and so is not built in.
+        let bedrock = match Dialect::from_word("bedrock-converse") {
+            Some(_) => {
+                format!("  bedrock: {{ base_url: \"{upstream}\", dialect: bedrock-converse }}\n")
+            }
+            None => String::new(),
+        };
         let config = format!(
             "providers:\n  anthropic: {{ base_url: \"{upstream}\", dialect: anthropic }}\n  \
-             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n{others}\
+             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n  \
+             gemini: {{ base_url: \"{upstream}\" }}\n  ollama: {{ base_url: \"{upstream}\" }}\n  \
+             cohere: {{ base_url: \"{upstream}\" }}\n{bedrock}\
              policies: [rules.yaml]\n{settings}\n"
         );
         bare.file("rules.yaml", policy).config(&config)

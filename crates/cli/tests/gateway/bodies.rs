@@ -43,7 +43,7 @@ fn through(
         let reply = ask_for(case, &model).send(gateway.address());
         count += 1;
         if is_foreign(case) {
-            is_refusal(&reply, &path_of(case), 502);
+            is_refusal(&reply, path_of(case), 502);
         } else if let Some(what) = wrong(case, &reply.body) {
             failures.push(format!("{}: {what}: {} {}", case.name, reply.status, reply.text()));
         }

@@ -44,31 +44,30 @@ pub(crate) fn ask(path: &str) -> Ask {
 
 /// A request for one case of the corpus, of a server made with [`corpus_server`].
 pub(crate) fn ask_for(case: &Case, model: &str) -> Ask {
-    let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }] });
-    Ask::post(&path_for(case, model), body.to_string()).header("authorization", "Bearer none")
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    let path = path_of(case).replace("{model}", model);
+    let body = match path.contains(model) {
+        true => json!({ "messages": messages }),
+        false => json!({ "model": model, "messages": messages }),
+    };
+    Ask::post(&path, body.to_string()).header("authorization", "Bearer none")
 }
 
-/// Where the API of a case has its answers.
-pub(crate) fn path_of(case: &Case) -> String {
-    path_for(case, "any")
-}
-
-/// The same for a model, which some APIs have in their paths.
-fn path_for(case: &Case, model: &str) -> String {
-    let stream = case.is_stream;
-    match case.dialect {
-        Dialect::Anthropic => MESSAGES.into(),
-        Dialect::OpenAiChat => CHAT.into(),
-        Dialect::Responses => "/v1/responses".into(),
-        Dialect::Gemini if stream => format!("/v1beta/models/{model}:streamGenerateContent"),
-        Dialect::Gemini => format!("/v1beta/models/{model}:generateContent"),
-        Dialect::Interactions => "/v1beta/interactions".into(),
-        Dialect::Ollama => "/api/chat".into(),
-        Dialect::Cohere => "/v2/chat".into(),
-        Dialect::Converse if stream => format!("/model/{model}/converse-stream"),
-        Dialect::Converse => format!("/model/{model}/converse"),
-        Dialect::Invoke if stream => format!("/model/{model}/invoke-with-response-stream"),
-        Dialect::Invoke => format!("/model/{model}/invoke"),
+/// Where a case is asked for; `{model}` stands for the model, where a path names it.
+pub(crate) fn path_of(case: &Case) -> &'static str {
+    match (case.dialect, case.is_stream) {
+        (Dialect::Anthropic, _) => MESSAGES,
+        (Dialect::OpenAiChat, _) => CHAT,
+        (Dialect::Responses, _) => "/v1/responses",
+        (Dialect::Gemini, true) => "/v1beta/models/{model}:streamGenerateContent",
+        (Dialect::Gemini, false) => "/v1beta/models/{model}:generateContent",
+        (Dialect::Interactions, _) => "/v1beta/interactions",
+        (Dialect::Ollama, _) => "/api/chat",
+        (Dialect::Cohere, _) => "/v2/chat",
+        (Dialect::Converse, true) => "/model/{model}/converse-stream",
+        (Dialect::Converse, false) => "/model/{model}/converse",
+        (Dialect::Invoke, true) => "/model/{model}/invoke-with-response-stream",
+        (Dialect::Invoke, false) => "/model/{model}/invoke",
     }
 }
 
@@ -164,15 +163,26 @@ pub(crate) fn whole_turns(tool: &str, input: &str) -> [(&'static str, Answer); 2
 #[track_caller]
 pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
     assert_eq!(reply.status, status, "{}", reply.text());
-    let error = reply.json();
-    let is_shaped = match path {
-        MESSAGES => error["type"] == "error" && error["error"]["type"].is_string(),
-        CHAT => error["error"]["type"].is_string() && error["error"].get("code").is_some(),
-        // As `{"error": "..."}`, `{"error": {"message": "..."}}` or `{"message": "..."}`.
-        _ => error["message"].is_string() || !error["error"].is_null(),
+    let (error, said) = (reply.json(), reply.text());
+    let message = match path.split('/').nth(1).unwrap_or_default() {
+        "api" => &error["error"],
+        "v2" | "model" => &error["message"],
+        _ => &error["error"]["message"],
     };
-    assert!(is_shaped, "{}", reply.text());
-    if matches!(path, MESSAGES | CHAT) {
-        assert!(error["error"]["message"].is_string(), "{}", reply.text());
+    assert!(message.as_str().is_some_and(|message| message.contains("callgate")), "{said}");
+    match path {
+        MESSAGES => assert_eq!(error["type"], "error", "{said}"),
+        _ if path.starts_with("/v1/") => {
+            assert!(error["error"]["type"].is_string(), "{said}");
+            assert!(error["error"].get("code").is_some(), "{said}");
+        }
+        _ if path.starts_with("/v1beta/") => {
+            assert_eq!(error["error"]["code"], status, "{said}");
+            assert!(error["error"]["status"].is_string(), "{said}");
+        }
+        _ if path.starts_with("/model/") => {
+            assert!(reply.header("x-amzn-errortype").is_some(), "{said}");
+        }
+        _ => {}
     }
 }
