@@ -68,7 +68,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
         hint: judgement.hint.clone(),
         uncovered: judgement.uncovered,
         shadows: judgement.shadows.iter().map(note).collect(),
-        audits: judgement.audits.iter().map(note).collect(),
+        audits: judgement.audits.iter().chain(&judgement.sanitizers).map(note).collect(),
     }
 }
 
