@@ -175,6 +175,9 @@ pub struct Verdict {
     /// Rules that took something out of the arguments: the call left with others than it came with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sanitized: Vec<Hit>,
+    /// What they took out: the names of the detectors that found it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<String>,
 }
 
 impl Verdict {
@@ -190,6 +193,7 @@ impl Verdict {
             shadows: Vec::new(),
             audits: Vec::new(),
             sanitized: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 }

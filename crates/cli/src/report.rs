@@ -114,6 +114,10 @@ pub(crate) struct Judged<'a> {
     uncovered: bool,
     matched: Option<Argument<'a>>,
     deciding: Vec<Hit<'a>>,
+    sanitizers: Vec<Hit<'a>>,
+    /// The arguments with which the call passes, if not with its own. Free text is a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewritten: Option<Box<RawValue>>,
     audits: Vec<Hit<'a>>,
     shadows: Vec<Hit<'a>>,
     errors: Vec<Unknown<'a>>,
@@ -153,6 +157,10 @@ impl<'a> Judged<'a> {
             uncovered: judgement.uncovered,
             matched: judgement.matched.as_ref().map(Argument::of),
             deciding: judgement.deciding.iter().map(Hit::of).collect(),
+            sanitizers: judgement.sanitizers.iter().map(Hit::of).collect(),
+            rewritten: judgement
+                .rewritten()
+                .and_then(|text| raw(text).or_else(|| raw(&callgate_call::json::quote(text)))),
             audits: judgement.audits.iter().map(Hit::of).collect(),
             shadows: judgement.shadows.iter().map(Hit::of).collect(),
             errors: judgement.errors.iter().map(Unknown::of).collect(),

@@ -171,6 +171,12 @@ impl Hearing {
             None => judged.judgement.permit(call),
             Some(_) => None,
         };
+        // What sanitizers took out of the arguments does not belong into the record either.
+        if let Some(rewritten) = permit.as_ref().and_then(|permit| permit.rewritten())
+            && let Some(tool) = &mut record.tool
+        {
+            tool.input = Some(rewritten.to_owned());
+        }
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
             let receipt = self.inner.audit.append(record);

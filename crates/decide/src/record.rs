@@ -69,7 +69,16 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
         uncovered: judgement.uncovered,
         shadows: judgement.shadows.iter().map(note).collect(),
         audits: judgement.audits.iter().map(note).collect(),
-        sanitized: judgement.sanitizers.iter().map(note).collect(),
+        sanitized: sanitized(judgement).iter().map(note).collect(),
+        replaced: judgement.replaced.clone(),
+    }
+}
+
+/// The rules that took something out of the arguments.
+fn sanitized(judgement: &Judgement) -> &[RuleHit] {
+    match judgement.rewritten() {
+        Some(_) => &judgement.sanitizers,
+        None => &[],
     }
 }
 

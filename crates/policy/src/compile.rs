@@ -8,7 +8,6 @@ use callgate_facts::{Catalogue, Kind};
 use globset::GlobBuilder;
 use regex::RegexBuilder;
 
-use crate::Verdict;
 use crate::condition::{Condition, Test};
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
@@ -19,8 +18,10 @@ use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Limit, Role, Rule};
+use crate::secret::SecretTest;
 use crate::source::read::{At, boolean, decimal, text, wrong};
 use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
+use crate::{Verdict, sanitize};
 
 /// All rules have this priority unless they say otherwise.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
@@ -44,7 +45,8 @@ pub(crate) fn policy(
     let mut kinds = Kinds { catalogue, made: HashMap::new() };
     let mut rules = Vec::new();
     for rule in source.rules {
-        rules.extend(compile_rule(rule, &name, &mut kinds, problems));
+        let compiled = compile_rule(rule, &name, &mut kinds, problems);
+        rules.extend(compiled.into_iter().flat_map(sanitize::split));
     }
     let shadow = source.mode == Some(Mode::Shadow);
     let mut defaults = Surface::ALL.map(|surface| {
@@ -81,6 +83,7 @@ fn compile_rule(
 ) -> Option<Rule> {
     let before = problems.len();
     let tools = source.tools.as_deref().map(|patterns| compile_tools(patterns, kinds, problems));
+    let cleaner = sanitize::compile(&source, problems);
     let when = match source.when {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
@@ -98,6 +101,7 @@ fn compile_rule(
     let role = match (source.mode, verdict) {
         (Some(Mode::Shadow), _) => Role::Shadow,
         (_, Verdict::Audit) => Role::Audit,
+        (_, Verdict::Sanitize) => Role::Sanitize,
         _ => Role::Decide,
     };
     Some(Rule {
@@ -112,6 +116,7 @@ fn compile_rule(
         verdict,
         priority: source.priority.unwrap_or(DEFAULT_PRIORITY),
         role,
+        cleaner: cleaner.map(Arc::new),
         reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
         hint: source.hint,
         id,
@@ -183,6 +188,9 @@ fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Op
             let test = compile_operator(operator, &value, problems);
             let (path, written, operand) = (compiled?, path.value, value.to_json());
             Some(Condition::Test(Test { path, written, name: operator, operator: test?, operand }))
+        }
+        ConditionSource::Secret(names) => {
+            SecretTest::compile(&names, problems).map(Condition::Secret)
         }
     }
 }

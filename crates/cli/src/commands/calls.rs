@@ -116,6 +116,8 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
     rows.add("reason", verdict.reason.as_ref());
     rows.add("hint", verdict.hint.as_ref());
+    let replaced = Some(verdict.replaced.join(", ")).filter(|kinds| !kinds.is_empty());
+    rows.add("replaced", replaced);
     let beside =
         [("shadow", &verdict.shadows), ("audit", &verdict.audits), ("rewrote", &verdict.sanitized)];
     for (label, hits) in beside {

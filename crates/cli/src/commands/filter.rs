@@ -181,6 +181,14 @@ impl Teller {
         match self {
             Self::People(color) => {
                 render::talk(&render::verdict_line(call.name.raw(), judgement, color));
+                if judgement.rewritten().is_some() {
+                    let kinds = format!("replaced {}", judgement.replaced.join(", "));
+                    let rule = judgement.sanitizers.first();
+                    let rule =
+                        rule.map(|it| render::rule_name(Some(&it.policy), it.rule.as_deref()));
+                    let (tool, rule) = (call.name.raw(), rule.unwrap_or_default());
+                    render::talk(&render::verdict_words("sanitize", tool, &rule, &kinds, color));
+                }
             }
             Self::Json => tell(&Event {
                 event: "tool_call",
