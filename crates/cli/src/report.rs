@@ -2,7 +2,7 @@
 
 use callgate_call::{Form, ToolCall};
 use callgate_gate::RemovedCall;
-use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit};
+use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -51,6 +51,32 @@ impl<'a> Removed<'a> {
     pub(crate) fn of(call: &'a RemovedCall) -> Self {
         let tool_id = Some(call.id.as_str()).filter(|id| !id.is_empty());
         Self { event: "removed", tool_id, original: raw(&call.original) }
+    }
+}
+
+/// A line of `filter --json` about what a text rule found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Guardrail<'a> {
+    event: &'static str,
+    action: &'static str,
+    kind: &'a str,
+    policy: &'a str,
+    rule: &'a str,
+    reason: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Guardrail<'a> {
+    pub(crate) fn of(hit: &'a TextHit) -> Self {
+        Self {
+            event: "guardrail",
+            action: hit.action.as_str(),
+            kind: &hit.kind,
+            policy: &hit.policy,
+            rule: &hit.rule,
+            reason: &hit.reason,
+            hint: hit.hint.as_deref(),
+        }
     }
 }
 

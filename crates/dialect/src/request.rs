@@ -32,6 +32,7 @@ pub(crate) mod listed;
 mod recognise;
 mod signs;
 mod text;
+mod texts;
 mod tools;
 
 use std::collections::HashSet;
@@ -40,6 +41,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use texts::{decoded, encoded, texts, with_texts};
 pub use tools::{Advertised, Tool, advertised};
 
 pub(crate) use recognise::{Found, Seen, recognise};

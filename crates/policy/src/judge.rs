@@ -141,6 +141,7 @@ impl Judgement {
             sealed: Verdict::Allow,
             cleaners: Vec::new(),
             rewritten: None,
+            replaced: Vec::new(),
         }
     }
 

@@ -79,33 +79,42 @@ impl Judgement {
             return self;
         }
         match self.clean(&call.arguments) {
-            Ok(rewritten) => self.rewritten = rewritten,
+            Ok((rewritten, replaced)) => (self.rewritten, self.replaced) = (rewritten, replaced),
             Err(why) => self.refuse(&why),
         }
         self
     }
 
-    /// The rewritten arguments, if anything changed; or why they cannot be rewritten.
-    fn clean(&self, arguments: &Arguments) -> Result<Option<String>, String> {
+    /// The rewritten arguments, if anything changed, and what was replaced in them; or why they
+    /// cannot be rewritten.
+    fn clean(&self, arguments: &Arguments) -> Result<(Option<String>, Vec<String>), String> {
         arguments.value().map_err(ToString::to_string)?;
         let mut rewritten: Option<String> = None;
+        let mut kinds = Vec::new();
         for cleaner in &self.cleaners {
             let text = rewritten.as_deref().unwrap_or(arguments.raw());
-            let cleaned = match arguments.form() {
+            let (cleaned, hits) = match arguments.form() {
                 Form::Text(_) => {
                     let hits = cleaner.set.find(text);
-                    (!hits.is_empty()).then(|| cleaner.set.replace(text, &hits))
+                    ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
                 }
-                _ if text.trim_ascii().is_empty() => None,
-                _ => cleaner.set.clean_json(text).map_err(|error| error.to_string())?.text,
+                _ if text.trim_ascii().is_empty() => (None, Vec::new()),
+                _ => {
+                    let cleaned = cleaner.set.clean_json(text);
+                    let cleaned = cleaned.map_err(|error| error.to_string())?;
+                    (cleaned.text, cleaned.hits)
+                }
             };
+            kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
             rewritten = cleaned.or(rewritten);
         }
         if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
             // Two keys may have become one.
             Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
         }
-        Ok(rewritten)
+        kinds.sort();
+        kinds.dedup();
+        Ok((rewritten, kinds))
     }
 
     fn refuse(&mut self, why: &str) {

@@ -71,6 +71,8 @@ pub struct Judgement {
     pub deciding: Vec<RuleHit>,
     /// Rules that rewrite the arguments. They never decide.
     pub sanitizers: Vec<RuleHit>,
+    /// What sanitizers replaced in the arguments: the names of the detectors that found it.
+    pub replaced: Vec<String>,
     /// Audit rules that matched. They never decide.
     pub audits: Vec<RuleHit>,
     /// What rules and policies in shadow mode would have done. Their reason says so.
