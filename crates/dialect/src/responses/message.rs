@@ -68,10 +68,7 @@ pub(super) fn event(
     out: &mut Vec<u8>,
 ) {
     let data = format!("{{\"type\":\"{name}\",{sequence}{members}}}");
-    let end = frame.line_end();
-    for part in [b"event: ", name.as_bytes(), end, b"data: ", data.as_bytes(), end, end] {
-        out.extend_from_slice(part);
-    }
+    frame.another(Some(name), &data, out);
 }
 
 /// The id of the message that takes the place of an item: that item's, under the prefix of

@@ -13,8 +13,6 @@ use crate::speaker::Write;
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// Items that have left and not ended.
-    open: Vec<Slot>,
     /// The indices of items that were left out: those behind them move up.
     dropped: Vec<i64>,
     /// The highest index that came.
@@ -24,11 +22,6 @@ pub(super) struct Writer {
 }
 
 impl Write for Writer {
-    /// Whether the start of this item has left and its end has not.
-    fn is_out(&self, slot: Slot) -> bool {
-        self.open.contains(&slot)
-    }
-
     /// Whether a text frame can leave untouched.
     fn leaves_as_it_came(&self, reading: &Reading, _: &str) -> bool {
         match reading.block {
@@ -116,7 +109,6 @@ impl Writer {
                     None => edits.replace(part.at, whole),
                     Some(_) => edits.replace(part.at, with_arguments(&whole, "")),
                 }
-                self.step(block.slot, block.does);
                 leave(frame, data, reading, edits, out);
                 if let (true, Some(events)) = (opens, events_of(item)) {
                     say_arguments(frame, data, index, item, events, canonical, out);
@@ -125,7 +117,6 @@ impl Writer {
             }
             _ => {}
         }
-        self.step(block.slot, block.does);
         leave(frame, data, reading, edits, out);
     }
 
@@ -221,14 +212,6 @@ impl Writer {
 
     fn next_index(&self) -> i64 {
         self.shifted(self.highest.map_or(0, |highest| highest.saturating_add(1)))
-    }
-
-    fn step(&mut self, slot: Slot, does: BlockStep) {
-        match does {
-            BlockStep::Open => self.open.push(slot),
-            BlockStep::Add => {}
-            BlockStep::Close => self.open.retain(|open| *open != slot),
-        }
     }
 }
 
