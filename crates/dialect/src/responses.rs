@@ -41,6 +41,17 @@ pub(crate) static SPEAKER: Speaker = Speaker {
              \"code\":\"{kind}\"}}}}"
         )
     },
+    blocked_body: |text| {
+        format!(
+            "{{\"id\":\"resp_callgate\",\"object\":\"response\",\"created_at\":0,\
+             \"status\":\"incomplete\",\"incomplete_details\":{{\"reason\":\"content_filter\"}},\
+             \"error\":null,\"model\":\"\",\"parallel_tool_calls\":true,\"tool_choice\":\"auto\",\
+             \"tools\":[],\"output\":[{{\"id\":\"msg_callgate\",\"type\":\"message\",\
+             \"role\":\"assistant\",\"status\":\"incomplete\",\"content\":[{{\
+             \"type\":\"output_text\",\"text\":{},\"annotations\":[]}}]}}]}}",
+            quote(text)
+        )
+    },
     original: |item, call| item::original(item.unwrap_or("{}"), call),
     restore: request::restore,
     seen: request::seen,

@@ -5,6 +5,7 @@
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
 mod cohere;
+mod gemini;
 mod responses;
 
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         }
         Dialect::Cohere => readings.extend(cohere::readings(&events)),
         Dialect::Responses => readings.extend(responses::readings(&events)),
+        Dialect::Gemini => readings = gemini::readings(&text),
         _ => {}
     }
     readings
@@ -100,6 +102,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
         }
         Dialect::Cohere => calls.extend(cohere::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
+        Dialect::Gemini => calls = gemini::whole(document),
         _ => {}
     }
     calls
