@@ -1,9 +1,9 @@
 //! One request, from its head to the head of its answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use callgate_call::{Facts, Origin, Surface};
-use callgate_decide::{AuditHealth, Context, Decider, PolicyState};
+use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -41,6 +41,8 @@ pub(crate) struct Exchange {
     pub(crate) method: Method,
     pub(crate) binding: Binding,
     pub(crate) context: Context,
+    /// What is to be kept once the provider has taken the request: the calls it answers.
+    pub(crate) answered: OnceLock<RemovedEntry>,
 }
 
 impl Gateway {
@@ -114,7 +116,8 @@ impl Gateway {
             request: Some(id.to_owned()),
             dialect: Some(way.dialect.as_str().to_owned()),
         };
-        let exchange = Exchange { way, method: parts.method.clone(), binding, context };
+        let (method, answered) = (parts.method.clone(), OnceLock::new());
+        let exchange = Exchange { way, method, binding, context, answered };
         let request = upward::request(inner, &exchange, &principal, parts, body).await?;
         let target = &exchange.way.site.target;
         let response = inner.upstreams.send(target, request).await.map_err(Refusal::Upstream)?;

@@ -87,7 +87,13 @@ async fn restored(
     let restored = std::str::from_utf8(&plain).ok().and_then(|text| {
         restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)
     });
-    let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
+    let Some(restore::PutBack { restored, answered }) = restored else {
+        return Ok(RequestBody::Whole(sent));
+    };
+    if let Some(answered) = answered {
+        // One request is restored once.
+        let _ = exchange.answered.set(answered);
+    }
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
         inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
