@@ -24,6 +24,7 @@ pub struct Assembly {
     /// The id came, but not in the first piece.
     late_id: bool,
     anonymous: bool,
+    waits: bool,
     pieces: u32,
     /// Where the arguments came in the opening piece as well as behind it.
     whole_then_more: bool,
@@ -56,6 +57,7 @@ impl Assembly {
             self.original.clone_from(&piece.original);
             self.anonymous = piece.anonymous;
             self.repeats = piece.repeats;
+            self.waits = piece.waits;
         }
         self.refuse = self.refuse.or(piece.refuse);
         if let Some(id) = &piece.id
@@ -139,6 +141,8 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
+            // Nothing, said once more or said before there is anything.
+            ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
             ArgumentsPiece::Again(text) if self.arguments_begun() => {
                 if !self.says(text) {
                     self.refuse = Some(COPIES_DIFFER);
@@ -205,6 +209,11 @@ impl Assembly {
         self.oversize
     }
 
+    /// Whether the arguments are the free text of a custom tool.
+    pub fn is_free_text(&self) -> bool {
+        self.free_text
+    }
+
     /// Whether a name has come.
     pub fn is_named(&self) -> bool {
         !self.name.is_empty()
@@ -228,6 +237,11 @@ impl Assembly {
     /// Whether an id may still come, so that the call cannot leave in pieces yet.
     pub fn lacks_id(&self) -> bool {
         self.id.is_empty() && !self.anonymous
+    }
+
+    /// Whether nothing of the call may leave before it is whole.
+    pub fn waits(&self) -> bool {
+        self.waits
     }
 
     /// Whether the call came in one piece.

@@ -28,6 +28,7 @@
 //! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+pub(crate) mod listed;
 mod recognise;
 mod signs;
 mod text;
@@ -104,6 +105,8 @@ impl Restored {
     pub const NO_ID: &'static str = "it has no id";
     /// A message holds either one legacy call or a list.
     pub const OCCUPIED: &'static str = "the message holds another call already";
+    /// A call of a kind whose result cannot be made up.
+    pub const NO_RESULT: &'static str = "no result of its kind can be made";
     /// What was kept of the call is not a call.
     pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
 

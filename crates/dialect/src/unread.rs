@@ -7,10 +7,8 @@ use crate::openai_chat;
 use crate::request::Restored;
 use crate::speaker::{Read, Speaker, Write};
 
-pub(crate) static GEMINI: Speaker = unread("gemini");
 pub(crate) static INTERACTIONS: Speaker = unread("gemini-interactions");
 pub(crate) static OLLAMA: Speaker = unread("ollama");
-pub(crate) static COHERE: Speaker = unread("cohere");
 pub(crate) static CONVERSE: Speaker = unread("bedrock-converse");
 pub(crate) static INVOKE: Speaker = unread("bedrock-invoke");
 
@@ -26,6 +24,7 @@ const fn unread(word: &'static str) -> Speaker {
         counts_blocks: false,
         error_events: openai_chat::SPEAKER.error_events,
         error_body: openai_chat::SPEAKER.error_body,
+        blocked_body: openai_chat::SPEAKER.blocked_body,
         original: openai_chat::SPEAKER.original,
         restore: |_, _| Ok(Restored::default()),
         seen: |_| Ok(Vec::new()),

@@ -205,7 +205,8 @@ impl Core {
             true => piece.slot as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
-        let second_lane = lane != first && piece.carrier == Carrier::Listed;
+        let second_lane =
+            lane != first && piece.carrier == Carrier::Listed && self.dialect.mixes_lanes();
         self.several_lanes |= second_lane;
         let beside_a_stream = second_lane && self.a_call_streams();
         self.calls.push(CallSlot {
@@ -396,6 +397,7 @@ impl Core {
                 let odd = call.leaves_whole()
                     || several_lanes
                     || call.assembly.lacks_id()
+                    || call.assembly.waits()
                     || call.assembly.came_whole()
                     || call.carrier == Carrier::Stray;
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())
