@@ -50,9 +50,11 @@ fn response(reply: &Reply) -> Value {
     serde_json::from_str::<Value>(last.unwrap_or_default()).unwrap()["response"].clone()
 }
 
-/// The names of the calls that stand anywhere in a text.
+/// Whether a denied call stands anywhere in a text, by its name or its arguments. A notice names
+/// the one without quotes, and the other without its key.
 fn shows_denied(reply: &Reply) -> bool {
-    reply.text().contains("\"delete_all\"") || reply.text().contains("rm -rf")
+    let arguments = r#"{\"command\": \"rm -rf"#;
+    reply.text().contains("\"delete_all\"") || reply.text().contains(arguments)
 }
 
 /// The outputs that a request carries, by the ids of their calls.

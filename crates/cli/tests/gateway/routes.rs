@@ -58,8 +58,8 @@ fn paths_that_carry_calls_unread_are_refused() {
     let gateway = gateway(&upstream, ALLOW, "");
     for path in [
         "/v1/messages/batches/b/results",
-        "/v1/responses",
-        "/v1/responses/r_1",
+        "/v1/responses/r_1/anything",
+        "/v1beta/batches/b",
         "/v1/threads/t/runs",
         "/v1/realtime",
         "/v1/files/f/content",
