@@ -110,7 +110,7 @@ impl Gateway {
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
         let binding = binding(given, &principal, &provider.name);
-        let origin = origin(&parts.headers, &principal, &provider.name);
+        let origin = origin(&parts.headers, &principal, &way);
         let context = Context {
             origin,
             request: Some(id.to_owned()),
@@ -204,7 +204,7 @@ fn binding(given: access::Given<'_>, principal: &Principal, provider: &str) -> B
 }
 
 /// Who asks whom. What a client says of its agent and session is a claim.
-fn origin(headers: &HeaderMap, principal: &Principal, provider: &str) -> Origin {
+fn origin(headers: &HeaderMap, principal: &Principal, way: &Way) -> Origin {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
     let session = SESSIONS.iter().find_map(|name| text(name));
@@ -213,7 +213,8 @@ fn origin(headers: &HeaderMap, principal: &Principal, provider: &str) -> Origin 
         who: principal.who.clone(),
         agent: agent.map(cut),
         session: session.map(cut),
-        provider: Some(provider.to_owned()),
+        provider: Some(way.site.provider.name.clone()),
+        model: way.model(),
         ..Facts::at(Surface::Response)
     })
 }

@@ -14,6 +14,7 @@
 mod access;
 mod bodies;
 mod conversations;
+mod dialects;
 mod failures;
 mod framing;
 mod headers;
