@@ -211,14 +211,19 @@ impl Reader {
         form: Form,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        match &said.content {
-            Some(Content::Text(text)) if !text.is_empty() => {
-                if reading.text.is_some() {
-                    reading.parts.push(Part { lane, at: inside(text), what: What::Text });
-                } else {
-                    (reading.text, reading.text_lane) = (Some(inside(text)), lane);
-                }
+        let texts = match &said.content {
+            Some(Content::Text(text)) => std::slice::from_ref(text),
+            Some(Content::Parts(_, texts)) => texts,
+            _ => &[],
+        };
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            if reading.text.is_some() {
+                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+            } else {
+                (reading.text, reading.text_lane) = (Some(inside(text)), lane);
             }
+        }
+        match &said.content {
             Some(Content::Other(span)) => {
                 reading.parts.push(Part { lane, at: *span, what: What::Text });
             }
