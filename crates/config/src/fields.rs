@@ -108,7 +108,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Named,
         default: "",
         example: "",
-        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. `anthropic` and `openai` are built in and may be changed.",
+        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in and may be changed.",
     },
     Field {
         path: "providers.*.base_url",
@@ -122,7 +122,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Dialect>),
         default: "",
         example: "openai-chat",
-        doc: "What the API speaks.",
+        doc: "What the API speaks. It stands for all the paths of that API, also those that speak other dialects: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
     },
     Field {
         path: "providers.*.api_key_env",

@@ -125,8 +125,12 @@ pub struct Piece {
     pub arguments: ArgumentsPiece,
     /// Whether the part holds all of a call that came before once more.
     pub copy: bool,
+    /// (First piece) Whether all of the call will be said once more.
+    pub repeats: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
+    /// Whether nothing of the call may leave before it is whole: no client can tell when it is.
+    pub waits: bool,
     /// Who runs the call.
     pub host: Host,
     /// How the call is carried.

@@ -33,7 +33,8 @@ pub(crate) fn finish_body(data: &str, reading: &Reading, mut edits: Edits) -> St
     edits.apply(data)
 }
 
-fn mask(reading: &Reading, edits: &mut Edits) {
+/// Adds the masks of the frame's texts to the edits.
+pub(crate) fn mask(reading: &Reading, edits: &mut Edits) {
     for (span, text) in &reading.masks {
         edits.replace(*span, text.clone());
     }

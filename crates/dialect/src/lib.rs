@@ -23,10 +23,12 @@ mod assemble;
 mod clean;
 mod cohere;
 mod event;
+mod gemini;
 mod json;
 mod leave;
 mod openai_chat;
 pub mod request;
+mod responses;
 mod speaker;
 mod tally;
 mod template;
@@ -34,7 +36,7 @@ mod unread;
 
 use callgate_wire::{Forms, Frame};
 
-pub use assemble::{Added, Assembly};
+pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
@@ -114,14 +116,15 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAiChat, Self::Cohere];
+    pub const ALL: [Self; 5] =
+        [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Gemini, Self::Cohere];
 
     fn speaker(self) -> &'static Speaker {
         match self {
             Self::Anthropic => &anthropic::SPEAKER,
             Self::OpenAiChat => &openai_chat::SPEAKER,
-            Self::Responses => &unread::RESPONSES,
-            Self::Gemini => &unread::GEMINI,
+            Self::Responses => &responses::SPEAKER,
+            Self::Gemini => &gemini::SPEAKER,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
             Self::Cohere => &cohere::SPEAKER,
@@ -175,6 +178,25 @@ impl Dialect {
     /// Whether a call's slot is its place among all blocks of the turn, and not only among calls.
     pub fn counts_blocks(self) -> bool {
         self.speaker().counts_blocks
+    }
+
+    /// Whether some clients take the calls of all lanes for one list.
+    pub fn mixes_lanes(self) -> bool {
+        self == Self::OpenAiChat
+    }
+
+    /// Whether every client reads the lines of the frame alike, so that it may leave as it came.
+    #[inline]
+    pub fn reads_alike(self, frame: &Frame<'_>) -> bool {
+        match self {
+            Self::Gemini => gemini::reads_alike(frame),
+            _ => frame.clean(),
+        }
+    }
+
+    /// Whether lines that are no event tell of a failure nevertheless.
+    pub fn is_bare_error(self, lines: &[u8]) -> bool {
+        self == Self::Gemini && gemini::is_bare_error(lines)
     }
 
     /// The events that end a stream with an error.

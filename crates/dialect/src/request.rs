@@ -58,6 +58,11 @@ pub struct RemovedTurn {
     pub left: Option<[u8; 32]>,
     /// The calls that were taken out.
     pub calls: Vec<RemovedCall>,
+    /// The id under which the provider keeps the response, calls and all. A request that goes on
+    /// from it must answer them.
+    pub response: Option<String>,
+    /// The id of the conversation the provider keeps it in, likewise.
+    pub conversation: Option<String>,
 }
 
 /// A call that was taken out.

@@ -1,5 +1,7 @@
 //! The request as it goes up: byte for byte, unless calls are restored in it.
 
+use std::borrow::Cow;
+
 use bytes::{Bytes, BytesMut};
 use callgate_wire::Decoder;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -26,17 +28,19 @@ pub(crate) async fn request(
     body: Incoming,
 ) -> Result<Request<RequestBody>, Refusal> {
     let mut headers = parts.headers;
-    let provider = &exchange.way.site.provider;
-    headers::upward(&mut headers, inner.inspects(exchange.way.treatment));
+    let way = &exchange.way;
+    let mut query = parts.uri.query().map(Cow::from);
+    headers::upward(&mut headers, inner.inspects(way.treatment));
     if principal.swap {
         headers::drop_keys(&mut headers);
+        query = query.and_then(|query| access::without_key(&query).map(Cow::from));
     }
-    if access::holds_key(&headers, parts.uri.query()) {
+    if access::holds_key(&headers, query.as_deref()) {
         return Err(Refusal::Access(Denied::MisplacedKey));
     }
     if principal.swap {
-        let key = provider.api_key.as_ref();
-        key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
+        let key = way.site.provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, way, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
     let body = if body.is_end_stream() {
@@ -46,9 +50,9 @@ pub(crate) async fn request(
     } else {
         RequestBody::Streamed(body)
     };
-    let path = match parts.uri.query() {
-        Some(query) => format!("{}?{query}", exchange.way.path),
-        None => exchange.way.path.clone(),
+    let path = match query {
+        Some(query) => format!("{}?{query}", way.path),
+        None => way.path.clone(),
     };
     let path: PathAndQuery =
         path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
@@ -62,7 +66,7 @@ pub(crate) async fn request(
 /// A request is read only if something was taken out of this client's turns before.
 fn restores(inner: &Inner, exchange: &Exchange) -> bool {
     let carries_turns =
-        matches!(exchange.way.treatment, Treatment::Inspect | Treatment::PassRestored);
+        matches!(exchange.way.treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
     carries_turns && inner.decider.has_removed(&exchange.binding)
 }
 
@@ -81,7 +85,7 @@ async fn restored(
     let sent = collect(body, inner.settings.request_body).await?;
     let plain = decode(decoder, &sent, inner.settings.request_body)?;
     let restored = std::str::from_utf8(&plain).ok().and_then(|text| {
-        restore::restore(&inner.decider, &exchange.binding, exchange.dialect(), text)
+        restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)
     });
     let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
     if let Some((call, why)) = restored.skipped.first() {

@@ -5,6 +5,8 @@
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
 mod cohere;
+mod gemini;
+mod responses;
 
 use std::collections::BTreeMap;
 
@@ -36,6 +38,8 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("each piece", chat_pieces(&events));
         }
         Dialect::Cohere => readings.extend(cohere::readings(&events)),
+        Dialect::Responses => readings.extend(responses::readings(&events)),
+        Dialect::Gemini => readings = gemini::readings(&text),
         _ => {}
     }
     readings
@@ -97,6 +101,8 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
             }
         }
         Dialect::Cohere => calls.extend(cohere::whole(document)),
+        Dialect::Responses => calls = responses::of_body(document),
+        Dialect::Gemini => calls = gemini::whole(document),
         _ => {}
     }
     calls

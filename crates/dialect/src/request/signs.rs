@@ -19,6 +19,8 @@ pub struct Signs {
     pub records: Vec<String>,
     /// The [`TextDigest`](super::TextDigest) of all text of a message.
     pub digests: Vec<[u8; 32]>,
+    /// Ids of responses and conversations that the provider keeps.
+    pub states: Vec<String>,
 }
 
 impl Signs {
@@ -32,6 +34,7 @@ impl Signs {
             && self.signatures.is_empty()
             && self.records.is_empty()
             && self.digests.is_empty()
+            && self.states.is_empty()
     }
 
     fn add(&mut self, seen: &Seen<'_>) {
@@ -58,6 +61,9 @@ pub fn signs(dialect: Dialect, request: &str) -> Result<Signs, Error> {
     let seen = (dialect.speaker().seen)(request)?;
     let mut signs = Signs::default();
     seen.iter().rev().for_each(|seen| signs.add(seen));
+    if dialect == Dialect::Responses {
+        signs.states = crate::responses::states(request)?;
+    }
     Ok(signs)
 }
 
@@ -71,6 +77,7 @@ impl RemovedTurn {
             fill(&mut signs.records, records(notice).map(str::to_owned));
         }
         signs.digests.extend(self.left);
+        signs.states.extend(self.response.iter().chain(&self.conversation).cloned());
         signs
     }
 }
