@@ -20,6 +20,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "anthropic" => with_head(bodies(root, "corpus/anthropic", "sse")?),
         "openai_chat" => with_head(bodies(root, "corpus/openai-chat", "sse")?),
         "cohere" => with_head(bodies(root, "corpus/cohere", "sse")?),
+        "ollama" => with_head(bodies(root, "corpus/ollama", "ndjson")?),
         "policy" => rule_files(root)?,
         _ => Vec::new(),
     });
