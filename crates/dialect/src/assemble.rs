@@ -141,6 +141,8 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
+            // Nothing, said once more or said before there is anything.
+            ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
             ArgumentsPiece::Again(text) if self.arguments_begun() => {
                 if !self.says(text) {
                     self.refuse = Some(COPIES_DIFFER);
@@ -205,6 +207,11 @@ impl Assembly {
     /// Whether the arguments were too large to keep.
     pub fn is_oversize(&self) -> bool {
         self.oversize
+    }
+
+    /// Whether the arguments are the free text of a custom tool.
+    pub fn is_free_text(&self) -> bool {
+        self.free_text
     }
 
     /// Whether a name has come.

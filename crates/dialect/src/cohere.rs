@@ -37,6 +37,13 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         vec![OwnEvent { name: Some("message-end"), data }, done]
     },
     error_body: |_, message| format!("{{\"message\":{}}}", quote(message)),
+    blocked_body: |text| {
+        format!(
+            "{{\"id\":\"callgate\",\"finish_reason\":\"ERROR\",\"message\":{{\"role\":\"assistant\",\
+             \"content\":[{{\"type\":\"text\",\"text\":{}}}]}}}}",
+            quote(text)
+        )
+    },
     original: |_, call| write::original(call),
     restore: request::restore,
     seen: request::seen,

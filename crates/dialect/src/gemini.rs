@@ -38,6 +38,13 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         vec![OwnEvent { name: None, data: write::error_body(blame, message) }]
     },
     error_body: write::error_body,
+    blocked_body: |text| {
+        format!(
+            "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{{\"text\":{}}}]}},\
+             \"finishReason\":\"SAFETY\",\"index\":0}}]}}",
+            callgate_call::json::quote(text)
+        )
+    },
     original: |part, call| write::original(part, call),
     restore: request::restore,
     seen: request::seen,

@@ -22,6 +22,7 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod echo;
 mod event;
 mod gemini;
 mod json;
@@ -39,6 +40,7 @@ use callgate_wire::{Forms, Frame};
 
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
+pub use echo::echoes;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
@@ -216,6 +218,11 @@ impl Dialect {
         (self.speaker().error_body)(blame, message)
     }
 
+    /// The body that answers instead of one a guardrail stopped, with this text.
+    pub fn blocked_body(self, text: &str) -> String {
+        (self.speaker().blocked_body)(text)
+    }
+
     /// A removed call in the provider's own words, to be put back into a later request.
     pub fn original(self, opened: Option<&str>, call: &Canonical) -> String {
         (self.speaker().original)(opened, call)
@@ -300,6 +307,18 @@ impl Writer {
     /// The text of a frame that also holds calls, to leave ahead of them.
     pub fn text_ahead(&self, data: &str) -> Option<String> {
         self.dialect.text_ahead(data)
+    }
+
+    /// What takes the place of other things in a frame of text that leaves once more with another
+    /// text.
+    pub fn text_alone(&self, data: &str) -> Vec<(callgate_call::json::Span, String)> {
+        self.dialect.text_alone(data)
+    }
+
+    /// A guardrail stops the response at this frame: ends it with `text`, as the API does where a
+    /// filter stopped it. Writes nothing where the API has no such ending.
+    pub fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.dialect.cut_short(frame, text, out);
     }
 
     /// Writes a whole body; `None` if nothing of it may leave.

@@ -26,6 +26,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     counts_blocks: false,
     error_events: |_, message| vec![OwnEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
+    blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),
     original: |_, call| write::original(call),
     restore: request::restore,
     seen: request::seen,

@@ -32,6 +32,7 @@ pub(crate) mod listed;
 mod recognise;
 mod signs;
 mod text;
+mod tools;
 
 use std::collections::HashSet;
 
@@ -39,6 +40,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use tools::{Advertised, Tool, advertised};
 
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
@@ -105,6 +107,8 @@ impl Restored {
     pub const NO_ID: &'static str = "it has no id";
     /// A message holds either one legacy call or a list.
     pub const OCCUPIED: &'static str = "the message holds another call already";
+    /// A call of a kind whose result cannot be made up.
+    pub const NO_RESULT: &'static str = "no result of its kind can be made";
     /// What was kept of the call is not a call.
     pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
 

@@ -17,7 +17,7 @@ mod write;
 use callgate_call::json::quote;
 use callgate_wire::Forms;
 
-pub(crate) use request::states;
+pub(crate) use request::{shown_as, states};
 
 use crate::speaker::Speaker;
 use crate::{Blame, OwnEvent};
@@ -39,6 +39,17 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         format!(
             "{{\"error\":{{\"message\":{message},\"type\":\"{kind}\",\"param\":null,\
              \"code\":\"{kind}\"}}}}"
+        )
+    },
+    blocked_body: |text| {
+        format!(
+            "{{\"id\":\"resp_callgate\",\"object\":\"response\",\"created_at\":0,\
+             \"status\":\"incomplete\",\"incomplete_details\":{{\"reason\":\"content_filter\"}},\
+             \"error\":null,\"model\":\"\",\"parallel_tool_calls\":true,\"tool_choice\":\"auto\",\
+             \"tools\":[],\"output\":[{{\"id\":\"msg_callgate\",\"type\":\"message\",\
+             \"role\":\"assistant\",\"status\":\"incomplete\",\"content\":[{{\
+             \"type\":\"output_text\",\"text\":{},\"annotations\":[]}}]}}]}}",
+            quote(text)
         )
     },
     original: |item, call| item::original(item.unwrap_or("{}"), call),

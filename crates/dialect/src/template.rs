@@ -59,6 +59,7 @@ impl Template {
             && reading.rename.is_none()
             && !reading.odd
             && !reading.failure
+            && !reading.retells
             // What an index stands for must be known to the byte.
             && reading.block.is_none_or(|b| b.index.is_some_and(|index| index.end <= text.start));
         let (Some(before), Some(behind)) = (data.get(..text.start), data.get(text.end..)) else {

@@ -23,6 +23,7 @@ const fn unread(word: &'static str) -> Speaker {
         counts_blocks: false,
         error_events: openai_chat::SPEAKER.error_events,
         error_body: openai_chat::SPEAKER.error_body,
+        blocked_body: openai_chat::SPEAKER.blocked_body,
         original: openai_chat::SPEAKER.original,
         restore: |_, _| Ok(Restored::default()),
         seen: |_| Ok(Vec::new()),

@@ -169,3 +169,80 @@ fn the_thoughts_of_a_denied_call_go_with_it() {
     assert!(!ran.stdout.contains("tool_0_Bash"), "{}", ran.stdout);
     assert!(ran.stdout.contains(r#""id":"other""#), "{}", ran.stdout);
 }
+
+/// An Ollama answer: a text, then calls of these tools in one line, then the last line.
+fn ollama(calls: &[(&str, &str)]) -> String {
+    let line = |message: Value, done: bool| {
+        let mut line = json!({"model": "m", "created_at": "2026-01-01T00:00:00Z",
+            "message": message, "done": done});
+        if done {
+            line["done_reason"] = json!("stop");
+            line["eval_count"] = json!(9);
+        }
+        format!("{line}\n")
+    };
+    let call = |(index, (tool, arguments)): (usize, &(&str, &str))| {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        json!({"function": {"index": index, "name": tool, "arguments": arguments}})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    line(json!({"role": "assistant", "content": "First."}), false)
+        + &line(json!({"role": "assistant", "content": "", "tool_calls": calls}), false)
+        + &line(json!({"role": "assistant", "content": ""}), true)
+}
+
+fn lines(ran: &Ran) -> Vec<Value> {
+    ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn ollama_passes_what_is_allowed_and_says_what_is_denied() {
+    let stream = ollama(&[HARMLESS, HARMLESS]);
+    let ran = filter("ollama").stdin(stream.clone()).run();
+    assert_eq!((ran.code, ran.stdout), (0, stream));
+
+    let ran = filter("ollama").stdin(ollama(&[DANGER])).run();
+    assert_eq!(ran.stderr, "deny   Bash  test/no-rm  Nothing is removed for good.\n");
+    let left = lines(&ran);
+    assert_eq!(left.len(), 3);
+    assert_eq!(left[1]["message"].get("tool_calls"), None);
+    let text = left[1]["message"]["content"].as_str().unwrap();
+    assert!(text.starts_with("\n\n") && text.contains("Nothing is removed for good."), "{text}");
+    assert_eq!((&left[2]["done_reason"], &left[2]["eval_count"]), (&json!("stop"), &json!(9)));
+}
+
+#[test]
+fn ollama_numbers_the_calls_that_are_left() {
+    let ran = filter("ollama").stdin(ollama(&[HARMLESS, DANGER, HARMLESS])).run();
+    let calls = lines(&ran)[1]["message"]["tool_calls"].clone();
+    let indices: Vec<&Value> =
+        calls.as_array().unwrap().iter().map(|call| &call["function"]["index"]).collect();
+    assert_eq!(indices, [&json!(0), &json!(1)]);
+}
+
+#[test]
+fn ollama_bodies_and_prompts_are_judged_too() {
+    let call = json!({"function": {"name": "Bash", "arguments": {"command": "rm -rf /"}}});
+    let body = json!({"model": "m", "message": {"role": "assistant", "content": "",
+        "tool_calls": [call]}, "done_reason": "stop", "done": true});
+    let prompt = json!({"model": "m", "response": "", "tool_calls": [call], "done": true});
+    for (body, text) in [(body, "/message/content"), (prompt, "/response")] {
+        for body in [body.to_string(), format!("{body:#}")] {
+            let ran = filter("ollama").stdin(body).run();
+            let left: Value = serde_json::from_str(&ran.stdout).unwrap();
+            assert!(!ran.stdout.contains("rm -rf"), "{left}");
+            let text = left.pointer(text).and_then(Value::as_str).unwrap();
+            assert!(text.contains("Nothing is removed for good."), "{text}");
+        }
+    }
+}
+
+#[test]
+fn ollama_ends_with_an_error_in_a_line() {
+    let stream = ollama(&[HARMLESS]);
+    let first = stream.lines().next().unwrap();
+    let ran = filter("ollama").stdin(format!("{first}\n{{}}{{}}\n")).run();
+    let left = lines(&ran);
+    assert_eq!(left[0], serde_json::from_str::<Value>(first).unwrap());
+    assert!(left[1]["error"].is_string() && left.len() == 2, "{}", ran.stdout);
+}

@@ -5,7 +5,7 @@ use callgate_wire::Frame;
 
 use super::view::{Entry, Said, view};
 use crate::event::{Canonical, Fate, Reading, What};
-use crate::json::{Edits, elements, members};
+use crate::json::{Edits, document, elements, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
@@ -30,6 +30,21 @@ impl Write for Writer {
         }
         let edits = self.edit(data, reading, fates);
         leave(frame, data, reading, edits, out);
+    }
+
+    /// Ollama has no word for an end by a filter: the answer is the text.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
+        let mut head = String::new();
+        for member in members(data, document(data)) {
+            if member.key.is("model") || member.key.is("created_at") {
+                head.push_str(member.span.of(data));
+                head.push(',');
+            }
+        }
+        let is_prompt = view(data).is_ok_and(|line| line.own.text.is_some());
+        let key = if is_prompt { "response" } else { "message" };
+        frame.another(None, &last_line(&head, key, text), out);
     }
 
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
@@ -98,6 +113,15 @@ impl Writer {
             edits.replace(at, (number - self.removed).to_string());
         }
     }
+}
+
+/// A line that says `text` and ends the response; `head` are its first members.
+pub(super) fn last_line(head: &str, key: &str, text: &str) -> String {
+    let said = match key {
+        "message" => format!("{{\"role\":\"assistant\",\"content\":{}}}", quote(text)),
+        _ => quote(text),
+    };
+    format!("{{{head}\"{key}\":{said},\"done\":true,\"done_reason\":\"stop\"}}")
 }
 
 /// A removed call as a message holds it.

@@ -99,6 +99,27 @@ impl Read for Reader {
         reading.uneven = false;
         Ok(reading)
     }
+
+    /// What each choice says, and the parts of it where it says a list.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let mut texts = Vec::new();
+        let mut collect = |choice: Choice<'_>| {
+            for said in choice.said() {
+                texts.extend(said.content.iter().flat_map(Content::texts).map(inside));
+                texts.extend(said.refusal.map(|text| inside(&text)));
+            }
+            Ok(())
+        };
+        match page(data) {
+            Ok(Some(page)) => {
+                for completion in page.completions.into_iter().enumerate() {
+                    view_of_page(data, completion, &mut collect).ok();
+                }
+            }
+            _ => drop(view(data, collect)),
+        }
+        texts
+    }
 }
 
 impl Reader {
@@ -211,12 +232,8 @@ impl Reader {
         form: Form,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        let texts = match &said.content {
-            Some(Content::Text(text)) => std::slice::from_ref(text),
-            Some(Content::Parts(_, texts)) => texts,
-            _ => &[],
-        };
-        for text in texts.iter().filter(|text| !text.is_empty()) {
+        let texts = said.content.iter().flat_map(Content::texts);
+        for text in texts.filter(|text| !text.is_empty()) {
             if reading.text.is_some() {
                 reading.parts.push(Part { lane, at: inside(text), what: What::Text });
             } else {
@@ -229,6 +246,8 @@ impl Reader {
             }
             _ => {}
         }
+        // It comes in pieces too, but no client says it with the content.
+        reading.retells |= said.refusal.is_some();
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
             piece.ends = form == Form::Completion;

@@ -6,6 +6,7 @@ use super::recognise::digest;
 use super::text::records;
 use super::{RemovedTurn, Seen};
 use crate::Dialect;
+use crate::responses::{shown_as, states};
 
 /// What names a turn. A kept turn is worth looking at if it has any sign in common with a request;
 /// whether it really is in there is for [`restore`](super::restore) to say.
@@ -62,7 +63,7 @@ pub fn signs(dialect: Dialect, request: &str) -> Result<Signs, Error> {
     let mut signs = Signs::default();
     seen.iter().rev().for_each(|seen| signs.add(seen));
     if dialect == Dialect::Responses {
-        signs.states = crate::responses::states(request)?;
+        signs.states = states(request)?;
     }
     Ok(signs)
 }
@@ -78,6 +79,11 @@ impl RemovedTurn {
         }
         signs.digests.extend(self.left);
         signs.states.extend(self.response.iter().chain(&self.conversation).cloned());
+        if self.response.is_some() {
+            // A client may send only the id of the message that it saw.
+            let shown = self.calls.iter().filter_map(|call| shown_as(&call.original));
+            fill(&mut signs.states, shown);
+        }
         signs
     }
 }

@@ -77,13 +77,13 @@ pub(super) fn event(
 /// The id of the message that takes the place of an item: that item's, under the prefix of
 /// messages.
 pub(super) fn id_for(item: Option<&str>, slot: u32) -> String {
-    let own = item.and_then(|id| id.split_once('_')).map(|(_, rest)| rest);
-    let plain = |id: &&str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        !id.is_empty() && id.len() <= 100 && id.bytes().all(is_plain)
-    };
-    match own.filter(plain) {
-        Some(rest) => format!("msg_{rest}"),
-        None => format!("msg_callgate_{slot}"),
-    }
+    item.and_then(id_of).unwrap_or_else(|| format!("msg_callgate_{slot}"))
+}
+
+/// The id of the message in the place of the item of that id, if that can be told from it.
+pub(super) fn id_of(item: &str) -> Option<String> {
+    let (_, own) = item.split_once('_')?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let fits = !own.is_empty() && own.len() <= 100 && own.bytes().all(plain);
+    fits.then(|| format!("msg_{own}"))
 }
