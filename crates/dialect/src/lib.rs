@@ -27,6 +27,7 @@ mod event;
 mod gemini;
 mod json;
 mod leave;
+mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
@@ -118,8 +119,14 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] =
-        [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Gemini, Self::Cohere];
+    pub const ALL: [Self; 6] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::Responses,
+        Self::Gemini,
+        Self::Ollama,
+        Self::Cohere,
+    ];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -128,7 +135,7 @@ impl Dialect {
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
             Self::Interactions => &unread::INTERACTIONS,
-            Self::Ollama => &unread::OLLAMA,
+            Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &unread::CONVERSE,
             Self::Invoke => &unread::INVOKE,
