@@ -21,7 +21,9 @@
 mod anthropic;
 mod assemble;
 mod clean;
+mod converse;
 mod event;
+mod invoke;
 mod json;
 mod leave;
 mod openai_chat;
@@ -113,7 +115,7 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 2] = [Self::Anthropic, Self::OpenAiChat];
+    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Converse, Self::Invoke];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -124,8 +126,8 @@ impl Dialect {
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
             Self::Cohere => &unread::COHERE,
-            Self::Converse => &unread::CONVERSE,
-            Self::Invoke => &unread::INVOKE,
+            Self::Converse => &converse::SPEAKER,
+            Self::Invoke => &invoke::SPEAKER,
         }
     }
 

@@ -28,6 +28,7 @@
 //! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+mod places;
 mod recognise;
 mod signs;
 mod text;
@@ -39,6 +40,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
 
+pub(crate) use places::{Places, Standing, put_back_blocks};
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 

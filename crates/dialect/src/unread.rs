@@ -12,8 +12,6 @@ pub(crate) static GEMINI: Speaker = unread("gemini");
 pub(crate) static INTERACTIONS: Speaker = unread("gemini-interactions");
 pub(crate) static OLLAMA: Speaker = unread("ollama");
 pub(crate) static COHERE: Speaker = unread("cohere");
-pub(crate) static CONVERSE: Speaker = unread("bedrock-converse");
-pub(crate) static INVOKE: Speaker = unread("bedrock-invoke");
 
 const fn unread(word: &'static str) -> Speaker {
     Speaker {

@@ -4,6 +4,8 @@
 //! keys, byte order marks before fields, events without their blank line, calls behind the end.
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
+mod bedrock;
+
 use std::collections::BTreeMap;
 
 use callgate_dialect::Dialect;
@@ -33,6 +35,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("ids apart", chat_by_id(&events));
             readings.insert("each piece", chat_pieces(&events));
         }
+        Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
         _ => {}
     }
     readings
@@ -93,6 +96,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
                 }
             }
         }
+        Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
         _ => {}
     }
     calls

@@ -103,9 +103,10 @@ fn case(dialect: Dialect, folder: PathBuf) -> Case {
     let about = std::fs::read_to_string(folder.join("case.toml"))
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let about = toml::from_str(&about).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let stream = folder.join("upstream.sse");
-    let is_stream = stream.exists();
-    let body = if is_stream { stream } else { folder.join("upstream.json") };
+    let streams = ["sse", "eventstream"].map(|kind| folder.join(format!("upstream.{kind}")));
+    let stream = streams.into_iter().find(|stream| stream.exists());
+    let is_stream = stream.is_some();
+    let body = stream.unwrap_or_else(|| folder.join("upstream.json"));
     let body = std::fs::read(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
     Case { name: format!("{}/{name}", dialect.as_str()), dialect, folder, body, is_stream, about }
 }
