@@ -22,9 +22,12 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod converse;
 mod echo;
 mod event;
+mod event;
 mod gemini;
+mod invoke;
 mod json;
 mod leave;
 mod ollama;
@@ -119,13 +122,15 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Anthropic,
         Self::OpenAiChat,
         Self::Responses,
         Self::Gemini,
         Self::Ollama,
         Self::Cohere,
+        Self::Converse,
+        Self::Invoke,
     ];
 
     fn speaker(self) -> &'static Speaker {
@@ -137,8 +142,8 @@ impl Dialect {
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
-            Self::Converse => &unread::CONVERSE,
-            Self::Invoke => &unread::INVOKE,
+            Self::Converse => &converse::SPEAKER,
+            Self::Invoke => &invoke::SPEAKER,
         }
     }
 

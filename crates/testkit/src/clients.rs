@@ -4,6 +4,7 @@
 //! keys, byte order marks before fields, events without their blank line, calls behind the end.
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
+mod bedrock;
 mod cohere;
 mod gemini;
 mod ollama;
@@ -42,6 +43,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         Dialect::Responses => readings.extend(responses::readings(&events)),
         Dialect::Gemini => readings = gemini::readings(&text),
         Dialect::Ollama => readings = ollama::readings(&text),
+        Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
         _ => {}
     }
     readings
@@ -106,6 +108,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
         Dialect::Ollama => calls.extend(ollama::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
         Dialect::Gemini => calls = gemini::whole(document),
+        Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
         _ => {}
     }
     calls

@@ -161,6 +161,7 @@ fn denied(case: &Case, run: &Run) {
             Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
             Dialect::Ollama => r#""done_reason":"tool_calls""#,
             Dialect::Cohere => r#""finish_reason":"TOOL_CALL""#,
+            Dialect::Converse => r#""stopReason":"tool_use""#,
             _ => return,
         };
         assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());
