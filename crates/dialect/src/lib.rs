@@ -25,6 +25,7 @@ mod cohere;
 mod echo;
 mod event;
 mod gemini;
+mod interactions;
 mod json;
 mod leave;
 mod openai_chat;
@@ -118,8 +119,14 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] =
-        [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Gemini, Self::Cohere];
+    pub const ALL: [Self; 6] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::Responses,
+        Self::Gemini,
+        Self::Interactions,
+        Self::Cohere,
+    ];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -127,7 +134,7 @@ impl Dialect {
             Self::OpenAiChat => &openai_chat::SPEAKER,
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
-            Self::Interactions => &unread::INTERACTIONS,
+            Self::Interactions => &interactions::SPEAKER,
             Self::Ollama => &unread::OLLAMA,
             Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &unread::CONVERSE,

@@ -7,7 +7,6 @@ use crate::openai_chat;
 use crate::request::Restored;
 use crate::speaker::{Read, Speaker, Write};
 
-pub(crate) static INTERACTIONS: Speaker = unread("gemini-interactions");
 pub(crate) static OLLAMA: Speaker = unread("ollama");
 pub(crate) static CONVERSE: Speaker = unread("bedrock-converse");
 pub(crate) static INVOKE: Speaker = unread("bedrock-invoke");
