@@ -6,6 +6,7 @@
 
 mod cohere;
 mod gemini;
+mod interactions;
 mod responses;
 
 use std::collections::BTreeMap;
@@ -40,6 +41,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         Dialect::Cohere => readings.extend(cohere::readings(&events)),
         Dialect::Responses => readings.extend(responses::readings(&events)),
         Dialect::Gemini => readings = gemini::readings(&text),
+        Dialect::Interactions => readings = interactions::readings(&text),
         _ => {}
     }
     readings
@@ -103,6 +105,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
         Dialect::Cohere => calls.extend(cohere::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
         Dialect::Gemini => calls = gemini::whole(document),
+        Dialect::Interactions => calls = interactions::whole(document),
         _ => {}
     }
     calls

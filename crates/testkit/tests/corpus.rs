@@ -160,6 +160,7 @@ fn denied(case: &Case, run: &Run) {
             Dialect::Anthropic => r#""stop_reason":"tool_use""#,
             Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
             Dialect::Cohere => r#""finish_reason":"TOOL_CALL""#,
+            Dialect::Interactions => r#""requires_action""#,
             _ => return,
         };
         assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());
