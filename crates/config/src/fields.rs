@@ -7,7 +7,7 @@ use callgate_audit::Durability;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
-use callgate_proxy::Mode;
+use callgate_proxy::{Inbound, Mode};
 
 use crate::words::words_of;
 
@@ -144,6 +144,13 @@ pub(crate) const FIELDS: &[Field] = &[
         default: "explain",
         example: "silent",
         doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+    },
+    Field {
+        path: "inbound",
+        kind: Kind::Words(words_of::<Inbound>),
+        default: "reject",
+        example: "strip",
+        doc: "What becomes of a request that offers a tool which a rule on the surface `inbound` denies: refused before the provider is asked, or sent on without the tool.",
     },
     Field {
         path: "malformed",

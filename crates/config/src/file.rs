@@ -11,7 +11,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
 use callgate_policy::{POLICY_KEYS, Source};
-use callgate_proxy::Mode;
+use callgate_proxy::{Inbound, Mode};
 use url::Url;
 
 use crate::fields::{self, ANY};
@@ -27,6 +27,7 @@ pub struct Written {
     pub(crate) policies: Option<At<Vec<WrittenPolicy>>>,
     /// The policy that shares the file with the settings.
     pub(crate) own_policy: Option<Node>,
+    pub(crate) inbound: Option<At<Inbound>>,
     pub(crate) on_deny: Option<At<OnDeny>>,
     pub(crate) malformed: Option<At<Malformed>>,
     pub(crate) oversize: Option<At<Oversize>>,
@@ -117,6 +118,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         providers: fields.get("providers").map(|n| read_providers(n, problems)).unwrap_or_default(),
         policies,
         own_policy,
+        inbound: file.word("inbound", problems),
         on_deny: file.word("on_deny", problems),
         malformed: file.word("malformed", problems),
         oversize: file.word("oversize", problems),

@@ -222,6 +222,7 @@ fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
         listen: listen_of_environment()?.unwrap_or_else(|| or(written.listen, DEFAULT_LISTEN)),
         providers: providers(written.providers),
         mode: or(gateway.mode, callgate_proxy::Mode::Full),
+        inbound: or(written.inbound, callgate_proxy::Inbound::Reject),
         on_deny: or(written.on_deny, callgate_gate::OnDeny::Explain),
         malformed: or(written.malformed, callgate_gate::Malformed::Withhold),
         limits: callgate_gate::Limits {

@@ -32,6 +32,7 @@ pub(crate) mod listed;
 mod recognise;
 mod signs;
 mod text;
+mod tools;
 
 use std::collections::HashSet;
 
@@ -39,6 +40,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use tools::{Advertised, Tool, advertised};
 
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};

@@ -16,6 +16,7 @@ mod answer;
 mod copied;
 mod gateway;
 mod headers;
+mod inbound;
 mod judged;
 mod metrics;
 mod outgoing;
@@ -28,4 +29,4 @@ mod upstream;
 mod upward;
 
 pub use server::{Server, StartError};
-pub use settings::{ApiKey, Mode, Provider, Settings, Timeouts};
+pub use settings::{ApiKey, Inbound, Mode, Provider, Settings, Timeouts};

@@ -30,6 +30,8 @@ pub(crate) enum Refusal {
     Upstream(UpstreamError),
     /// The provider's answer is one that callgate does not hand on.
     Answer(String),
+    /// A rule does not let the request go up.
+    Blocked(String),
     /// Something here is set up wrongly.
     Internal(&'static str),
 }
@@ -71,6 +73,7 @@ impl Refusal {
             }
             Self::Upstream(_) => (StatusCode::BAD_GATEWAY, "api_error", "callgate_upstream"),
             Self::Answer(_) => (StatusCode::BAD_GATEWAY, REQUEST, "callgate_refused_response"),
+            Self::Blocked(_) => (StatusCode::BAD_REQUEST, REQUEST, "firewall_blocked"),
             Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "api_error", "callgate_internal")
             }
@@ -109,6 +112,7 @@ impl Refusal {
             ),
             Self::Upstream(error) => format!("callgate: {error}"),
             Self::Answer(why) => format!("callgate: the provider's answer was refused: {why}"),
+            Self::Blocked(why) => format!("callgate blocked this request: {why}"),
             Self::Internal(why) => format!("callgate: {why}"),
         }
     }
@@ -120,7 +124,9 @@ impl Refusal {
         let mut response = json(status, body);
         let headers = response.headers_mut();
         match dialect {
-            Some(dialect) if matches!(self, Self::Answer(_)) => mark_refused(headers, dialect),
+            Some(dialect) if matches!(self, Self::Answer(_) | Self::Blocked(_)) => {
+                mark_refused(headers, dialect)
+            }
             Some(dialect) => mark_error(headers, dialect, status),
             None => {}
         }

@@ -16,6 +16,8 @@ pub struct Settings {
     pub providers: Vec<Provider>,
     /// How much of a response is looked at.
     pub mode: Mode,
+    /// What becomes of a request that offers a denied tool.
+    pub inbound: Inbound,
     /// What takes the place of a denied call.
     pub on_deny: OnDeny,
     /// What becomes of frames that cannot be read.
@@ -77,6 +79,15 @@ pub enum Mode {
     CallsOnly,
     /// Nothing: responses are copied, and recorded as unjudged.
     Off,
+}
+
+/// What becomes of a request that offers a denied tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inbound {
+    /// It is refused before the provider is asked.
+    Reject,
+    /// It goes on without the tool.
+    Strip,
 }
 
 /// Every wait of the gateway. None of them cuts a stream that is alive.

@@ -18,6 +18,7 @@ mod failures;
 mod framing;
 mod headers;
 mod http2;
+mod inbound;
 mod official;
 mod operation;
 mod policies;

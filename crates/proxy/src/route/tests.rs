@@ -1,7 +1,7 @@
 use callgate_gate::{Limits, Malformed, OnDeny};
 
 use super::*;
-use crate::settings::{Mode, Timeouts};
+use crate::settings::{Inbound, Mode, Timeouts};
 
 mod apis;
 
@@ -26,6 +26,7 @@ fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
         listen: "127.0.0.1:0".parse().unwrap(),
         providers,
         mode: Mode::Full,
+        inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         malformed: Malformed::Withhold,
         limits: Limits::default(),
