@@ -106,11 +106,14 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
 }
 
 fn calls(turn: &[Block]) -> Vec<Called<'_>> {
-    let call = |block| match block {
+    turn.iter().filter_map(call).collect()
+}
+
+fn call(block: &Block) -> Option<Called<'_>> {
+    match block {
         Block::Call { id, name, input } => Some(Called { id, name, arguments: input }),
         Block::Text(_) | Block::Thinking { .. } | Block::Redacted(_) => None,
-    };
-    turn.iter().filter_map(call).collect()
+    }
 }
 
 fn text(turn: &[Block]) -> String {
