@@ -16,6 +16,7 @@ mod bodies;
 mod conversations;
 mod failures;
 mod framing;
+mod guardrails;
 mod headers;
 mod http2;
 mod inbound;
