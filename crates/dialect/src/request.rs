@@ -29,6 +29,7 @@
 //! ```
 
 pub(crate) mod listed;
+mod places;
 mod recognise;
 mod signs;
 mod text;
@@ -44,6 +45,7 @@ pub use text::TextDigest;
 pub use texts::{decoded, encoded, texts, with_texts};
 pub use tools::{Advertised, Tool, advertised};
 
+pub(crate) use places::{Places, Standing, put_back_blocks};
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 

@@ -40,8 +40,6 @@ pub(crate) fn policy(
     problems: &mut Problems<'_>,
 ) -> Policy {
     let name = source.name.map(|at| at.value).unwrap_or_default();
-    let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
-    unique_ids(ids.chain(source.text.iter().filter_map(|rule| rule.id.as_ref())), problems);
     let mut kinds = Kinds { catalogue, made: HashMap::new() };
     let mut rules = Vec::new();
     for rule in source.rules {
@@ -62,10 +60,12 @@ pub(crate) fn policy(
     Policy::new(name, shadow, defaults, rules)
 }
 
-/// Rules about calls and rules about text share their names.
-fn unique_ids<'s>(ids: impl Iterator<Item = &'s At<String>>, problems: &mut Problems<'_>) {
+/// Reports ids that stand twice. Rules about calls and rules about text share them.
+pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
+    let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
+    let of_text = source.text.iter().filter_map(|rule| rule.id.as_ref());
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    for id in ids {
+    for id in ids.chain(of_text) {
         if let Some(line) = seen.insert(&id.value, id.span.line) {
             problems
                 .add(id.span, format!("a second rule `{}`", id.value))

@@ -269,15 +269,15 @@ fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)>
 fn sanitize(node: &Node, problems: &mut Problems<'_>) -> Option<SanitizeSource> {
     let fields = Fields::of(node, "`sanitize`", problems)?;
     fields.check(&["detectors", "replace"], &[], problems);
-    let Some(detectors) = fields.get("detectors") else {
+    let detectors = fields.get("detectors").map(|node| texts(node, "`detectors`", problems));
+    if detectors.is_none() {
         problems
             .add(fields.start(), "`sanitize` has no `detectors`")
             .hint("name what is replaced: `detectors: [secret]`");
-        return None;
-    };
+    }
     Some(SanitizeSource {
         span: fields.start(),
-        detectors: texts(detectors, "`detectors`", problems),
+        detectors: detectors.unwrap_or_default(),
         replace: fields.get("replace").and_then(|node| text::replace(node, problems)),
     })
 }

@@ -84,7 +84,7 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { way, binding, context, .. } = exchange;
+    let Exchange { way, binding, context, answered, .. } = exchange;
     let dialect = way.dialect;
     let streamed = headers::says_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
@@ -102,6 +102,7 @@ async fn inspected(
     let around = Around {
         decider: inner.decider.clone(),
         binding,
+        answered: answered.into_inner(),
         metrics: inner.metrics.clone(),
         _open: inner.metrics.open(),
     };

@@ -16,7 +16,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use callgate_decide::{ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, TurnEnd};
+use callgate_decide::{
+    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, TurnEnd,
+};
 use callgate_dialect::Slot;
 use callgate_gate::{
     Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Step,
@@ -49,6 +51,8 @@ pub(crate) struct Judged {
 pub(crate) struct Around {
     pub(crate) decider: Decider,
     pub(crate) binding: Binding,
+    /// The calls that the request answered: kept once the provider has answered it to its end.
+    pub(crate) answered: Option<RemovedEntry>,
     pub(crate) metrics: Metrics,
     /// Counts the response as long as it is under way.
     pub(crate) _open: OpenStream,
@@ -180,7 +184,7 @@ impl Judged {
                 Step::Judge(question) => self.ask(question, cx),
                 Step::Note(note) => self.note(note),
                 Step::NeedMore | Step::Waiting => return,
-                Step::Ended(ending) => self.state = State::Ended(ending),
+                Step::Ended(ending) => self.ended(ending),
             }
         }
     }
@@ -248,6 +252,13 @@ impl Judged {
             }
             Note::Removed(turn) => self.keep(&turn),
         }
+    }
+
+    fn ended(&mut self, ending: Ending) {
+        if let (Ending::Clean, Some(answered)) = (&ending, self.around.answered.take()) {
+            self.keeping.push(self.around.decider.keep_removed(answered));
+        }
+        self.state = State::Ended(ending);
     }
 
     /// The client may send the turn back as soon as it has its end, so that waits until the turn

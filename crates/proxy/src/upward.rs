@@ -140,7 +140,12 @@ async fn read(
 
 /// The request with what was taken out of its turns; `None` if nothing was, or it cannot be put back.
 fn restored(inner: &Inner, exchange: &Exchange, text: &str) -> Option<String> {
-    let restored = restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+    let restore::PutBack { restored, answered } =
+        restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+    if let Some(answered) = answered {
+        // One request is restored once.
+        let _ = exchange.answered.set(answered);
+    }
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
         inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
