@@ -22,19 +22,21 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod converse;
 mod echo;
 mod event;
 mod gemini;
 mod interactions;
+mod invoke;
 mod json;
 mod leave;
+mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
 mod speaker;
 mod tally;
 mod template;
-mod unread;
 
 use callgate_wire::{Forms, Frame};
 
@@ -119,13 +121,16 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Anthropic,
         Self::OpenAiChat,
         Self::Responses,
         Self::Gemini,
         Self::Interactions,
+        Self::Ollama,
         Self::Cohere,
+        Self::Converse,
+        Self::Invoke,
     ];
 
     fn speaker(self) -> &'static Speaker {
@@ -135,10 +140,10 @@ impl Dialect {
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
             Self::Interactions => &interactions::SPEAKER,
-            Self::Ollama => &unread::OLLAMA,
+            Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
-            Self::Converse => &unread::CONVERSE,
-            Self::Invoke => &unread::INVOKE,
+            Self::Converse => &converse::SPEAKER,
+            Self::Invoke => &invoke::SPEAKER,
         }
     }
 
