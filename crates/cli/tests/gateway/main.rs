@@ -18,6 +18,7 @@ mod dialects;
 mod failures;
 mod framing;
 mod guardrails;
+mod google;
 mod headers;
 mod http2;
 mod inbound;
