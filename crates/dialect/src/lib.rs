@@ -22,11 +22,15 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod converse;
 mod echo;
 mod event;
+mod event;
 mod gemini;
+mod invoke;
 mod json;
 mod leave;
+mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
@@ -118,8 +122,16 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] =
-        [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Gemini, Self::Cohere];
+    pub const ALL: [Self; 8] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::Responses,
+        Self::Gemini,
+        Self::Ollama,
+        Self::Cohere,
+        Self::Converse,
+        Self::Invoke,
+    ];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -128,10 +140,10 @@ impl Dialect {
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
             Self::Interactions => &unread::INTERACTIONS,
-            Self::Ollama => &unread::OLLAMA,
+            Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
-            Self::Converse => &unread::CONVERSE,
-            Self::Invoke => &unread::INVOKE,
+            Self::Converse => &converse::SPEAKER,
+            Self::Invoke => &invoke::SPEAKER,
         }
     }
 

@@ -8,9 +8,6 @@ use crate::request::Restored;
 use crate::speaker::{Read, Speaker, Write};
 
 pub(crate) static INTERACTIONS: Speaker = unread("gemini-interactions");
-pub(crate) static OLLAMA: Speaker = unread("ollama");
-pub(crate) static CONVERSE: Speaker = unread("bedrock-converse");
-pub(crate) static INVOKE: Speaker = unread("bedrock-invoke");
 
 const fn unread(word: &'static str) -> Speaker {
     Speaker {

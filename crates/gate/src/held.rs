@@ -68,11 +68,12 @@ impl Core {
             if entry.reading.parts.is_empty() || has_stray || entry.reading.failure {
                 continue;
             }
-            if let Some(chunk) = self.writer.text_ahead(data) {
+            if let Some(chunk) = self.writer.text_ahead(&entry.reading.masked(data)) {
                 frame.rewrite(None, chunk.as_bytes(), out);
+                ahead.push((entry.reading.text_lane, entry.reading.leaving(text, data).to_owned()));
                 entry.reading.said = true;
                 entry.reading.text = None;
-                ahead.push((entry.reading.text_lane, text.of(data).to_owned()));
+                entry.reading.forget_texts(text);
             }
         }
         for (lane, text) in ahead {

@@ -98,6 +98,7 @@ impl Policies {
                 }
                 let notes = lint::Notes::of(&written);
                 let examples = example::Examples::of(&written);
+                compile::unique_ids(&written, &mut problems);
                 let about_text = std::mem::take(&mut written.text);
                 let policy = compile::policy(written, catalogue, &mut problems);
                 let rules = text::rules(&about_text, &policy.name, policy.shadow, &mut problems);

@@ -245,8 +245,10 @@ impl Judged {
             Note::Withheld { why } => hearing.odd(Oddity::Withheld, None, &why),
             Note::Normalised { tool, why } => hearing.odd(Oddity::Normalised, Some(&tool), &why),
             Note::Refused { tool, why } => hearing.odd(Oddity::Refused, Some(&tool), &why),
-            Note::Dropped { tool } => {
-                hearing.odd(Oddity::Dropped, Some(&tool), "the response ended inside the call");
+            Note::Dropped { tool, why } => hearing.odd(Oddity::Dropped, Some(&tool), why),
+            Note::Guardrail(hit) => {
+                self.around.metrics.found(&hit, "response");
+                hearing.guardrail(&hit);
             }
             Note::Removed(turn) => self.keep(&turn),
         }
@@ -284,6 +286,7 @@ impl Judged {
         let failure = match &self.state {
             State::Ended(Ending::Clean) => None,
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
+            State::Ended(Ending::Blocked) => Some("a rule about text stopped it".to_owned()),
             State::Open | State::Closed => Some("the client went away".to_owned()),
         };
         let usage = self.gate.usage();
