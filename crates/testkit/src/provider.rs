@@ -9,6 +9,7 @@
 //! the words of the provider.
 
 mod anthropic;
+mod cohere;
 mod gemini;
 mod interactions;
 mod openai_chat;
@@ -117,6 +118,8 @@ impl Provider {
             openai_chat::answer(self, &request.body)
         } else if path.ends_with("/messages") {
             anthropic::answer(self, &request.body)
+        } else if path.ends_with("/v2/chat") {
+            cohere::answer(self, &request.body)
         } else if path.ends_with(":generateContent") {
             gemini::answer(self, &request.body, false)
         } else if path.ends_with(":streamGenerateContent") {

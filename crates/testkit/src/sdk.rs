@@ -78,18 +78,21 @@ pub fn dialect_of(client: &str) -> Dialect {
     match client {
         client if client.contains("anthropic") => Dialect::Anthropic,
         client if client.contains("google") => Dialect::Gemini,
+        client if client.contains("cohere") => Dialect::Cohere,
         _ => Dialect::OpenAiChat,
     }
 }
 
 /// The clients of `converse.py` that the scripted model understands.
-const PYTHON: [&str; 6] = [
+const PYTHON: [&str; 8] = [
     "anthropic-python stream()",
     "anthropic-python create()",
     "openai-python stream()",
     "openai-python create()",
     "google-genai python generate_content_stream()",
     "google-genai python generate_content()",
+    "cohere-python chat_stream()",
+    "cohere-python chat()",
 ];
 
 /// The clients of `converse.mjs` that the scripted model understands.

@@ -86,6 +86,7 @@ fn filtered(request: &Request, answer: Answer) -> Answer {
     let dialect = match request.path.as_str() {
         path if path.ends_with("/messages") => Dialect::Anthropic,
         path if path.contains("enerateContent") => Dialect::Gemini,
+        path if path.ends_with("/v2/chat") => Dialect::Cohere,
         _ => Dialect::OpenAiChat,
     };
     let policies = drive::deny_names(&["delete_all"]);
