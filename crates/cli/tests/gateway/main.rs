@@ -17,6 +17,7 @@ mod conversations;
 mod dialects;
 mod failures;
 mod framing;
+mod google;
 mod headers;
 mod http2;
 mod inbound;
