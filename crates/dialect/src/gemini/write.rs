@@ -34,7 +34,7 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.parts.is_empty() {
+        if reading.parts.is_empty() && !reading.odd {
             return leave(frame, data, reading, Edits::default(), out);
         }
         match self.edit(data, reading, fates, Form::Chunk) {

@@ -101,6 +101,8 @@ impl<'a> Step<'a> {
             name,
             id: decode(self.id)?.filter(|id| !id.is_empty()),
             host,
+            // Where an event holds the steps whole, it must say the same.
+            repeats: true,
             original: Some(self.span.of(data).to_owned()),
             ..Piece::default()
         };
@@ -110,9 +112,9 @@ impl<'a> Step<'a> {
             }
             None | Some((_, Kind::Object)) => {}
             Some((span, _)) if span.of(data) == "\"\"" => {}
+            // What is no object is for the rules to say.
             Some((span, _)) => {
                 piece.arguments = ArgumentsPiece::Whole(span.of(data).to_owned());
-                piece.refuse = Some("its arguments are no object");
             }
         }
         Ok(piece)

@@ -93,7 +93,9 @@ fn done(((name, whole), pieces): (Call, String), ends: Ends) -> Call {
 fn anything(value: &Value) -> Vec<Call> {
     match value {
         Value::Object(object) => {
-            let mut calls: Vec<Call> = object.values().flat_map(anything).collect();
+            // What a tool gave back is nothing to run.
+            let members = object.iter().filter(|(key, _)| *key != "result");
+            let mut calls: Vec<Call> = members.flat_map(|(_, value)| anything(value)).collect();
             if is_call(value) {
                 calls.push((name(value), text(&value["arguments"])));
             }

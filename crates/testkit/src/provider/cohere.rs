@@ -106,14 +106,13 @@ fn is_turn(at: usize, message: &Message, turn: &[Block]) -> Result<(), Refusal> 
 }
 
 fn calls(turn: &[Block]) -> Vec<Called<'_>> {
-    turn.iter().filter_map(call).collect()
-}
-
-fn call(block: &Block) -> Option<Called<'_>> {
-    match block {
-        Block::Call { id, name, input } => Some(Called { id, name, arguments: input }),
-        Block::Text(_) | Block::Thinking { .. } | Block::Redacted(_) => None,
+    let mut calls = Vec::new();
+    for block in turn {
+        if let Block::Call { id, name, input } = block {
+            calls.push(Called { id, name, arguments: input });
+        }
     }
+    calls
 }
 
 fn text(turn: &[Block]) -> String {
