@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import warnings
 
 from common import TIMEOUT, Seen, work_off
@@ -66,5 +67,7 @@ class Driver:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # clients warn of members they do not know
+    # Clients warn of members and events they do not know.
+    warnings.simplefilter("ignore")
+    logging.disable()
     asyncio.run(Driver().main())

@@ -36,6 +36,8 @@ def is_call(item):
 
 def plain(value):
     """A part of an item as JSON has it."""
+    if isinstance(value, list):
+        return [plain(item) for item in value]
     return value.model_dump(exclude_unset=True) if hasattr(value, "model_dump") else value
 
 

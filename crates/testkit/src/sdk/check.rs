@@ -100,13 +100,14 @@ impl Look<'_> {
     }
 
     fn reports_pieces(&self) -> bool {
-        reports_pieces(self.client)
+        reports_pieces(self.client, self.case)
     }
 }
 
 /// Whether a client reports pieces, even of an honest stream.
-fn reports_pieces(client: &str) -> bool {
-    client.contains("chat create(stream)")
+fn reports_pieces(client: &str, case: &Case) -> bool {
+    let in_parts = client.starts_with("google-genai") && case.name.contains("partial");
+    client.contains("chat create(stream)") || in_parts
 }
 
 /// Whether a client is made for what a case holds. The others are only asked not to see denied
@@ -136,24 +137,41 @@ fn calls(result: &Value) -> Vec<Value> {
     calls
 }
 
-/// Whether every call the client ended up with was judged and allowed, with these arguments.
+/// Whether every call the client ended up with was judged and allowed, with these arguments. A call
+/// may have been judged with the name of its server or namespace before its own.
 fn was_judged(result: &Value, allowed: &[Value]) -> bool {
-    let read = |value: &Value| match value {
-        Value::String(text) if text.trim().is_empty() => json!({}),
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    result["calls"].as_array().into_iter().flatten().all(|call| {
+        let name = text(&call[0]);
+        allowed.iter().any(|judged| {
+            let known = text(&judged[0]);
+            let is_named = known == name || known.ends_with(&format!(".{name}"));
+            let is_same = arguments(&judged[1]) == arguments(&call[1]);
+            is_named && (is_same || BUILT_IN.contains(&name.as_str()))
+        })
+    })
+}
+
+/// Tools of Responses that have a type of their own, and two that nobody knows yet. Every client
+/// hands over another part of such an item, so that arguments cannot be compared.
+const BUILT_IN: [&str; 7] =
+    ["apply_patch", "browser", "computer", "handoff", "local_shell", "shell", "tool_search"];
+
+/// Arguments as a value; none are the empty object.
+fn arguments(value: &Value) -> Value {
+    let value = match value {
+        Value::String(text) if text.trim().is_empty() => Value::Null,
         Value::String(text) => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
-        Value::Null => json!({}),
         other => other.clone(),
     };
-    result["calls"].as_array().into_iter().flatten().all(|call| {
-        allowed.iter().any(|judged| judged[0] == call[0] && read(&judged[1]) == read(&call[1]))
-    })
+    if value.is_null() { json!({}) } else { value }
 }
 
 /// Whether the clients agree on the calls of the response as it was sent.
 fn all_agree(case: &Case, direct: &Seen) -> bool {
     let mut readings = direct
         .iter()
-        .filter(|(client, _)| !reports_pieces(client) && is_meant_for(client, case))
+        .filter(|(client, _)| !reports_pieces(client, case) && is_meant_for(client, case))
         .map(|(_, result)| {
             let call = |call: &Value| {
                 let arguments = match &call[1] {
