@@ -4,8 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 
 import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import { Ollama } from 'ollama';
 import OpenAI from 'openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 
@@ -38,13 +41,19 @@ export async function version(name) {
   return JSON.parse(await readFile(file, 'utf8')).version;
 }
 
-// The clients for a server, as their documentation says: all but Anthropic's own have the API's version in their base URL.
+// The clients for a server, as their documentation says. Those of OpenAI and Vercel have the API's version in their base URL.
 const options = (baseURL) => ({ baseURL, apiKey: 'none', maxRetries: 0, timeout: TIMEOUT, logLevel: 'off' });
 const vercel = (root) => ({ baseURL: `${root}/v1`, apiKey: 'none' });
 export const anthropicAt = (root) => new Anthropic(options(root));
 export const openaiAt = (root) => new OpenAI(options(`${root}/v1`));
 export const vercelAnthropic = (root, model) => createAnthropic(vercel(root))(model);
+export const geminiAt = (root) => new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: root, timeout: TIMEOUT } });
+export const ollamaAt = (root) => new Ollama({ host: root });
 export const vercelOpenai = (root, model) => createOpenAI(vercel(root)).chat(model);
+export const vercelResponses = (root, model) => createOpenAI(vercel(root)).responses(model);
+const vercelGoogleAt = (root) => createGoogle({ ...vercel(root), baseURL: `${root}/v1beta` });
+export const vercelGoogle = (root, model) => vercelGoogleAt(root)(model);
+export const vercelInteractions = (root, model) => vercelGoogleAt(root).interactions(model);
 export const vercelCompatible = (root, model) => createOpenAICompatible({ name: 'any', ...vercel(root) })(model);
 
 /** Waits for a promise, but not for ever. */

@@ -1,8 +1,8 @@
 //! What the official clients make of what `callgate filter` emits.
 //!
 //! Every response of the corpus goes through the real binary, allowed and denied, and is then read
-//! by the SDKs of Anthropic and OpenAI for Python and TypeScript and by the Vercel AI SDK. No
-//! client may see a denied call; where the clients agree on a response as the provider sent it,
+//! by the official clients of its dialect and by the Vercel AI SDK (`sdk/README.md`). No client may
+//! see a denied call; where the clients agree on a response as the provider sent it,
 //! they must see the same when all is allowed.
 //!
 //! The clients are set up by `cargo xtask test`, which says where they are in
@@ -16,12 +16,15 @@
     reason = "a test that cannot go on must stop"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
-use callgate_testkit::sdk::{self, Treatment, every_name};
+use callgate_testkit::sdk::{self, Seen, Treatment, every_name};
+use callgate_testkit::table;
 use serde_json::{Value, json};
 
 #[test]
@@ -44,7 +47,35 @@ fn official_clients_see_no_denied_call_and_all_else() {
     let failures: Vec<String> =
         cases.iter().flat_map(|case| sdk::check(case, &seen, &allowed)).collect();
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
-    println!("{} bodies read by {} clients each", jobs.len(), seen.values().next().unwrap().len());
+    let text = render(&cases, &seen);
+    // Not by `println!`, which is only shown when a test fails.
+    std::io::stderr().write_all(text.as_bytes()).unwrap();
+    if std::env::var_os("CALLGATE_CASES").is_none() {
+        table::keep("docs/bypasses.md", "official clients", &text);
+    }
+}
+
+/// Who read what: a row for each dialect. A failure would have ended the test before.
+fn render(cases: &[Case], seen: &BTreeMap<String, Seen>) -> String {
+    let mut out = String::from(
+        "| dialect | responses | told in | readings | denied calls seen | clients |\n|---|---|---|---|---|---|\n",
+    );
+    for dialect in Dialect::ALL {
+        let cases: Vec<&Case> = cases.iter().filter(|case| case.dialect == dialect).collect();
+        let ids = cases.iter().flat_map(|case| {
+            Treatment::of(case).into_iter().map(move |treatment| treatment.id(case))
+        });
+        let bodies: Vec<&Seen> = ids.filter_map(|id| seen.get(&id)).collect();
+        let readings: usize = bodies.iter().map(|body| body.len()).sum();
+        let clients: BTreeSet<&str> =
+            bodies.iter().flat_map(|body| body.keys().map(String::as_str)).collect();
+        let clients: Vec<&str> = clients.into_iter().collect();
+        let (word, clients) = (dialect.as_str(), clients.join(", "));
+        let (cases, bodies) = (cases.len(), bodies.len());
+        writeln!(out, "| `{word}` | {cases} | {bodies} bodies | {readings} | 0 | {clients} |")
+            .unwrap();
+    }
+    out
 }
 
 fn apply(treatment: &Treatment, case: &Case) -> (Vec<u8>, Vec<Value>) {

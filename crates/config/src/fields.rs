@@ -7,9 +7,9 @@ use callgate_audit::Durability;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
-use callgate_proxy::Mode;
+use callgate_proxy::{Inbound, Mode};
 
-use crate::words::words_of;
+use crate::words::{Sign, words_of};
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -108,7 +108,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Named,
         default: "",
         example: "",
-        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. `anthropic` and `openai` are built in and may be changed.",
+        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in and may be changed.",
     },
     Field {
         path: "providers.*.base_url",
@@ -122,7 +122,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Dialect>),
         default: "",
         example: "openai-chat",
-        doc: "What the API speaks.",
+        doc: "What the API speaks. It stands for all the paths of that API, also those that speak other dialects: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
     },
     Field {
         path: "providers.*.api_key_env",
@@ -130,6 +130,13 @@ pub(crate) const FIELDS: &[Field] = &[
         default: "",
         example: "PATH",
         doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
+    },
+    Field {
+        path: "providers.*.sign",
+        kind: Kind::Words(words_of::<Sign>),
+        default: "",
+        example: "aws",
+        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Instead of `api_key_env`.",
     },
     Field {
         path: "policies",
@@ -144,6 +151,13 @@ pub(crate) const FIELDS: &[Field] = &[
         default: "explain",
         example: "silent",
         doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+    },
+    Field {
+        path: "inbound",
+        kind: Kind::Words(words_of::<Inbound>),
+        default: "reject",
+        example: "strip",
+        doc: "What becomes of a request that offers a tool which a rule on the surface `inbound` denies: refused before the provider is asked, or sent on without the tool.",
     },
     Field {
         path: "malformed",

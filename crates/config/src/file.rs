@@ -11,11 +11,12 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
 use callgate_policy::{POLICY_KEYS, Source};
-use callgate_proxy::Mode;
+use callgate_proxy::{Inbound, Mode};
 use url::Url;
 
 use crate::fields::{self, ANY};
 use crate::providers;
+use crate::words::Sign;
 use read::Section;
 
 /// A config file.
@@ -27,6 +28,7 @@ pub struct Written {
     pub(crate) policies: Option<At<Vec<WrittenPolicy>>>,
     /// The policy that shares the file with the settings.
     pub(crate) own_policy: Option<Node>,
+    pub(crate) inbound: Option<At<Inbound>>,
     pub(crate) on_deny: Option<At<OnDeny>>,
     pub(crate) malformed: Option<At<Malformed>>,
     pub(crate) oversize: Option<At<Oversize>>,
@@ -50,6 +52,7 @@ pub(crate) struct WrittenProvider {
     pub(crate) base_url: Option<At<Url>>,
     pub(crate) dialect: Option<At<Dialect>>,
     pub(crate) api_key_env: Option<At<String>>,
+    pub(crate) sign: Option<At<Sign>>,
 }
 
 /// An entry of `policies`.
@@ -117,6 +120,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         providers: fields.get("providers").map(|n| read_providers(n, problems)).unwrap_or_default(),
         policies,
         own_policy,
+        inbound: file.word("inbound", problems),
         on_deny: file.word("on_deny", problems),
         malformed: file.word("malformed", problems),
         oversize: file.word("oversize", problems),
@@ -186,6 +190,7 @@ fn read_providers(node: &Node, problems: &mut Problems<'_>) -> Vec<WrittenProvid
             base_url: section.url("base_url", problems),
             dialect: section.word("dialect", problems),
             api_key_env: section.variable("api_key_env", problems),
+            sign: section.word("sign", problems),
         }
     });
     read.collect()

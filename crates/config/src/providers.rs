@@ -13,14 +13,50 @@ pub(crate) struct Known {
     pub(crate) dialect: Dialect,
 }
 
-pub(crate) const KNOWN: [Known; 2] = [
-    Known { name: "anthropic", base_url: "https://api.anthropic.com", dialect: Dialect::Anthropic },
-    Known { name: "openai", base_url: "https://api.openai.com/v1", dialect: Dialect::OpenAiChat },
+/// Every provider that has one address for everybody, and the usual ones on this machine. Azure and
+/// Bedrock have an address for each resource and region.
+pub(crate) const KNOWN: [Known; 13] = [
+    known("anthropic", "https://api.anthropic.com", Dialect::Anthropic),
+    known("openai", "https://api.openai.com/v1", Dialect::OpenAiChat),
+    known("gemini", "https://generativelanguage.googleapis.com", Dialect::Gemini),
+    known("vertex", "https://aiplatform.googleapis.com", Dialect::Gemini),
+    known("code-assist", "https://cloudcode-pa.googleapis.com", Dialect::Gemini),
+    known("mistral", "https://api.mistral.ai/v1", Dialect::OpenAiChat),
+    known("cohere", "https://api.cohere.com", Dialect::Cohere),
+    known("xai", "https://api.x.ai/v1", Dialect::OpenAiChat),
+    known("deepseek", "https://api.deepseek.com", Dialect::OpenAiChat),
+    known("groq", "https://api.groq.com/openai/v1", Dialect::OpenAiChat),
+    known("openrouter", "https://openrouter.ai/api/v1", Dialect::OpenAiChat),
+    known("ollama", "http://127.0.0.1:11434", Dialect::Ollama),
+    known("vllm", "http://127.0.0.1:8000/v1", Dialect::OpenAiChat),
 ];
+
+const fn known(name: &'static str, base_url: &'static str, dialect: Dialect) -> Known {
+    Known { name, base_url, dialect }
+}
+
+/// The names of those.
+pub(crate) fn known_names() -> String {
+    KNOWN.iter().map(|known| format!("`{}`", known.name)).collect::<Vec<_>>().join(", ")
+}
 
 /// The first parts of paths that the gateway serves itself. A provider's name is the first part
 /// of its own paths.
-const SERVED: [&str; 7] = ["v1", "v1beta", "healthz", "readyz", "metrics", "mcp", "api"];
+const SERVED: [&str; 13] = [
+    "v1",
+    "v1beta",
+    "v1beta1",
+    "v1alpha",
+    "v1internal",
+    "v2",
+    "upload",
+    "model",
+    "api",
+    "healthz",
+    "readyz",
+    "metrics",
+    "mcp",
+];
 
 /// What is wrong with a provider's name.
 pub(crate) fn check_name(name: &str, span: Span, problems: &mut Problems<'_>) {

@@ -93,7 +93,33 @@ fn providers(page: &mut String) {
             known.dialect.as_str()
         );
     }
+    page.push_str(OWN_PROVIDERS);
 }
+
+const OWN_PROVIDERS: &str = "
+A provider that speaks one of the dialects is three lines, here Amazon Bedrock in a region and Azure OpenAI with a resource:
+
+```yaml
+providers:
+  bedrock:
+    base_url: https://bedrock-runtime.eu-central-1.amazonaws.com
+    dialect: bedrock-converse
+  azure:
+    base_url: https://my-resource.openai.azure.com
+    dialect: openai-chat
+```
+
+Its paths begin with its name: `/bedrock/model/…`, `/azure/openai/deployments/…`. Without a name, `/v1/messages` goes to `anthropic`, \
+`/v1/chat/completions` and `/v1/responses` to `openai`, `/v1beta/…` to `gemini`, `/v1/projects/…` and `/v1beta1/…` to `vertex`, \
+`/v1internal:…` to `code-assist`, `/api/…` to `ollama`, `/api/v1/…` to `openrouter`, `/v2/…` to `cohere` and `/model/…` to `bedrock`; where no \
+provider of that name has that API, to the first that has it.
+
+With `api_key_env` the provider's key goes up in `x-api-key` (dialect `anthropic`), `x-goog-api-key` (`gemini`), `api-key` (a host of \
+`azure.com`), and as `authorization: Bearer` otherwise. Clients may give their gateway key in any of these, or in the query as `key=`; it is \
+taken out of all of them. What a client has signed for Amazon's own host \
+cannot go up as it is. Use a Bedrock API key, or `sign: aws`: then the gateway signs with its own credentials, which it takes from the \
+environment it starts in.
+";
 
 fn variables(page: &mut String) {
     page.push_str("\n## Environment\n\n| variable | |\n|---|---|\n");

@@ -5,7 +5,7 @@ use callgate_audit::Durability;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
-use callgate_proxy::Mode;
+use callgate_proxy::{Inbound, Mode};
 
 /// A setting with a few values, and the word for each.
 pub trait Word: Copy + 'static {
@@ -56,6 +56,25 @@ impl Word for OnFailure {
 impl Word for Mode {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("full", Self::Full), ("calls-only", Self::CallsOnly), ("off", Self::Off)]
+    }
+}
+
+/// How requests to a provider are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// As Amazon wants it.
+    Aws,
+}
+
+impl Word for Sign {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("aws", Self::Aws)]
+    }
+}
+
+impl Word for Inbound {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("reject", Self::Reject), ("strip", Self::Strip)]
     }
 }
 

@@ -8,6 +8,7 @@ use callgate_call::Origin;
 use callgate_policy::Policies;
 use parking_lot::Mutex;
 
+use crate::advertised::Told;
 use crate::hearing::Hearing;
 use crate::limits::Buckets;
 use crate::record;
@@ -25,6 +26,7 @@ pub(crate) struct Inner {
     pub(crate) buckets: Mutex<Buckets>,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
+    told: Mutex<Told>,
 }
 
 /// Whether the policies in force are those that were last written.
@@ -80,6 +82,7 @@ impl Decider {
             buckets: Mutex::default(),
             audit,
             settings,
+            told: Mutex::default(),
         }))
     }
 
@@ -87,6 +90,18 @@ impl Decider {
     pub fn hearing(&self, context: Context) -> Option<Hearing> {
         let policies = self.0.policies.load_full()?;
         Some(Hearing::new(Arc::clone(&self.0), policies, context))
+    }
+
+    pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
+        self.0.policies.load_full()
+    }
+
+    pub(crate) fn told<T>(&self, ask: impl FnOnce(&mut Told) -> T) -> T {
+        ask(&mut self.0.told.lock())
+    }
+
+    pub(crate) fn write(&self, record: Record) {
+        self.0.write(record);
     }
 
     /// Whether there is anything to judge by.

@@ -40,6 +40,7 @@
 //!
 //! It knows no stream, no provider's format and no HTTP: those are the doors'.
 
+mod advertised;
 mod clock;
 mod decider;
 mod hearing;
@@ -50,6 +51,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+pub use advertised::Offer;
 pub use callgate_audit::{Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry};
 pub use callgate_policy::{Denial, NamePermit, Permit};
 pub use clock::now;

@@ -28,6 +28,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         vec![OwnEvent { name: Some("error"), data }]
     },
     error_body: |blame, message| write::error_body(error_kind(blame), message),
+    blocked_body: write::blocked_body,
     original: |block, call| write::original(block.unwrap_or("{}"), &call.arguments),
     restore: request::restore,
     seen: request::seen,

@@ -2,6 +2,7 @@
 
 use callgate_call::json::decode_into;
 use callgate_call::{Arguments, CallId, NameError, Origin, ToolCall, ToolName};
+use sha2::{Digest, Sha256};
 
 use crate::event::{ArgumentsPiece, Canonical, Piece};
 
@@ -23,10 +24,15 @@ pub struct Assembly {
     /// The id came, but not in the first piece.
     late_id: bool,
     anonymous: bool,
+    waits: bool,
     pieces: u32,
     /// Where the arguments came in the opening piece as well as behind it.
     whole_then_more: bool,
     had_whole: bool,
+    /// All of it will be said once more: what is not kept must be known again.
+    repeats: bool,
+    /// Of all arguments, where their text is not kept.
+    digest: Option<Sha256>,
     document: Document,
     original: Option<String>,
     refuse: Option<&'static str>,
@@ -50,6 +56,8 @@ impl Assembly {
         if self.pieces == 1 {
             self.original.clone_from(&piece.original);
             self.anonymous = piece.anonymous;
+            self.repeats = piece.repeats;
+            self.waits = piece.waits;
         }
         self.refuse = self.refuse.or(piece.refuse);
         if let Some(id) = &piece.id
@@ -80,12 +88,28 @@ impl Assembly {
         }
     }
 
+    /// Whether all of the arguments, said once more, are those that came.
+    pub fn says(&self, text: &str) -> bool {
+        match &self.digest {
+            Some(digest) => digest.clone().finalize() == Sha256::digest(text),
+            None => self.arguments == text,
+        }
+    }
+
     /// Whether a piece gives the call another name.
     pub fn renames(&self, piece: &Piece) -> bool {
         piece
             .name
             .as_ref()
             .is_some_and(|name| !name.is_empty() && self.is_named() && *name != self.name)
+    }
+
+    /// Whether a piece gives the call another id.
+    pub fn changes_id(&self, piece: &Piece) -> bool {
+        piece.id.as_ref().is_some_and(|id| {
+            let both = !id.is_empty() && !self.id.is_empty();
+            both && *id != self.id
+        })
     }
 
     /// Why a piece cannot belong to this call, whenever it comes.
@@ -117,6 +141,14 @@ impl Assembly {
         let mut added = String::new();
         match piece {
             ArgumentsPiece::None => return Added::More,
+            // Nothing, said once more or said before there is anything.
+            ArgumentsPiece::Again(text) if text.is_empty() && !self.begun => return Added::More,
+            ArgumentsPiece::Again(text) if self.arguments_begun() => {
+                if !self.says(text) {
+                    self.refuse = Some(COPIES_DIFFER);
+                }
+                return Added::More;
+            }
             ArgumentsPiece::Whole(text) | ArgumentsPiece::Again(text) => {
                 self.whole_then_more |= self.arguments_begun();
                 self.had_whole = true;
@@ -132,12 +164,17 @@ impl Assembly {
         self.document = if self.free_text { Document::Free } else { before.feed(&added) };
         if self.arguments.len() + added.len() > limit {
             // The beginning is kept for the record.
-            self.oversize = true;
+            if !std::mem::replace(&mut self.oversize, true) && self.repeats {
+                self.digest = Some(Sha256::new_with_prefix(&self.arguments));
+            }
             let mut keep = self.arguments.len().min(1024);
             while !self.arguments.is_char_boundary(keep) {
                 keep -= 1;
             }
             self.arguments.truncate(keep);
+        }
+        if let Some(digest) = &mut self.digest {
+            digest.update(&added);
         }
         if !self.oversize {
             self.arguments.push_str(&added);
@@ -156,6 +193,9 @@ impl Assembly {
 
     /// Gives the arguments up; what was judged stays judged. Answers how much that freed.
     pub fn forget_arguments(&mut self) -> usize {
+        if self.repeats && self.digest.is_none() {
+            self.digest = Some(Sha256::new_with_prefix(&self.arguments));
+        }
         std::mem::take(&mut self.arguments).len()
     }
 
@@ -167,6 +207,11 @@ impl Assembly {
     /// Whether the arguments were too large to keep.
     pub fn is_oversize(&self) -> bool {
         self.oversize
+    }
+
+    /// Whether the arguments are the free text of a custom tool.
+    pub fn is_free_text(&self) -> bool {
+        self.free_text
     }
 
     /// Whether a name has come.
@@ -192,6 +237,11 @@ impl Assembly {
     /// Whether an id may still come, so that the call cannot leave in pieces yet.
     pub fn lacks_id(&self) -> bool {
         self.id.is_empty() && !self.anonymous
+    }
+
+    /// Whether nothing of the call may leave before it is whole.
+    pub fn waits(&self) -> bool {
+        self.waits
     }
 
     /// Whether the call came in one piece.
@@ -258,6 +308,9 @@ impl Assembly {
         self.original.as_deref()
     }
 }
+
+/// Why a call is refused that says two things.
+pub const COPIES_DIFFER: &str = "its copies differ";
 
 /// Finds where a JSON object in pieces is complete, without parsing it: brackets outside strings.
 /// Whether it is *valid* is for [`Arguments::value`] to say.
@@ -344,6 +397,26 @@ mod tests {
         }
         assert_eq!(assembly.name(), "evil");
         assert!(!assembly.is_canonical());
+    }
+
+    #[test]
+    fn a_copy_is_known_again_when_the_arguments_are_forgotten_or_too_large() {
+        let add = |limit: usize| {
+            let mut assembly = Assembly::default();
+            for text in ["{\"a\":", "[1,2,", "3]}"] {
+                let arguments = ArgumentsPiece::Fragment(text.replace('"', "\\\""));
+                assembly.add(&Piece { arguments, repeats: true, ..Piece::default() }, limit);
+            }
+            assembly
+        };
+        for limit in [1 << 20, 8] {
+            let mut assembly = add(limit);
+            for _ in 0..2 {
+                assert!(assembly.says("{\"a\":[1,2,3]}"), "{limit}");
+                assert!(!assembly.says("{\"a\":[1,2,4]}") && !assembly.says(""), "{limit}");
+                assembly.forget_arguments();
+            }
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     counts_blocks: true,
     error_events,
     error_body,
+    blocked_body: write::blocked_body,
     original: write::original,
     restore: request::restore,
     seen: request::seen,

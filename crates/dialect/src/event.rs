@@ -1,7 +1,11 @@
 //! What a frame means: the few things the gate must understand. All else passes untouched.
 
+use std::borrow::Cow;
+
 use callgate_call::json::Span;
 
+use crate::json::Edits;
+use crate::leave::finish_body;
 use crate::tally::Tally;
 
 /// One call of the stream, in the order the calls (for Anthropic: the blocks) began.
@@ -38,6 +42,8 @@ pub struct Reading {
     pub done: bool,
     /// Its text has left ahead of it, while a verdict was awaited: only its calls are left to say.
     pub said: bool,
+    /// It is a frame that has left once more, with another text: it leaves as a frame of our own.
+    pub again: bool,
     /// It says whole texts that may have come in pieces before: see [`Reader::texts`](crate::Reader::texts).
     pub retells: bool,
     /// What stands in the place of texts when the frame leaves, raw between their quotes.
@@ -46,6 +52,30 @@ pub struct Reading {
     pub failure: bool,
     /// What the frame tells of the response as a whole. Boxed, for text frames tell nothing.
     pub tally: Option<Box<Tally>>,
+}
+
+impl Reading {
+    /// The text at `span` as it leaves, raw between its quotes.
+    pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
+        let mask = self.masks.iter().find(|(at, _)| *at == span);
+        mask.map_or_else(|| span.of(data), |(_, text)| text.as_str())
+    }
+
+    /// The texts have left: nothing takes their place any more.
+    pub fn forget_texts(&mut self, text: Span) {
+        let parts = self.parts.iter().filter(|part| matches!(part.what, What::Text));
+        let said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
+        let is_in = |at: &Span, text: &Span| text.start <= at.start && at.end <= text.end;
+        self.masks.retain(|(at, _)| !said.iter().any(|text| is_in(at, text)));
+    }
+
+    /// The data with its texts masked.
+    pub fn masked<'a>(&self, data: &'a str) -> Cow<'a, str> {
+        match self.masks.is_empty() {
+            true => Cow::Borrowed(data),
+            false => Cow::Owned(finish_body(data, self, Edits::default())),
+        }
+    }
 }
 
 /// What a frame may overtake while a call is held.
@@ -125,8 +155,12 @@ pub struct Piece {
     pub arguments: ArgumentsPiece,
     /// Whether the part holds all of a call that came before once more.
     pub copy: bool,
+    /// (First piece) Whether all of the call will be said once more.
+    pub repeats: bool,
     /// Whether calls of this kind have no id.
     pub anonymous: bool,
+    /// Whether nothing of the call may leave before it is whole: no client can tell when it is.
+    pub waits: bool,
     /// Who runs the call.
     pub host: Host,
     /// How the call is carried.

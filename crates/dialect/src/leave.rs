@@ -14,6 +14,10 @@ pub(crate) fn leave(
     out: &mut Vec<u8>,
 ) {
     mask(reading, &mut edits);
+    if reading.again {
+        let event = frame.event().and_then(|name| std::str::from_utf8(name).ok());
+        return frame.another(reading.rename.or(event), &edits.apply(data), out);
+    }
     let as_it_came = edits.is_empty() && reading.rename.is_none() && frame.clean();
     // Some clients deliver a last event that lacks its blank line and some do not. Where it
     // carries a part of a call they must not differ.
@@ -33,7 +37,8 @@ pub(crate) fn finish_body(data: &str, reading: &Reading, mut edits: Edits) -> St
     edits.apply(data)
 }
 
-fn mask(reading: &Reading, edits: &mut Edits) {
+/// Adds the masks of the frame's texts to the edits.
+pub(crate) fn mask(reading: &Reading, edits: &mut Edits) {
     for (span, text) in &reading.masks {
         edits.replace(*span, text.clone());
     }

@@ -21,13 +21,17 @@
 mod anthropic;
 mod assemble;
 mod clean;
+mod cohere;
 mod converse;
+mod echo;
 mod event;
+mod gemini;
 mod invoke;
 mod json;
 mod leave;
 mod openai_chat;
 pub mod request;
+mod responses;
 mod speaker;
 mod tally;
 mod template;
@@ -35,8 +39,9 @@ mod unread;
 
 use callgate_wire::{Forms, Frame};
 
-pub use assemble::{Added, Assembly};
+pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
+pub use echo::echoes;
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,
@@ -115,17 +120,25 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 4] = [Self::Anthropic, Self::OpenAiChat, Self::Converse, Self::Invoke];
+    pub const ALL: [Self; 7] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::Responses,
+        Self::Gemini,
+        Self::Cohere,
+        Self::Converse,
+        Self::Invoke,
+    ];
 
     fn speaker(self) -> &'static Speaker {
         match self {
             Self::Anthropic => &anthropic::SPEAKER,
             Self::OpenAiChat => &openai_chat::SPEAKER,
-            Self::Responses => &unread::RESPONSES,
-            Self::Gemini => &unread::GEMINI,
+            Self::Responses => &responses::SPEAKER,
+            Self::Gemini => &gemini::SPEAKER,
             Self::Interactions => &unread::INTERACTIONS,
             Self::Ollama => &unread::OLLAMA,
-            Self::Cohere => &unread::COHERE,
+            Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &converse::SPEAKER,
             Self::Invoke => &invoke::SPEAKER,
         }
@@ -178,6 +191,25 @@ impl Dialect {
         self.speaker().counts_blocks
     }
 
+    /// Whether some clients take the calls of all lanes for one list.
+    pub fn mixes_lanes(self) -> bool {
+        self == Self::OpenAiChat
+    }
+
+    /// Whether every client reads the lines of the frame alike, so that it may leave as it came.
+    #[inline]
+    pub fn reads_alike(self, frame: &Frame<'_>) -> bool {
+        match self {
+            Self::Gemini => gemini::reads_alike(frame),
+            _ => frame.clean(),
+        }
+    }
+
+    /// Whether lines that are no event tell of a failure nevertheless.
+    pub fn is_bare_error(self, lines: &[u8]) -> bool {
+        self == Self::Gemini && gemini::is_bare_error(lines)
+    }
+
     /// The events that end a stream with an error.
     pub fn error_events(self, blame: Blame, message: &str) -> Vec<OwnEvent> {
         (self.speaker().error_events)(blame, message)
@@ -186,6 +218,11 @@ impl Dialect {
     /// The body that answers with an error.
     pub fn error_body(self, blame: Blame, message: &str) -> String {
         (self.speaker().error_body)(blame, message)
+    }
+
+    /// The body that answers instead of one a guardrail stopped, with this text.
+    pub fn blocked_body(self, text: &str) -> String {
+        (self.speaker().blocked_body)(text)
     }
 
     /// A removed call in the provider's own words, to be put back into a later request.
@@ -272,6 +309,18 @@ impl Writer {
     /// The text of a frame that also holds calls, to leave ahead of them.
     pub fn text_ahead(&self, data: &str) -> Option<String> {
         self.dialect.text_ahead(data)
+    }
+
+    /// What takes the place of other things in a frame of text that leaves once more with another
+    /// text.
+    pub fn text_alone(&self, data: &str) -> Vec<(callgate_call::json::Span, String)> {
+        self.dialect.text_alone(data)
+    }
+
+    /// A guardrail stops the response at this frame: ends it with `text`, as the API does where a
+    /// filter stopped it. Writes nothing where the API has no such ending.
+    pub fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        self.dialect.cut_short(frame, text, out);
     }
 
     /// Writes a whole body; `None` if nothing of it may leave.

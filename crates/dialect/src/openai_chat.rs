@@ -31,6 +31,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         vec![OwnEvent { name: None, data }, done]
     },
     error_body: |blame, message| write::error_body(error_kind(blame), message),
+    blocked_body: write::blocked_body,
     original: |_, call| write::original(call),
     restore: request::restore,
     seen: request::seen,

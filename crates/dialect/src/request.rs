@@ -28,10 +28,12 @@
 //! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+pub(crate) mod listed;
 mod places;
 mod recognise;
 mod signs;
 mod text;
+mod tools;
 
 use std::collections::HashSet;
 
@@ -39,6 +41,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use tools::{Advertised, Tool, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};
 pub(crate) use recognise::{Found, Seen, recognise};
@@ -59,6 +62,11 @@ pub struct RemovedTurn {
     pub left: Option<[u8; 32]>,
     /// The calls that were taken out.
     pub calls: Vec<RemovedCall>,
+    /// The id under which the provider keeps the response, calls and all. A request that goes on
+    /// from it must answer them.
+    pub response: Option<String>,
+    /// The id of the conversation the provider keeps it in, likewise.
+    pub conversation: Option<String>,
 }
 
 /// A call that was taken out.
@@ -101,6 +109,8 @@ impl Restored {
     pub const NO_ID: &'static str = "it has no id";
     /// A message holds either one legacy call or a list.
     pub const OCCUPIED: &'static str = "the message holds another call already";
+    /// A call of a kind whose result cannot be made up.
+    pub const NO_RESULT: &'static str = "no result of its kind can be made";
     /// What was kept of the call is not a call.
     pub const UNREADABLE: &'static str = "what was kept of it cannot be read";
 

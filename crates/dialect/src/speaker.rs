@@ -31,6 +31,8 @@ pub(crate) struct Speaker {
     pub(crate) error_events: fn(Blame, &str) -> Vec<OwnEvent>,
     /// The body that answers with an error.
     pub(crate) error_body: fn(Blame, &str) -> String,
+    /// The body that answers instead of one a guardrail stopped, with this text.
+    pub(crate) blocked_body: fn(&str) -> String,
     /// A removed call in the provider's own words.
     pub(crate) original: fn(Option<&str>, &Canonical) -> String,
     /// Puts removed calls back into a request.
@@ -96,6 +98,17 @@ pub(crate) trait Write: Debug + Send {
     fn text_ahead(&self, _data: &str) -> Option<String> {
         None
     }
+
+    /// Where other things stand in a frame of text that must not be said twice: what takes their
+    /// place when the frame leaves once more with another text.
+    fn text_alone(&self, _data: &str) -> Vec<(Span, String)> {
+        Vec::new()
+    }
+
+    /// A guardrail stops the response at this frame: ends what is open, says `text`, and ends the
+    /// turn as the API does where a filter stopped it. A dialect that has no such ending writes
+    /// nothing, and the response ends with its error instead.
+    fn cut_short(&mut self, _frame: &Frame<'_>, _text: &str, _out: &mut Vec<u8>) {}
 
     /// Writes a whole body; `None` if nothing of it may leave.
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String>;

@@ -21,6 +21,10 @@ pub struct Tally {
     pub output: Option<u64>,
     /// Why the response stopped, in the upstream's own word.
     pub stop_reason: Option<String>,
+    /// The id under which the provider keeps the response, where a later request may name it.
+    pub response: Option<String>,
+    /// The id of the conversation it belongs to, likewise.
+    pub conversation: Option<String>,
 }
 
 impl Tally {
@@ -34,6 +38,8 @@ impl Tally {
         if self.stop_reason.is_none() {
             self.stop_reason = later.stop_reason;
         }
+        self.response = later.response.or(self.response.take());
+        self.conversation = later.conversation.or(self.conversation.take());
     }
 
     /// All tokens of the request: those from and to a cache are counted in.

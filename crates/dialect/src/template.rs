@@ -59,6 +59,7 @@ impl Template {
             && reading.rename.is_none()
             && !reading.odd
             && !reading.failure
+            && !reading.retells
             // A block begins once, and what an index stands for must be known to the byte.
             && reading.block.is_none_or(|block| {
                 let before = block.index.is_some_and(|index| index.end <= text.start);

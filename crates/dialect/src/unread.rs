@@ -7,11 +7,8 @@ use crate::openai_chat;
 use crate::request::Restored;
 use crate::speaker::{Read, Speaker, Write};
 
-pub(crate) static RESPONSES: Speaker = unread("openai-responses");
-pub(crate) static GEMINI: Speaker = unread("gemini");
 pub(crate) static INTERACTIONS: Speaker = unread("gemini-interactions");
 pub(crate) static OLLAMA: Speaker = unread("ollama");
-pub(crate) static COHERE: Speaker = unread("cohere");
 
 const fn unread(word: &'static str) -> Speaker {
     Speaker {
@@ -25,6 +22,7 @@ const fn unread(word: &'static str) -> Speaker {
         counts_blocks: false,
         error_events: openai_chat::SPEAKER.error_events,
         error_body: openai_chat::SPEAKER.error_body,
+        blocked_body: openai_chat::SPEAKER.blocked_body,
         original: openai_chat::SPEAKER.original,
         restore: |_, _| Ok(Restored::default()),
         seen: |_| Ok(Vec::new()),

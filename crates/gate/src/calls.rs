@@ -1,7 +1,8 @@
 //! The calls of a response: how each is opened, added to, asked about and answered for.
 
 use callgate_dialect::{
-    Added, ArgumentsPiece, Assembly, Blame, Carrier, Host, Lane, Part, Piece, Reading, Slot, What,
+    Added, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, Carrier, Host, Lane, Part, Piece,
+    Reading, Slot, What,
 };
 use callgate_policy::Denial;
 
@@ -83,6 +84,8 @@ impl Core {
         let limit = self.limits().arguments;
         if piece.opens {
             self.open(part.lane, piece);
+        } else if let Some(agrees) = self.said_again(piece) {
+            return agrees;
         }
         let grows = self.dialect.name_may_grow();
         let by_arguments = self.dialect.arguments_end_a_call();
@@ -142,6 +145,44 @@ impl Core {
         true
     }
 
+    /// A piece that says all of the arguments, or all of the call, once more. Answers whether it
+    /// says what came before; `None` if nothing did, so that it is the call's own piece.
+    fn said_again(&mut self, piece: &Piece) -> Option<bool> {
+        let ArgumentsPiece::Again(text) = &piece.arguments else { return None };
+        let call = self.call(piece.slot)?;
+        let judged = matches!(call.state, State::Asked(_) | State::Allowed | State::Dropped);
+        let first = !judged && !call.ended && !call.assembly.arguments_begun();
+        if matches!(call.state, State::Denied(_) | State::Provider | State::Dropped) {
+            return (!first).then_some(true);
+        }
+        let why = match piece.refuse {
+            Some(why) => Some(why),
+            None if call.assembly.renames(piece) => Some("it was given another name"),
+            None if call.assembly.changes_id(piece) => Some("it was given another id"),
+            None if !first && !call.assembly.says(text) => Some(COPIES_DIFFER),
+            None => None,
+        };
+        match why {
+            Some(why) => {
+                self.refuse_judged(piece.slot, why);
+                Some(false)
+            }
+            None => (!first).then_some(true),
+        }
+    }
+
+    /// Refuses a call, whether it was judged or not. Once it was allowed some of it may have left,
+    /// and only an error can tell the client that it is not what it seemed.
+    fn refuse_judged(&mut self, slot: Slot, why: &'static str) {
+        let Some(call) = self.call(slot) else { return };
+        if !matches!(call.state, State::Allowed) {
+            return self.refuse(slot, why);
+        }
+        let tool = call.assembly.name().to_owned();
+        self.outbox.note(Note::Refused { tool: tool.clone(), why: why.to_owned() });
+        self.fail(Blame::Refused, &format!("`{tool}` was refused after it had begun: {why}"));
+    }
+
     /// The arguments of a call are not needed any more.
     pub(crate) fn forget_arguments(&mut self, slot: Slot) {
         let freed = self.call_mut(slot).map_or(0, |call| call.assembly.forget_arguments());
@@ -164,7 +205,8 @@ impl Core {
             true => piece.slot as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
-        let second_lane = lane != first && piece.carrier == Carrier::Listed;
+        let second_lane =
+            lane != first && piece.carrier == Carrier::Listed && self.dialect.mixes_lanes();
         self.several_lanes |= second_lane;
         let beside_a_stream = second_lane && self.a_call_streams();
         self.calls.push(CallSlot {
@@ -355,6 +397,7 @@ impl Core {
                 let odd = call.leaves_whole()
                     || several_lanes
                     || call.assembly.lacks_id()
+                    || call.assembly.waits()
                     || call.assembly.came_whole()
                     || call.carrier == Carrier::Stray;
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())

@@ -168,7 +168,10 @@ impl Core {
     /// bracket begins or ends the list. Lines that only some clients read are not passed on.
     fn empty_frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         self.heard |= !frame.bytes().trim_ascii().is_empty();
-        if !frame.clean() {
+        if !self.dialect.reads_alike(frame) {
+            if self.dialect.is_bare_error(frame.bytes()) {
+                return self.fail(Blame::Upstream, "the upstream failed within its response");
+            }
             return self.normalised("", "lines that only some clients read were left out");
         }
         self.begun = true;
@@ -224,7 +227,7 @@ impl Core {
             && !reading.done
             && reading.content.is_none();
         if plain
-            && frame.clean()
+            && self.dialect.reads_alike(frame)
             && self.queue.is_empty()
             && self.writer.leaves_as_it_came(&reading, data)
         {
@@ -272,6 +275,11 @@ impl Core {
             stop_reason: self.tally.stop_reason.clone(),
             calls: u32::try_from(calls).unwrap_or(u32::MAX),
         }
+    }
+
+    /// The ids under which the provider keeps the response and its conversation.
+    pub(crate) fn kept_as(&self) -> (Option<String>, Option<String>) {
+        (self.tally.response.clone(), self.tally.conversation.clone())
     }
 
     #[cold]

@@ -139,9 +139,11 @@ impl Core {
         match &call.state {
             State::Denied(denial) => {
                 let notice = denial.notice();
-                match piece.opens {
-                    true => self.take_out(lane, piece, notice),
-                    false => Fate::Drop,
+                match (piece.opens, &call.notice) {
+                    (true, _) => self.take_out(lane, piece, notice),
+                    // What was shown is shown again.
+                    (false, Some(shown)) if piece.copy => Fate::Notice(shown.clone()),
+                    (false, _) => Fate::Drop,
                 }
             }
             State::Dropped => {
@@ -158,6 +160,7 @@ impl Core {
                 }
                 if whole { Fate::Whole(canonical) } else { Fate::Keep }
             }
+            State::Allowed if whole && piece.copy => Fate::Whole(call.assembly.canonical()),
             State::Allowed if whole => Fate::Drop,
             State::Allowed | State::Live | State::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
@@ -211,6 +214,7 @@ impl Core {
     /// Hands out what was taken out of a turn, to be put back into a later request.
     pub(crate) fn hand_out_removed(&mut self, lane: Lane) {
         let dialect = self.dialect;
+        let (response, conversation) = self.kept_as();
         let state = self.lane(lane);
         let slots = std::mem::take(&mut state.removed_calls);
         if slots.is_empty() {
@@ -221,6 +225,8 @@ impl Core {
             signatures: state.signatures.clone(),
             left: state.digest.as_ref().map(|digest| digest.finish()),
             calls: Vec::with_capacity(slots.len()),
+            response,
+            conversation,
         };
         for slot in slots {
             let Some(call) = self.call(slot) else { continue };

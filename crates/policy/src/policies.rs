@@ -121,6 +121,14 @@ impl Policies {
         Self::default()
     }
 
+    /// Whether any policy has something to say about this surface.
+    pub fn speak_of(&self, surface: Surface) -> bool {
+        let speaks = |policy: &Policy| {
+            policy.at(surface).next().is_some() || policy.default_at(surface) != Verdict::Allow
+        };
+        self.policies.iter().any(speaks)
+    }
+
     /// Every rule, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
         self.policies

@@ -7,12 +7,14 @@ use callgate_call::Who;
 use callgate_decide::Decider;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, Request};
+use url::form_urlencoded;
 
 use crate::settings::Provider;
 
 /// The header of a gateway key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// Headers that hold nothing but a provider's key: Anthropic's, Azure's, Google's.
+pub(crate) const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// How gateway keys begin, and how long they are at least.
@@ -81,14 +83,22 @@ pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), De
     Ok(())
 }
 
+/// What a client proves itself by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'r> {
+    pub(crate) headers: &'r HeaderMap,
+    /// What stands where clients of Google's put their key in the query.
+    pub(crate) query_key: Option<&'r str>,
+}
+
 /// Who asks this provider. A gateway key counts wherever it is given, also on loopback.
 pub(crate) fn principal(
-    headers: &HeaderMap,
+    given: Given<'_>,
     trust: Trust,
     provider: Option<&Provider>,
     decider: &Decider,
 ) -> Result<Principal, Denied> {
-    if let Some(key) = headers.get(KEY) {
+    if let Some(key) = given.headers.get(KEY) {
         let key = key.to_str().map_err(|_| Denied::BadKey)?;
         let found = decider.find_key(key).ok_or(Denied::BadKey)?;
         let swap = provider.is_some_and(|provider| provider.api_key.is_some());
@@ -96,14 +106,14 @@ pub(crate) fn principal(
     }
     let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
     if swappable {
-        let found = api_keys(headers).find_map(|key| decider.find_key(key));
+        let found = given.api_keys().find_map(|key| decider.find_key(key));
         match (found, trust) {
             (Some(found), _) => return Ok(Principal { who: of_key(found), swap: true }),
-            (None, Trust::Keys) if api_keys(headers).next().is_none() => {
+            (None, Trust::Keys) if given.api_keys().next().is_none() => {
                 return Err(Denied::NoKey);
             }
             (None, Trust::Keys) => return Err(Denied::BadKey),
-            (None, Trust::Local) if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) => {
+            (None, Trust::Local) if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
                 return Err(Denied::BadKey);
             }
             // On loopback the operator's own key is lent to whoever sends none.
@@ -112,7 +122,7 @@ pub(crate) fn principal(
     }
     match trust {
         Trust::Local => Ok(Principal { who: local(), swap: false }),
-        Trust::Keys if api_keys(headers).any(|key| key.starts_with(KEY_PREFIX)) => {
+        Trust::Keys if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
             Err(Denied::MisplacedKey)
         }
         Trust::Keys => Err(Denied::NoKey),
@@ -130,7 +140,8 @@ fn local() -> Who {
 /// Whether a gateway key stands anywhere in what is about to be sent to a provider.
 pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
     let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let query = query.map(|query| query.replace("%5F", "_").replace("%5f", "_").into());
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let query = pairs.into_iter().flat_map(|(name, value)| [name, value]);
     values.chain(query).any(|text| {
         text.match_indices(KEY_PREFIX).any(|(at, _)| {
             let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
@@ -144,15 +155,30 @@ fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// Whatever stands where SDKs put the provider's key.
-pub(crate) fn api_keys(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let bearer = headers.get_all(AUTHORIZATION).iter().filter_map(|value| {
-        let value = value.to_str().ok()?;
-        let (scheme, key) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
-    });
-    let plain = headers.get_all(API_KEY).iter().filter_map(|value| value.to_str().ok());
-    bearer.chain(plain)
+impl<'r> Given<'r> {
+    /// Whatever stands where SDKs put the provider's key.
+    fn api_keys(self) -> impl Iterator<Item = &'r str> {
+        let bearer = self.headers.get_all(AUTHORIZATION).iter().filter_map(|value| {
+            let value = value.to_str().ok()?;
+            let (scheme, key) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+        });
+        let plain = KEY_HEADERS.iter().flat_map(|name| self.headers.get_all(*name));
+        bearer.chain(plain.filter_map(|value| value.to_str().ok())).chain(self.query_key)
+    }
+}
+
+/// The key in a query, as Google's clients may send it.
+pub(crate) fn query_key(query: Option<&str>) -> Option<String> {
+    let pairs = form_urlencoded::parse(query?.as_bytes());
+    pairs.into_iter().find(|(name, _)| name == "key").map(|(_, value)| value.into_owned())
+}
+
+/// The query without any key, the rest as it came; `None` if nothing is left.
+pub(crate) fn without_key(query: &str) -> Option<String> {
+    let is_key = |pair: &&str| query_key(Some(pair)).is_some();
+    let left: Vec<&str> = query.split('&').filter(|pair| !is_key(pair)).collect();
+    (!left.is_empty()).then(|| left.join("&"))
 }
 
 /// Whether a host, with or without a port, is this machine for certain: a name that some DNS answers

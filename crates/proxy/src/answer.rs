@@ -6,7 +6,7 @@ use bytes::Bytes;
 use callgate_dialect::Blame;
 use callgate_gate::{Asked, Ending, Gate};
 use callgate_wire::Decoder;
-use http::header::{CONTENT_TYPE, HeaderName};
+use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 
@@ -15,7 +15,7 @@ use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::judged::{Around, Judged};
 use crate::outgoing::Outgoing;
-use crate::respond::Refusal;
+use crate::respond::{self, Refusal};
 use crate::route::Treatment;
 use crate::settings::Mode;
 use crate::upstream::UpstreamBody;
@@ -53,9 +53,9 @@ pub(crate) async fn down(
 fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
     match (exchange.way.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
-        (Treatment::Inspect, Mode::Off) => Some("gateway.mode is off"),
-        (Treatment::Inspect, Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
-        (Treatment::Pass | Treatment::PassRestored | Treatment::Refuse(_), _) => None,
+        (Treatment::Inspect(_), Mode::Off) => Some("gateway.mode is off"),
+        (Treatment::Inspect(_), Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
+        (Treatment::Pass | Treatment::PassRestored(_) | Treatment::Refuse(_), _) => None,
     }
 }
 
@@ -85,14 +85,14 @@ async fn inspected(
     }
     headers::body_changes(response.headers_mut());
     let Exchange { way, binding, context, .. } = exchange;
-    let dialect = way.site.provider.dialect;
-    let events = headers::says_events(response.headers());
+    let dialect = way.dialect;
+    let streamed = headers::says_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = inner.settings.on_deny;
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
     // Only the form of an error for an empty answer hangs on it.
-    settings.asked = if events { Asked::Stream } else { Asked::Body };
+    settings.asked = if streamed { Asked::Stream } else { Asked::Body };
     let Some(hearing) = inner.decider.hearing(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
@@ -105,7 +105,7 @@ async fn inspected(
     let (parts, upstream) = response.into_parts();
     let gate = Gate::new(dialect, settings);
     let judged = Box::new(Judged::new(upstream, decoder, gate, hearing, around));
-    if events {
+    if streamed {
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }
     let (refused, body) = begun(judged).await;
@@ -114,8 +114,7 @@ async fn inspected(
         *response.status_mut() = StatusCode::BAD_GATEWAY;
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
-        let retry = HeaderName::from_static("x-should-retry");
-        response.headers_mut().insert(retry, HeaderValue::from_static("false"));
+        respond::mark_refused(response.headers_mut(), dialect);
     }
     Ok(response)
 }
@@ -170,10 +169,10 @@ async fn error_status(
     let Some(text) = readable else {
         // Some clients would read calls in it that callgate cannot.
         let why = "callgate withheld the text of this error: it is not UTF-8";
-        let body = exchange.dialect().error_body(Blame::Upstream, why);
+        let body = exchange.way.dialect.error_body(Blame::Upstream, why);
         return Ok(Response::from_parts(parts, Outgoing::whole(Bytes::from(body))));
     };
-    let cleaned = callgate_dialect::clean_error(exchange.dialect(), text);
+    let cleaned = callgate_dialect::clean_error(exchange.way.dialect, text);
     let body = cleaned.map_or(Bytes::from(plain), Bytes::from);
     Ok(Response::from_parts(parts, Outgoing::whole(body)))
 }

@@ -74,19 +74,18 @@ impl Gateway {
         id: &str,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        access::check_site(&request, self.0.trust).map_err(Refusal::Access)?;
         let versioned = request.headers().contains_key("anthropic-version");
-        match self.0.routes.find(request.method(), request.uri().path(), versioned) {
+        let route = self.0.routes.find(request.method(), request.uri().path(), versioned);
+        *dialect = route.dialect();
+        access::check_site(&request, self.0.trust).map_err(Refusal::Access)?;
+        match route {
             Route::Own(own) => self.own(own, &request),
-            Route::Nowhere(why) if wants_upgrade(request.headers()) => {
+            Route::Nowhere(why, _) if wants_upgrade(request.headers()) => {
                 tracing::debug!(?why, "an upgrade");
                 Err(Refusal::Upgrade)
             }
-            Route::Nowhere(why) => Err(Refusal::Nowhere(why)),
-            Route::Up(way) => {
-                *dialect = Some(way.site.provider.dialect);
-                self.up(way, request, id).await
-            }
+            Route::Nowhere(why, _) => Err(Refusal::Nowhere(why)),
+            Route::Up(way) => self.up(way, request, id).await,
         }
     }
 
@@ -102,16 +101,18 @@ impl Gateway {
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
-        let principal =
-            access::principal(request.headers(), inner.trust, Some(provider), &inner.decider)
-                .map_err(Refusal::Access)?;
         let (parts, body) = request.into_parts();
-        let binding = binding(&parts.headers, &principal, &provider.name);
+        let query_key = access::query_key(parts.uri.query());
+        let query_key = query_key.as_deref();
+        let given = access::Given { headers: &parts.headers, query_key };
+        let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
+            .map_err(Refusal::Access)?;
+        let binding = binding(given, &principal, &provider.name);
         let origin = origin(&parts.headers, &principal, &provider.name);
         let context = Context {
             origin,
             request: Some(id.to_owned()),
-            dialect: Some(provider.dialect.as_str().to_owned()),
+            dialect: Some(way.dialect.as_str().to_owned()),
         };
         let exchange = Exchange { way, method: parts.method.clone(), binding, context };
         let request = upward::request(inner, &exchange, &principal, parts, body).await?;
@@ -129,7 +130,8 @@ impl Gateway {
             Own::Health => Ok(self.health(StatusCode::OK)),
             Own::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
             Own::Metrics => {
-                access::principal(request.headers(), inner.trust, None, &inner.decider)
+                let given = access::Given { headers: request.headers(), query_key: None };
+                access::principal(given, inner.trust, None, &inner.decider)
                     .map_err(Refusal::Access)?;
                 let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
                 let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -174,13 +176,9 @@ impl Gateway {
 impl Inner {
     /// Whether the answer goes through the gate.
     pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
-        treatment == Treatment::Inspect && self.settings.mode != Mode::Off && self.decider.judges()
-    }
-}
-
-impl Exchange {
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.way.site.provider.dialect
+        matches!(treatment, Treatment::Inspect(_))
+            && self.settings.mode != Mode::Off
+            && self.decider.judges()
     }
 }
 
@@ -191,9 +189,14 @@ fn wants_upgrade(headers: &HeaderMap) -> bool {
         })
 }
 
-fn binding(headers: &HeaderMap, principal: &Principal, provider: &str) -> Binding {
+fn binding(given: access::Given<'_>, principal: &Principal, provider: &str) -> Binding {
     // With a key of our own all clients are one to the provider; they are told apart by who they are.
-    let credentials = if principal.swap { Vec::new() } else { headers::credentials(headers) };
+    let credentials = if principal.swap {
+        Vec::new()
+    } else {
+        let in_query = given.query_key.map(str::as_bytes);
+        headers::credentials(given.headers).into_iter().chain(in_query).collect()
+    };
     restore::binding(&principal.who, provider, &credentials)
 }
 

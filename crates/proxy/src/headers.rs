@@ -9,7 +9,9 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::settings::ApiKey;
+use crate::access::KEY_HEADERS;
+use crate::route::{Way, is_of};
+use crate::settings::{ApiKey, Provider};
 
 /// They speak of one connection (RFC 9110, section 7.6.1).
 const HOP: [HeaderName; 9] = [
@@ -36,6 +38,9 @@ const OF_BODY: [HeaderName; 8] = [
     HeaderName::from_static("repr-digest"),
 ];
 
+/// Some servers take the method from these, and not from the request that was routed.
+const OTHER_METHOD: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
 /// What goes up to the provider.
 pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
     remove_hops(headers);
@@ -45,6 +50,9 @@ pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
     let own: Vec<HeaderName> =
         headers.keys().filter(|name| name.as_str().starts_with("x-callgate-")).cloned().collect();
     for name in own {
+        headers.remove(name);
+    }
+    for name in OTHER_METHOD {
         headers.remove(name);
     }
     if inspected {
@@ -84,14 +92,19 @@ fn remove_hops(headers: &mut HeaderMap) {
 /// Takes out what the client had in the place of the provider's key.
 pub(crate) fn drop_keys(headers: &mut HeaderMap) {
     headers.remove(AUTHORIZATION);
-    headers.remove("x-api-key");
+    for name in KEY_HEADERS {
+        headers.remove(name);
+    }
 }
 
-/// Puts the provider's key in.
-pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) -> Option<()> {
-    let (name, text) = match dialect {
-        Dialect::Anthropic => ("x-api-key", key.reveal().to_owned()),
-        _ => ("authorization", format!("Bearer {}", key.reveal())),
+/// Puts the provider's key in, where it expects it.
+pub(crate) fn swap_key(headers: &mut HeaderMap, way: &Way, key: &ApiKey) -> Option<()> {
+    // What signs is not sent.
+    let Some(key) = key.reveal() else { return Some(()) };
+    let name = key_header(&way.site.provider, way.dialect);
+    let text = match name {
+        "authorization" => format!("Bearer {key}"),
+        _ => key.to_owned(),
     };
     let mut value = HeaderValue::from_str(&text).ok()?;
     value.set_sensitive(true);
@@ -99,14 +112,23 @@ pub(crate) fn swap_key(headers: &mut HeaderMap, dialect: Dialect, key: &ApiKey) 
     Some(())
 }
 
-/// Everything a provider may know the client by: responses are bound to it.
-pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&[u8]> {
-    let of = |name: &&str| headers.get_all(*name).iter().map(HeaderValue::as_bytes);
-    CREDENTIALS.iter().flat_map(of).collect()
+/// By the provider and not by the path: who serves the API of another takes its own kind of key.
+/// Google alone wants another one where it speaks OpenAI's.
+fn key_header(provider: &Provider, spoken: Dialect) -> &'static str {
+    let is_google = |dialect| matches!(dialect, Dialect::Gemini | Dialect::Interactions);
+    match provider.dialect {
+        _ if is_of(provider.base_url.host_str().unwrap_or_default(), "azure.com") => "api-key",
+        Dialect::Anthropic => "x-api-key",
+        own if is_google(own) && is_google(spoken) => "x-goog-api-key",
+        _ => "authorization",
+    }
 }
 
-/// Headers in which clients of model APIs prove who they are.
-const CREDENTIALS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+/// Everything a provider may know the client by: responses are bound to it.
+pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&[u8]> {
+    let of = |name: &str| headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    [AUTHORIZATION.as_str()].into_iter().chain(KEY_HEADERS).flat_map(of).collect()
+}
 
 /// All values of the header, as one list.
 pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::header::ToStrError> {
@@ -114,12 +136,17 @@ pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::head
     Ok(values.collect::<Result<Vec<_>, _>>()?.join(","))
 }
 
-/// Whether the head promises a stream of events. The body is told by its bytes all the same.
-pub(crate) fn says_events(headers: &HeaderMap) -> bool {
+/// Whether the head promises a stream. The body is told by its bytes all the same.
+pub(crate) fn says_stream(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
-        value.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
+        let value = value.trim_start().to_ascii_lowercase();
+        STREAMS.iter().any(|kind| value.starts_with(kind))
     })
 }
+
+/// Events, lines, and the frames of Amazon's.
+const STREAMS: [&str; 3] =
+    ["text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"];
 
 /// A character set that is not UTF-8: some clients would read other letters than callgate does.
 pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {

@@ -16,6 +16,7 @@ mod answer;
 mod copied;
 mod gateway;
 mod headers;
+mod inbound;
 mod judged;
 mod metrics;
 mod outgoing;
@@ -24,8 +25,9 @@ mod restore;
 mod route;
 mod server;
 mod settings;
+mod sign;
 mod upstream;
 mod upward;
 
 pub use server::{Server, StartError};
-pub use settings::{ApiKey, Mode, Provider, Settings, Timeouts};
+pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, HeaderName};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::access::Denied;
 use crate::outgoing::Outgoing;
@@ -30,6 +30,10 @@ pub(crate) enum Refusal {
     Upstream(UpstreamError),
     /// The provider's answer is one that callgate does not hand on.
     Answer(String),
+    /// A rule does not let the request go up.
+    Blocked(String),
+    /// The client has signed the request for the provider's host, and callgate cannot sign it anew.
+    Signed,
     /// Something here is set up wrongly.
     Internal(&'static str),
 }
@@ -71,6 +75,8 @@ impl Refusal {
             }
             Self::Upstream(_) => (StatusCode::BAD_GATEWAY, "api_error", "callgate_upstream"),
             Self::Answer(_) => (StatusCode::BAD_GATEWAY, REQUEST, "callgate_refused_response"),
+            Self::Blocked(_) => (StatusCode::BAD_REQUEST, REQUEST, "firewall_blocked"),
+            Self::Signed => (StatusCode::FORBIDDEN, "permission_error", "callgate_signed"),
             Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "api_error", "callgate_internal")
             }
@@ -100,7 +106,7 @@ impl Refusal {
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
                 "callgate: the request is larger than {limit} bytes and must be read, for calls \
-                 are to be restored in it. The operator can raise `limits.request`."
+                 are to be restored in it or it is to be signed. The operator can raise `limits.request`."
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
             Self::RequestCoding(coding) => format!(
@@ -109,6 +115,12 @@ impl Refusal {
             ),
             Self::Upstream(error) => format!("callgate: {error}"),
             Self::Answer(why) => format!("callgate: the provider's answer was refused: {why}"),
+            Self::Blocked(why) => format!("callgate blocked this request: {why}"),
+            Self::Signed => "callgate: this request is signed for Amazon's own host, and would be \
+                refused there. Use a Bedrock API key (AWS_BEARER_TOKEN_BEDROCK), or let the operator \
+                set `sign: aws` for this provider, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY \
+                where the gateway starts."
+                .to_owned(),
             Self::Internal(why) => format!("callgate: {why}"),
         }
     }
@@ -116,19 +128,44 @@ impl Refusal {
     /// The answer, in the provider's error shape where the provider is known.
     pub(crate) fn into_response(self, dialect: Option<Dialect>) -> Response<Outgoing> {
         let (status, kind, code) = self.row();
-        let body = error_body(dialect, kind, code, &self.message());
+        let body = error_body(dialect, status, kind, code, &self.message());
         let mut response = json(status, body);
         let headers = response.headers_mut();
-        if matches!(self, Self::Answer(_)) {
-            // Clients would ask again and again, and get the same.
-            let name = HeaderName::from_static("x-should-retry");
-            headers.insert(name, HeaderValue::from_static("false"));
+        match dialect {
+            Some(dialect) if matches!(self, Self::Answer(_) | Self::Blocked(_)) => {
+                mark_refused(headers, dialect)
+            }
+            Some(dialect) => mark_error(headers, dialect, status),
+            None => {}
         }
         if matches!(self, Self::Upgrade) {
             headers.insert(http::header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
         }
         response
     }
+}
+
+/// Marks an answer that callgate refused: clients would ask again and again, and get the same.
+pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
+    let name = HeaderName::from_static("x-should-retry");
+    headers.insert(name, HeaderValue::from_static("false"));
+    mark_error(headers, dialect, StatusCode::BAD_REQUEST);
+}
+
+/// Amazon's clients take the kind of an error from a header.
+fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
+    if !matches!(dialect, Dialect::Converse | Dialect::Invoke) {
+        return;
+    }
+    let kind = match status.as_u16() {
+        401 | 403 => "AccessDeniedException",
+        404 => "ResourceNotFoundException",
+        500 => "InternalServerException",
+        502 | 504 => "ServiceUnavailableException",
+        _ => "ValidationException",
+    };
+    let name = HeaderName::from_static("x-amzn-errortype");
+    headers.insert(name, HeaderValue::from_static(kind));
 }
 
 fn no_route(nowhere: Nowhere) -> String {
@@ -148,26 +185,54 @@ fn no_route(nowhere: Nowhere) -> String {
              `gateway.passthrough`, unjudged."
         ),
         Nowhere::Unknown => "callgate: unknown path, not forwarded. callgate serves /v1/messages \
-             (Anthropic), /v1/chat/completions (OpenAI) and /<provider>/…; the operator can open \
-             others with `gateway.passthrough`."
+             (Anthropic), /v1/chat/completions and /v1/responses (OpenAI), /v1beta/models/… \
+             (Gemini), /api/chat (Ollama), /v2/chat (Cohere), /model/… (Bedrock) and \
+             /<provider>/…; the operator can open others with `gateway.passthrough`."
             .to_owned(),
     }
 }
 
-/// An error as the SDKs of the dialect read it; where none is known, as both do.
-fn error_body(dialect: Option<Dialect>, kind: &str, code: &str, message: &str) -> String {
+/// An error as the SDKs of the dialect read it; where none is known, as most do.
+fn error_body(
+    dialect: Option<Dialect>,
+    status: StatusCode,
+    kind: &str,
+    code: &str,
+    message: &str,
+) -> String {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let (kind, code, message) = (quoted(kind), quoted(code), quoted(message));
     match dialect {
         Some(Dialect::Anthropic) => {
             format!(r#"{{"type":"error","error":{{"type":{kind},"message":{message}}}}}"#)
         }
-        Some(_) => format!(
+        Some(Dialect::OpenAiChat | Dialect::Responses) => format!(
             r#"{{"error":{{"message":{message},"type":{kind},"param":null,"code":{code}}}}}"#
         ),
+        Some(Dialect::Gemini | Dialect::Interactions) => {
+            let (number, word) = (status.as_u16(), google_status(status));
+            format!(r#"{{"error":{{"code":{number},"message":{message},"status":"{word}"}}}}"#)
+        }
+        Some(Dialect::Ollama) => format!(r#"{{"error":{message}}}"#),
+        Some(Dialect::Cohere | Dialect::Converse | Dialect::Invoke) => {
+            format!(r#"{{"message":{message}}}"#)
+        }
         None => format!(
             r#"{{"type":"error","error":{{"type":{kind},"message":{message},"param":null,"code":{code}}}}}"#
         ),
+    }
+}
+
+/// Google's word for a status.
+fn google_status(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        500 => "INTERNAL",
+        502 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        _ => "INVALID_ARGUMENT",
     }
 }
 

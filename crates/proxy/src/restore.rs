@@ -116,6 +116,7 @@ impl From<Kept> for RemovedTurn {
             signatures: kept.signatures,
             left: kept.left,
             calls: kept.calls.into_iter().map(call).collect(),
+            ..Self::default()
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Which request goes where, and what is done with its answer. The path alone decides.
 
+mod apis;
 mod path;
 mod table;
 
@@ -11,7 +12,10 @@ use http::Method;
 use crate::settings::{Provider, Settings};
 use crate::upstream::{Target, TargetError};
 
-pub(crate) use path::is_plain;
+use apis::Api;
+use path::is_plain;
+
+pub(crate) use apis::is_of;
 pub(crate) use table::Treatment;
 
 /// Every way a request can go.
@@ -26,6 +30,7 @@ pub(crate) struct Routes {
 pub(crate) struct Site {
     pub(crate) provider: Provider,
     pub(crate) target: Target,
+    api: Api,
     /// The path of the base URL, without a slash at its end.
     base: String,
 }
@@ -37,8 +42,8 @@ pub(crate) enum Route {
     Up(Way),
     /// To the gateway itself.
     Own(Own),
-    /// Nowhere.
-    Nowhere(Nowhere),
+    /// Nowhere. Where it is known whose path it is, the client is told in that API's own words.
+    Nowhere(Nowhere, Option<Dialect>),
 }
 
 /// A way to a provider.
@@ -48,6 +53,8 @@ pub(crate) struct Way {
     /// The path there, without the query.
     pub(crate) path: String,
     pub(crate) treatment: Treatment,
+    /// What is spoken there: that of the treatment, else the provider's own.
+    pub(crate) dialect: Dialect,
 }
 
 /// What the gateway answers itself.
@@ -73,13 +80,23 @@ pub(crate) enum Nowhere {
     Unknown,
 }
 
+impl Route {
+    /// In whose words the client is answered.
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Self::Up(way) => Some(way.dialect),
+            Self::Nowhere(_, dialect) => *dialect,
+            Self::Own(_) => None,
+        }
+    }
+}
+
 impl Routes {
     pub(crate) fn new(settings: &Settings) -> Result<Self, (String, TargetError)> {
         let site = |provider: &Provider| {
             let target =
                 Target::new(&provider.base_url).map_err(|error| (provider.name.clone(), error))?;
-            let base = provider.base_url.path().trim_end_matches('/').to_owned();
-            Ok(Arc::new(Site { provider: provider.clone(), target, base }))
+            Ok(Arc::new(Site::new(provider.clone(), target)))
         };
         let sites = settings.providers.iter().map(site).collect::<Result<_, _>>()?;
         Ok(Self { sites, passthrough: settings.passthrough.clone() })
@@ -89,7 +106,7 @@ impl Routes {
     /// the few paths that two APIs share and that never carry calls.
     pub(crate) fn find(&self, method: &Method, path: &str, versioned: bool) -> Route {
         if !is_plain(path) {
-            return Route::Nowhere(Nowhere::Crooked);
+            return Route::Nowhere(Nowhere::Crooked, None);
         }
         if let Some(own) = own(method, path) {
             return Route::Own(own);
@@ -99,52 +116,56 @@ impl Routes {
             let rest = path.get(first.len() + 1..).unwrap_or_default();
             return self.at(site, method, rest);
         }
-        match table::dialect_of(path, versioned) {
-            Some(dialect) => match self.serving(dialect) {
+        match apis::usual(&path::with_colons(path), versioned) {
+            Some((api, name)) => match self.serving(api, name) {
                 Some(site) => self.at(site, method, path),
-                None => Route::Nowhere(Nowhere::NoProvider),
+                None => Route::Nowhere(Nowhere::NoProvider, None),
             },
             None => self.passed_through(method, path, versioned),
         }
     }
 
-    /// The provider that requests without a prefix go to: the one that is named like its API, else
-    /// the first.
-    fn serving(&self, dialect: Dialect) -> Option<&Arc<Site>> {
-        let usual = table::usual_name(dialect);
-        let mut speaking = self.sites.iter().filter(|site| site.provider.dialect == dialect);
-        let first = speaking.clone().next();
-        speaking.find(|site| site.provider.name == usual).or(first)
+    /// The provider that requests without a prefix go to: the one that is named so, else the first
+    /// of that API.
+    fn serving(&self, api: Api, name: &str) -> Option<&Arc<Site>> {
+        let mut serving = self.sites.iter().filter(|site| site.api == api);
+        let first = serving.clone().next();
+        serving.find(|site| site.provider.name == name).or(first)
     }
 
     fn at(&self, site: &Arc<Site>, method: &Method, path: &str) -> Route {
-        // Bases end with the version for some SDKs and not for others; a path never has it twice.
-        let bare = path.strip_prefix("/v1").filter(|rest| rest.starts_with('/')).unwrap_or(path);
-        let path = if site.base.ends_with("/v1") { bare } else { path };
-        let dialect = site.provider.dialect;
-        // However the version itself is spelled, an inspected path stays one.
-        let lower = bare.to_ascii_lowercase();
-        let plain = lower.strip_prefix("/v1/").map_or(lower.clone(), |rest| format!("/{rest}"));
-        let versioned = format!("/v1{bare}");
-        let opened = (self.is_opened(&versioned) || self.is_opened(path))
-            && !table::is_inspected(dialect, &format!("/v1{plain}"));
-        let treatment = match table::treatment(dialect, method, &versioned) {
+        let tail = path::behind(&site.base, path);
+        let spelled = path::with_colons(tail);
+        let nowhere = |why| Route::Nowhere(why, Some(site.provider.dialect));
+        let opened = self.is_opened_at(path, tail) && !table::is_inspected(site.api, &spelled);
+        let treatment = match table::treatment(site.api, method, &spelled) {
             None | Some(Treatment::Refuse(_)) if opened => Treatment::Opened,
-            None => return Route::Nowhere(Nowhere::Unknown),
-            Some(Treatment::Refuse(why)) => return Route::Nowhere(Nowhere::Unread(why)),
+            None => return nowhere(Nowhere::Unknown),
+            Some(Treatment::Refuse(why)) => return nowhere(Nowhere::Unread(why)),
             Some(treatment) => treatment,
         };
-        let path = format!("{}{path}", site.base);
-        Route::Up(Way { site: Arc::clone(site), path, treatment })
+        let dialect = match treatment {
+            Treatment::Inspect(dialect) | Treatment::PassRestored(dialect) => dialect,
+            Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => site.provider.dialect,
+        };
+        let path = format!("{}{tail}", site.base);
+        Route::Up(Way { site: Arc::clone(site), path, treatment, dialect })
     }
 
     /// Paths the operator opened go to the provider of their kind.
     fn passed_through(&self, method: &Method, path: &str, versioned: bool) -> Route {
-        let dialect = if versioned { Dialect::Anthropic } else { Dialect::OpenAiChat };
-        match self.serving(dialect).or(self.sites.first()) {
+        let (api, name) =
+            if versioned { (Api::Anthropic, "anthropic") } else { (Api::OpenAi, "openai") };
+        match self.serving(api, name).or(self.sites.first()) {
             Some(site) if self.is_opened(path) => self.at(site, method, path),
-            _ => Route::Nowhere(Nowhere::Unknown),
+            _ => Route::Nowhere(Nowhere::Unknown, None),
         }
+    }
+
+    /// A path may be opened as it was asked for, as it goes up, and with the usual version.
+    fn is_opened_at(&self, asked: &str, tail: &str) -> bool {
+        let bare = tail.strip_prefix("/v1").filter(|rest| rest.starts_with('/')).unwrap_or(tail);
+        self.is_opened(asked) || self.is_opened(tail) || self.is_opened(&format!("/v1{bare}"))
     }
 
     /// Whether the operator said that this path may pass unread: itself, or below one that ends
@@ -153,6 +174,20 @@ impl Routes {
         self.passthrough.iter().any(|opened| {
             path == opened || (opened.ends_with('/') && path.starts_with(opened.as_str()))
         })
+    }
+}
+
+impl Provider {
+    /// Whether a dialect is one of those of the provider's own API, and callgate reads it.
+    pub fn speaks(&self, dialect: Dialect) -> bool {
+        Api::of_dialect(self.dialect) == Api::of_dialect(dialect) && Dialect::ALL.contains(&dialect)
+    }
+}
+
+impl Site {
+    fn new(provider: Provider, target: Target) -> Self {
+        let base = provider.base_url.path().trim_end_matches('/').to_owned();
+        Self { api: Api::of(&provider), provider, target, base }
     }
 }
 

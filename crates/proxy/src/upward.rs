@@ -1,5 +1,7 @@
 //! The request as it goes up: byte for byte, unless calls are restored in it.
 
+use std::borrow::Cow;
+
 use bytes::{Bytes, BytesMut};
 use callgate_wire::Decoder;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -12,9 +14,11 @@ use hyper::body::{Body as _, Incoming};
 use crate::access::{self, Denied, Principal};
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
+use crate::inbound;
 use crate::respond::Refusal;
 use crate::restore;
 use crate::route::Treatment;
+use crate::sign;
 use crate::upstream::RequestBody;
 
 /// The request to send to the provider.
@@ -26,32 +30,37 @@ pub(crate) async fn request(
     body: Incoming,
 ) -> Result<Request<RequestBody>, Refusal> {
     let mut headers = parts.headers;
-    let provider = &exchange.way.site.provider;
-    headers::upward(&mut headers, inner.inspects(exchange.way.treatment));
+    let way = &exchange.way;
+    let mut query = parts.uri.query().map(Cow::from);
+    headers::upward(&mut headers, inner.inspects(way.treatment));
     if principal.swap {
         headers::drop_keys(&mut headers);
+        query = query.and_then(|query| access::without_key(&query).map(Cow::from));
     }
-    if access::holds_key(&headers, parts.uri.query()) {
+    if access::holds_key(&headers, query.as_deref()) {
         return Err(Refusal::Access(Denied::MisplacedKey));
     }
     if principal.swap {
-        let key = provider.api_key.as_ref();
-        key.and_then(|key| headers::swap_key(&mut headers, provider.dialect, key))
+        let key = way.site.provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, way, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
     let body = if body.is_end_stream() {
         RequestBody::Empty
-    } else if restores(inner, exchange) {
-        restored(inner, exchange, &mut headers, body).await?
+    } else if Reasons::of(inner, exchange).any() {
+        read(inner, exchange, Reasons::of(inner, exchange), &mut headers, body).await?
     } else {
         RequestBody::Streamed(body)
     };
-    let path = match parts.uri.query() {
-        Some(query) => format!("{}?{query}", exchange.way.path),
-        None => exchange.way.path.clone(),
+    let path = match query {
+        Some(query) => format!("{}?{query}", way.path),
+        None => way.path.clone(),
     };
     let path: PathAndQuery =
         path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
+    let lent = way.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let ask = sign::Ask { way, method: &parts.method, path: &path };
+    let body = sign::sign(ask, lent, inner.settings.request_body, &mut headers, body).await?;
     let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = path.into();
@@ -59,17 +68,36 @@ pub(crate) async fn request(
     Ok(request)
 }
 
-/// A request is read only if something was taken out of this client's turns before.
-fn restores(inner: &Inner, exchange: &Exchange) -> bool {
-    let carries_turns =
-        matches!(exchange.way.treatment, Treatment::Inspect | Treatment::PassRestored);
-    carries_turns && inner.decider.has_removed(&exchange.binding)
+/// Why a request must be read.
+#[derive(Debug, Clone, Copy)]
+struct Reasons {
+    /// Something was taken out of this client's turns before.
+    restore: bool,
+    /// A policy speaks of the tools it offers.
+    offers: bool,
 }
 
-/// Reads the request and puts back what was taken out of the turns it carries.
-async fn restored(
+impl Reasons {
+    fn of(inner: &Inner, exchange: &Exchange) -> Self {
+        let treatment = exchange.way.treatment;
+        let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
+        Self {
+            restore: carries_turns && inner.decider.has_removed(&exchange.binding),
+            offers: inner.inspects(treatment) && inner.decider.judges_offers(),
+        }
+    }
+
+    fn any(self) -> bool {
+        self.restore || self.offers
+    }
+}
+
+/// Reads the request: judges the tools it offers, and puts back what was taken out of the turns it
+/// carries.
+async fn read(
     inner: &Inner,
     exchange: &Exchange,
+    why: Reasons,
     headers: &mut HeaderMap,
     body: Incoming,
 ) -> Result<RequestBody, Refusal> {
@@ -80,18 +108,21 @@ async fn restored(
         .map_err(|_| Refusal::RequestCoding(coding.clone()))?;
     let sent = collect(body, inner.settings.request_body).await?;
     let plain = decode(decoder, &sent, inner.settings.request_body)?;
-    let restored = std::str::from_utf8(&plain).ok().and_then(|text| {
-        restore::restore(&inner.decider, &exchange.binding, exchange.dialect(), text)
-    });
-    let Some(restored) = restored else { return Ok(RequestBody::Whole(sent)) };
-    if let Some((call, why)) = restored.skipped.first() {
-        let more = restored.skipped.len() - 1;
-        inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
+    let text = std::str::from_utf8(&plain);
+    let mut changed = None;
+    if why.offers {
+        let text = text.map_err(|_| Refusal::BadRequest("it is not UTF-8".to_owned()))?;
+        changed = inbound::judged(inner, exchange, text)?;
     }
-    match restored.body {
+    if why.restore
+        && let Some(text) = changed.as_deref().or(text.ok())
+        && let Some(restored) = restored(inner, exchange, text)
+    {
+        changed = Some(restored);
+    }
+    match changed {
         None => Ok(RequestBody::Whole(sent)),
         Some(body) => {
-            inner.metrics.restored(restored.restored.len());
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
             Ok(RequestBody::Whole(body.into()))
@@ -99,7 +130,19 @@ async fn restored(
     }
 }
 
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
+/// The request with what was taken out of its turns; `None` if nothing was, or it cannot be put back.
+fn restored(inner: &Inner, exchange: &Exchange, text: &str) -> Option<String> {
+    let restored = restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+    if let Some((call, why)) = restored.skipped.first() {
+        let more = restored.skipped.len() - 1;
+        inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
+    }
+    let body = restored.body?;
+    inner.metrics.restored(restored.restored.len());
+    Some(body)
+}
+
+pub(crate) async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Refusal::BadRequest(error.to_string()))?;

@@ -18,18 +18,59 @@ pub(crate) struct Detector {
     /// What stands before the secret, from the first byte of the keyword on; empty if the secret
     /// begins there.
     pub(crate) lead: &'static str,
+    /// What a match looks like from its first byte on, where `lead` and `pattern` do not say it:
+    /// too much is no harm. `KEYWORD` stands for any keyword.
+    pub(crate) form: Option<&'static str>,
     /// The form of the secret. Two patterns and no groups: groups would cost ten times as much.
     pub(crate) pattern: &'static str,
     /// What must not stand beside a match.
     pub(crate) edge: Edge,
     /// The last word: where the secret stands, or that there is none.
     pub(crate) check: fn(&Candidate<'_>) -> Option<Range<usize>>,
+    /// For a secret that may go on behind all that its pattern looks at: whether it has ended.
+    pub(crate) open: Option<fn(&Candidate<'_>) -> Open>,
     /// Texts with the secret. At least one.
     #[cfg(test)]
     pub(crate) hits: &'static [Sample],
     /// Texts that look similar and hold no secret. At least one.
     #[cfg(test)]
     pub(crate) misses: &'static [&'static [&'static str]],
+}
+
+/// What a detector of secrets is, unless it says otherwise.
+pub(crate) const SECRET: Detector = Detector {
+    name: "",
+    what: "",
+    group: Group::Secret,
+    keywords: &[],
+    heads: &[],
+    lead: "",
+    form: None,
+    pattern: "",
+    edge: Edge::Word,
+    check: |_| None,
+    open: None,
+    #[cfg(test)]
+    hits: &[],
+    #[cfg(test)]
+    misses: &[],
+};
+
+/// What a detector of personal data is, unless it says otherwise.
+pub(crate) const PERSONAL: Detector = Detector { group: Group::Personal, ..SECRET };
+
+/// What a detector is that no group has, unless it says otherwise.
+pub(crate) const ALONE: Detector = Detector { group: Group::Alone, ..SECRET };
+
+/// Whether more text could change what a detector says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Open {
+    /// It could not.
+    Settled,
+    /// It is not certain yet whether this is a secret.
+    Waiting,
+    /// It is one, and the text ends inside of it.
+    Inside,
 }
 
 impl std::fmt::Debug for Detector {
@@ -72,13 +113,17 @@ pub(crate) enum Edge {
 impl Edge {
     /// Whether the neighbours of `span` let it be a match.
     pub(crate) fn allows(self, text: &str, span: &Range<usize>) -> bool {
-        let bytes = text.as_bytes();
-        let before = bytes.get(..span.start).unwrap_or(&[]);
-        let left = match before.last() {
+        let behind = text.as_bytes().get(span.end);
+        self.allows_before(text, span.start) && behind.is_none_or(|&byte| !self.joins(byte))
+    }
+
+    /// Whether a match may begin at `start`.
+    pub(crate) fn allows_before(self, text: &str, start: usize) -> bool {
+        let before = text.as_bytes().get(..start).unwrap_or(&[]);
+        match before.last() {
             Some(&byte) => !self.joins(byte) || ends_with_escape(before),
             None => true,
-        };
-        left && bytes.get(span.end).is_none_or(|&byte| !self.joins(byte))
+        }
     }
 
     fn joins(self, byte: u8) -> bool {

@@ -5,9 +5,12 @@
 //! are those the vendors publish: prefix, alphabet, length. Checksums are not checked: a key with a
 //! mistyped last letter is still nothing to show.
 
+mod address;
 mod assignment;
-mod format;
+pub(crate) mod format;
 mod http;
+mod national;
+mod personal;
 mod vendor;
 
 use crate::detector::{Detector, Group};
@@ -19,6 +22,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Detector> {
         .chain(&vendor::DETECTORS)
         .chain(&http::DETECTORS)
         .chain(&assignment::DETECTORS)
+        .chain(&personal::DETECTORS)
+        .chain(&national::DETECTORS)
+        .chain(&address::DETECTORS)
 }
 
 /// What one word asks for.

@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::detector::{Candidate, Detector, Edge, Group};
-use crate::{detectors, word};
+use crate::detector::{Candidate, Detector, Edge, Group, Open};
+use crate::detectors::{self, format};
+use crate::word;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub struct Finding {
 pub fn secrets(text: &str) -> Vec<Finding> {
     let machine = machine();
     let mut found = Vec::new();
-    machine.each(text, 0, &mut |tried| found.extend(tried.span.map(|span| (tried.rank, span))));
+    let mut report = |tried: Tried| found.extend(tried.span.map(|span| (tried.rank, span)));
+    machine.each(text, 0, &mut Blocks::default(), &mut report);
     merge(found, machine)
 }
 
@@ -34,10 +36,29 @@ pub(crate) struct Tried {
     /// The detector's place in its machine.
     pub(crate) rank: usize,
     /// All that its patterns matched, what stands before the secret included.
-    #[expect(dead_code, reason = "for texts in pieces")]
     pub(crate) whole: Range<usize>,
     /// The secret; `None` where the check refused it and nothing inside of it is tried again.
     pub(crate) span: Option<Range<usize>>,
+    /// Whether more text could change it.
+    pub(crate) open: Open,
+}
+
+/// Secrets so long that nothing inside of them is searched for: keys in armour, and runs longer
+/// than a pattern looks. So a text in pieces need not keep them.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks(Vec<Range<usize>>);
+
+impl Blocks {
+    fn add(&mut self, span: &Range<usize>) {
+        self.0.push(span.clone());
+    }
+
+    /// Whether a match at `start` would begin inside of one. They come in the order of the text.
+    pub(crate) fn hide(&self, start: usize) -> bool {
+        let next = self.0.partition_point(|block| block.start < start);
+        let before = next.checked_sub(1).and_then(|at| self.0.get(at));
+        before.is_some_and(|block| start < block.end)
+    }
 }
 
 /// Joins what overlaps. The detectors are ordered from special to general.
@@ -70,7 +91,7 @@ fn whole_chars(text: &str, span: Range<usize>) -> Range<usize> {
 /// How far behind its keyword a pattern is tried. Longer than every key with a known length; a
 /// secret that reaches the end of it goes on to the end of its run (see [`end_of_run`]). This is
 /// what makes the time linear: refused matches may overlap, but none is longer than this.
-const WINDOW: usize = 512;
+pub(crate) const WINDOW: usize = 512;
 
 /// A detector and its patterns, which are compiled when they are first needed.
 #[derive(Debug)]
@@ -105,6 +126,15 @@ impl Loaded {
         allowed.then_some(Candidate { text, whole, secret, cut })
     }
 
+    /// How a match looks from its first byte on.
+    pub(crate) fn form(&self) -> String {
+        let Detector { lead, pattern, form, keywords, .. } = self.detector;
+        match form {
+            None => format!("(?:{lead})(?:{pattern})"),
+            Some(form) => form.replace("KEYWORD", &format!("(?:{})", keywords.join("|"))),
+        }
+    }
+
     fn lead(&self) -> &Regex {
         self.lead.get_or_init(|| compile(self.detector.lead))
     }
@@ -123,7 +153,7 @@ fn compile(pattern: &str) -> Regex {
 }
 
 /// Where the run that holds `from` ends: before a space, a quote or a backslash.
-fn end_of_run(text: &str, from: usize) -> usize {
+pub(crate) fn end_of_run(text: &str, from: usize) -> usize {
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\');
     let rest = text.as_bytes().get(from..).unwrap_or(&[]);
     from + rest.iter().position(ends).unwrap_or(rest.len())
@@ -178,9 +208,19 @@ impl Machine {
         &self.detectors
     }
 
+    pub(crate) fn is_armour(&self, rank: usize) -> bool {
+        self.detectors.get(rank).is_some_and(|it| it.detector.keywords == format::ARMOUR)
+    }
+
     /// Tries every detector wherever it may match in `text` from the byte `from` on; what stands
     /// before is only looked at.
-    pub(crate) fn each(&self, text: &str, from: usize, report: &mut dyn FnMut(Tried)) {
+    pub(crate) fn each(
+        &self,
+        text: &str,
+        from: usize,
+        blocks: &mut Blocks,
+        report: &mut dyn FnMut(Tried),
+    ) {
         // For each detector, where its last match ended: keywords inside of it are not tried
         // again. Most texts are short and have no keyword, so it is made when there is one.
         let mut done: Vec<usize> = Vec::new();
@@ -189,12 +229,12 @@ impl Machine {
             for hit in keywords.find_overlapping_iter(input) {
                 let Some(ranks) = self.of_keyword.get(hit.pattern().as_usize()) else { continue };
                 for &rank in ranks {
-                    self.attempt(text, hit.start(), rank, &mut done, report);
+                    self.attempt(text, hit.start(), rank, &mut done, blocks, report);
                 }
             }
         }
         if !self.of_word.is_empty() {
-            self.each_word(text, from, &mut done, report);
+            self.each_word(text, from, &mut done, blocks, report);
         }
     }
 
@@ -203,6 +243,7 @@ impl Machine {
         text: &str,
         from: usize,
         done: &mut Vec<usize>,
+        blocks: &mut Blocks,
         report: &mut dyn FnMut(Tried),
     ) {
         let bytes = text.as_bytes();
@@ -211,7 +252,7 @@ impl Machine {
             for &rank in &self.of_word {
                 let heads = self.detectors.get(rank).map_or(&[][..], |it| it.detector.heads);
                 if heads.iter().any(|head| word::begins(rest, head)) {
-                    self.attempt(text, start, rank, done, report);
+                    self.attempt(text, start, rank, done, blocks, report);
                 }
             }
         }
@@ -224,27 +265,37 @@ impl Machine {
         start: usize,
         rank: usize,
         done: &mut Vec<usize>,
+        blocks: &mut Blocks,
         report: &mut dyn FnMut(Tried),
     ) {
+        if blocks.hide(start) {
+            return;
+        }
         done.resize(self.detectors.len(), 0);
         let Some(done) = done.get_mut(rank).filter(|done| **done <= start) else { return };
         let Some(loaded) = self.detectors.get(rank) else { return };
         let Some(candidate) = loaded.candidate(text, start) else { return };
+        let mut open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
         match (loaded.detector.check)(&candidate) {
             Some(mut span) => {
-                if candidate.cut && span.end == candidate.whole.end {
+                let long = candidate.cut && span.end == candidate.whole.end;
+                if long {
                     span.end = end_of_run(text, span.end);
+                    open = if span.end == text.len() { Open::Inside } else { Open::Settled };
                 }
                 let span = whole_chars(text, span);
+                if long || loaded.detector.keywords == format::ARMOUR {
+                    blocks.add(&span);
+                }
                 *done = span.end.max(candidate.whole.end);
                 let whole = span.start.min(candidate.whole.start)..*done;
-                report(Tried { rank, whole, span: Some(span) });
+                report(Tried { rank, whole, span: Some(span), open });
             }
             // No part of a refused token is a token, but what follows a refused name may hold
             // another name: `token: password=...`.
-            None if loaded.detector.edge != Edge::Free => {
+            None if loaded.detector.edge != Edge::Free || open == Open::Waiting => {
                 *done = candidate.whole.end;
-                report(Tried { rank, whole: candidate.whole, span: None });
+                report(Tried { rank, whole: candidate.whole, span: None, open });
             }
             None => {}
         }

@@ -19,7 +19,9 @@
 //! does not find a secret that was taken apart or encoded on purpose. A key without a published
 //! form, and without a telling name before it, is not found. It makes leaks rare, not impossible.
 
+mod ahead;
 mod base64;
+mod checksum;
 mod detector;
 mod detectors;
 mod find;

@@ -4,12 +4,14 @@ mod build;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::find::Machine;
+use crate::ahead::Ahead;
+use crate::detector::{Edge, Open};
+use crate::find::{Blocks, Machine, Tried};
 use crate::flow::Flow;
 use crate::replace::{Replace, replace};
 pub use build::{Builder, Unusable};
@@ -28,6 +30,18 @@ pub(crate) struct Inner {
     pub(crate) words: Option<Words>,
     /// What becomes of the hits of each source; nothing said is [`Replace::Typed`].
     pub(crate) replaces: Vec<Replace>,
+    /// How all of them begin, in the order of `begin`. Built when the first text in pieces comes:
+    /// whoever has whole texts needs none.
+    pub(crate) ahead: OnceLock<Option<Ahead>>,
+    pub(crate) begin: Vec<Begin>,
+}
+
+/// What may begin, and where it may not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Begin {
+    Detector { rank: usize, edge: Edge },
+    Pattern(usize),
+    Word(usize),
 }
 
 /// A pattern of the caller's.
@@ -38,12 +52,43 @@ pub(crate) struct Pattern {
     pub(crate) regex: Regex,
 }
 
+/// What a search has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// By where they begin.
+    pub(crate) hits: Vec<Hit>,
+    /// Places that were judged as a whole: a text in pieces must not be divided there.
+    pub(crate) whole: Vec<Range<usize>>,
+    pub(crate) blocks: Blocks,
+    /// The first place of which it is not certain yet what it is.
+    pub(crate) waiting: Option<Waiting>,
+    /// The text ends inside of this one.
+    pub(crate) inside: Option<Inside>,
+}
+
+/// Something that more text will decide.
+#[derive(Debug, Clone)]
+pub(crate) struct Waiting {
+    pub(crate) start: usize,
+    /// The detector's place in its machine.
+    pub(crate) rank: usize,
+}
+
+/// A secret that goes on behind the end of the text.
+#[derive(Debug, Clone)]
+pub(crate) struct Inside {
+    pub(crate) start: usize,
+    /// It is a key in armour, and not a long run.
+    pub(crate) armour: bool,
+}
+
 /// All words of the caller's, in one automaton.
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) automaton: AhoCorasick,
     /// For each word of it.
     pub(crate) of: Vec<(usize, Arc<str>)>,
+    pub(crate) texts: Vec<String>,
 }
 
 /// Something that was found.
@@ -66,7 +111,7 @@ impl Set {
     /// Everything in `text` that was asked for, by where it begins. Hits of one detector, pattern
     /// or list of words never overlap, those of two may.
     pub fn find(&self, text: &str) -> Vec<Hit> {
-        self.0.find(text, 0)
+        self.0.search(text, 0).hits
     }
 
     /// Whether there is anything of it in `text`.
@@ -103,26 +148,67 @@ impl Inner {
     }
 
     /// Everything from the byte `from` on. What stands before is only looked at.
-    pub(crate) fn find(&self, text: &str, from: usize) -> Vec<Hit> {
-        let mut hits = Vec::new();
-        self.machine.each(text, from, &mut |tried| {
-            if let (Some(span), Some((kind, sources))) = (tried.span, self.asked.get(tried.rank)) {
-                hits.extend(sources.iter().map(|source| Hit {
-                    source: *source,
-                    kind: Arc::clone(kind),
-                    span: span.clone(),
-                }));
-            }
-        });
+    pub(crate) fn search(&self, text: &str, from: usize) -> Seen {
+        let mut seen = Seen::default();
+        let mut blocks = Blocks::default();
+        self.machine.each(text, from, &mut blocks, &mut |tried| self.note(tried, &mut seen));
         for pattern in &self.patterns {
-            pattern.each(text, from, &mut |span| hits.push(pattern.hit(span)));
+            pattern.each(text, from, &blocks, &mut |span| seen.hits.push(pattern.hit(span)));
         }
         if let Some(words) = &self.words {
-            words.each(text, from, &mut |hit| hits.push(hit));
+            words.each(text, from, &blocks, &mut |hit| seen.hits.push(hit));
         }
         // Stable: of two at the same place the detector comes first, then as they were given.
-        hits.sort_by_key(|hit| hit.span.start);
-        hits
+        seen.hits.sort_by_key(|hit| hit.span.start);
+        seen.blocks = blocks;
+        seen
+    }
+
+    /// Whose something is that was held back for too long, and what it is called.
+    pub(crate) fn name_of(&self, begin: Option<Begin>, seen: &Seen) -> (usize, Arc<str>) {
+        let rank = match begin {
+            Some(Begin::Detector { rank, .. }) => Some(rank),
+            _ => seen.waiting.as_ref().map(|waiting| waiting.rank),
+        };
+        let detector = rank.and_then(|rank| {
+            let (kind, sources) = self.asked.get(rank)?;
+            Some((*sources.first()?, Arc::clone(kind)))
+        });
+        let of_begin = match begin {
+            Some(Begin::Pattern(at)) => {
+                self.patterns.get(at).map(|it| (it.source, Arc::clone(&it.kind)))
+            }
+            Some(Begin::Word(at)) => self.words.as_ref().and_then(|it| it.of.get(at)).cloned(),
+            _ => None,
+        };
+        let hit = seen.hits.first().map(|hit| (hit.source, Arc::clone(&hit.kind)));
+        let first = || {
+            let pattern = self.patterns.first().map(|it| (it.source, Arc::clone(&it.kind)));
+            pattern.unwrap_or_else(|| (0, Arc::from("undecided")))
+        };
+        of_begin.or(detector).or(hit).unwrap_or_else(first)
+    }
+
+    fn note(&self, tried: Tried, seen: &mut Seen) {
+        let Tried { rank, whole, span, open } = tried;
+        let start = whole.start;
+        match open {
+            Open::Settled => {}
+            Open::Waiting if seen.waiting.as_ref().is_some_and(|it| it.start <= start) => {}
+            Open::Waiting => seen.waiting = Some(Waiting { start, rank }),
+            Open::Inside => {
+                seen.inside = Some(Inside { start, armour: self.machine.is_armour(rank) })
+            }
+        }
+        seen.whole.push(whole);
+        if let (Some(span), Some((kind, sources))) = (span, self.asked.get(rank)) {
+            let hit = |source: &usize| Hit {
+                source: *source,
+                kind: Arc::clone(kind),
+                span: span.clone(),
+            };
+            seen.hits.extend(sources.iter().map(hit));
+        }
     }
 }
 
@@ -132,31 +218,29 @@ impl Pattern {
     }
 
     /// A match of nothing is none.
-    pub(crate) fn each(&self, text: &str, from: usize, report: &mut dyn FnMut(Range<usize>)) {
+    fn each(&self, text: &str, from: usize, blocks: &Blocks, report: &mut dyn FnMut(Range<usize>)) {
         let mut at = from;
-        while let Some(found) = self.regex.find_at(text, at) {
-            if found.is_empty() {
-                at = text.ceil_char_boundary(found.end() + 1);
+        while at <= text.len() {
+            let Some(found) = self.regex.find_at(text, at) else { break };
+            if found.is_empty() || blocks.hide(found.start()) {
+                at = text.ceil_char_boundary(found.start() + 1).max(found.start() + 1);
             } else {
                 report(found.range());
                 at = found.end();
-            }
-            if at > text.len() || found.end() == text.len() {
-                break;
             }
         }
     }
 }
 
 impl Words {
-    pub(crate) fn each(&self, text: &str, from: usize, report: &mut dyn FnMut(Hit)) {
+    fn each(&self, text: &str, from: usize, blocks: &Blocks, report: &mut dyn FnMut(Hit)) {
         let input = aho_corasick::Input::new(text).span(from..text.len());
         let mut ends: Vec<(usize, usize)> = Vec::new();
         for found in self.automaton.find_overlapping_iter(input) {
             let Some((source, kind)) = self.of.get(found.pattern().as_usize()) else { continue };
             let span = found.range();
             let again = ends.iter().any(|(of, end)| of == source && *end > span.start);
-            if is_whole_word(text, &span) && !again {
+            if is_whole_word(text, &span) && !again && !blocks.hide(span.start) {
                 ends.retain(|(of, _)| of != source);
                 ends.push((*source, span.end));
                 report(Hit { source: *source, kind: Arc::clone(kind), span });
@@ -166,7 +250,7 @@ impl Words {
 }
 
 /// Whether no letter or digit stands beside it, unless it ends with something else itself.
-fn is_whole_word(text: &str, span: &Range<usize>) -> bool {
+pub(crate) fn is_whole_word(text: &str, span: &Range<usize>) -> bool {
     let (before, rest) = text.split_at_checked(span.start).unwrap_or(("", text));
     let (word, behind) = rest.split_at_checked(span.len()).unwrap_or((rest, ""));
     let joins = |a: Option<char>, b: Option<char>| {

@@ -5,49 +5,9 @@ use std::borrow::Cow;
 use callgate_call::json::{Value, quote};
 use callgate_scan::{redact, redact_json, secrets};
 use proptest::prelude::*;
+use support::{border, noise, secret};
 
-/// Real forms, each with a part that differs from key to key.
-fn secret() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "[A-Z2-7]{16}".prop_map(|body| format!("AKI{}{body}", "A")),
-        "[a-z0-9]{28}".prop_map(|body| format!("gh{}Q7z4Rk2p{body}", "p_")),
-        "[A-Za-z0-9_-]{60}".prop_map(|body| format!("sk-{}Q7z4Rk2pXw{body}", "ant-api03-")),
-        "[A-Za-z0-9]{40}".prop_map(|body| format!("sk-{}Q7z4Rk2pXw{body}", "proj-")),
-        "[A-Za-z0-9]{43}".prop_map(|body| format!("c{}Q7z4Rk2pXw{body}", "g_")),
-        "[0-9a-f]{32}".prop_map(|body| format!("da{}{body}", "pi")),
-        "[A-Za-z0-9_-]{43}".prop_map(|body| {
-            format!("{}IUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxIn0.{body}", "eyJhbGciOiJ")
-        }),
-        "[A-Za-z0-9+/]{64}".prop_map(|body| {
-            let kind = "PRIVATE KEY-----";
-            format!("-----BEGIN {kind}\nMIIabc123{body}\n-----END {kind}")
-        }),
-    ]
-}
-
-/// Text of any kind, with much in it that looks like a beginning.
-fn noise() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        any::<String>(),
-        "[ -~]{0,20}",
-        Just("password=".to_owned()),
-        Just("\"api_key\": \"".to_owned()),
-        Just("://a:b@".to_owned()),
-        Just("Authorization: Bearer ".to_owned()),
-        Just("sk-ant-".to_owned()),
-        Just("-----BEGIN PRIVATE KEY-----\n".to_owned()),
-        Just("\\\"".to_owned()),
-        Just("\n".to_owned()),
-        secret(),
-    ];
-    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
-}
-
-/// What may stand beside a secret: no letter, digit, `_` or `-`.
-fn border() -> impl Strategy<Value = String> {
-    prop::sample::select(vec!["", " ", "\n", "\"", "'", "=", ",", "(", ")", "\\n", "<", ";", "é"])
-        .prop_map(str::to_owned)
-}
+mod support;
 
 fn json() -> impl Strategy<Value = Value> {
     let text = || prop_oneof![noise(), secret(), any::<String>()];

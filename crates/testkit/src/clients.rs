@@ -5,6 +5,9 @@
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
 mod bedrock;
+mod cohere;
+mod gemini;
+mod responses;
 
 use std::collections::BTreeMap;
 
@@ -36,6 +39,9 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("each piece", chat_pieces(&events));
         }
         Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
+        Dialect::Cohere => readings.extend(cohere::readings(&events)),
+        Dialect::Responses => readings.extend(responses::readings(&events)),
+        Dialect::Gemini => readings = gemini::readings(&text),
         _ => {}
     }
     readings
@@ -97,6 +103,9 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
             }
         }
         Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
+        Dialect::Cohere => calls.extend(cohere::whole(document)),
+        Dialect::Responses => calls = responses::of_body(document),
+        Dialect::Gemini => calls = gemini::whole(document),
         _ => {}
     }
     calls

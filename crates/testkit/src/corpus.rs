@@ -71,6 +71,10 @@ pub enum Allow {
     Refused,
 }
 
+/// The names of a body, by the form it comes in.
+const FORMS: [&str; 4] =
+    ["upstream.sse", "upstream.ndjson", "upstream.eventstream", "upstream.json"];
+
 /// The folder.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
@@ -103,10 +107,12 @@ fn case(dialect: Dialect, folder: PathBuf) -> Case {
     let about = std::fs::read_to_string(folder.join("case.toml"))
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let about = toml::from_str(&about).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let streams = ["sse", "eventstream"].map(|kind| folder.join(format!("upstream.{kind}")));
-    let stream = streams.into_iter().find(|stream| stream.exists());
-    let is_stream = stream.is_some();
-    let body = stream.unwrap_or_else(|| folder.join("upstream.json"));
-    let body = std::fs::read(&body).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let found = FORMS.into_iter().map(|form| (form, folder.join(form)));
+    let (form, body) = found
+        .filter_map(|(form, file)| Some((form, std::fs::read(file).ok()?)))
+        .next()
+        .unwrap_or_else(|| panic!("{name}: no {FORMS:?}"));
+    // A JSON array is how Gemini streams without events.
+    let is_stream = form != "upstream.json" || body.trim_ascii_start().starts_with(b"[");
     Case { name: format!("{}/{name}", dialect.as_str()), dialect, folder, body, is_stream, about }
 }

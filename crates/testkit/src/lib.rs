@@ -2,8 +2,9 @@
 //!
 //! [`drive`] runs a response through the gate in any chunking; [`clients`] reads what came out the
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
-//! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses; [`sdk`]
-//! runs the official clients.
+//! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses, [`shapes`]
+//! tells them in other ways; [`sdk`] runs the official clients; [`table`] keeps what tests found in
+//! the documentation.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
 //! it, `provider` a scripted model that checks what a real one checks, `http` a plain client.
@@ -26,5 +27,7 @@ pub mod http;
 #[cfg(feature = "servers")]
 pub mod provider;
 pub mod sdk;
+pub mod shapes;
+pub mod table;
 #[cfg(feature = "servers")]
 pub mod upstream;

@@ -9,6 +9,7 @@
 //! the words of the provider.
 
 mod anthropic;
+mod gemini;
 mod openai_chat;
 mod scripts;
 
@@ -23,14 +24,14 @@ pub use scripts::{POLICY, SCRIPTS, Scripted, TOOLS};
 /// One part of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// What the model thought, signed. Only Anthropic.
+    /// What the model thought, signed. Not in Chat.
     Thinking {
         /// The thought.
         text: String,
         /// Its proof.
         signature: String,
     },
-    /// A thought nobody may read. Only Anthropic.
+    /// A thought nobody may read. Not in Chat.
     Redacted(String),
     /// What it said.
     Text(String),
@@ -104,6 +105,10 @@ impl Provider {
             openai_chat::answer(self, &request.body)
         } else if path.ends_with("/messages") {
             anthropic::answer(self, &request.body)
+        } else if path.ends_with(":generateContent") {
+            gemini::answer(self, &request.body, false)
+        } else if path.ends_with(":streamGenerateContent") {
+            gemini::answer(self, &request.body, true)
         } else if path.ends_with("/count_tokens") {
             anthropic::count(self, &request.body)
         } else {

@@ -14,6 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
+use callgate_dialect::Dialect;
 use serde_json::{Value, json};
 
 use crate::corpus::Case;
@@ -58,34 +59,55 @@ impl Interpreters {
     }
 
     /// The drivers that hold conversations, and the clients of each.
-    pub fn talkers(&self) -> [(Driver, &'static [&'static str]); 2] {
+    pub fn talkers(&self) -> [(Driver, Vec<&'static str>); 2] {
         [
-            (Driver::start(&self.python, "python/converse.py"), &PYTHON),
-            (Driver::start(&self.node, "node/converse.mjs"), &NODE),
+            (Driver::start(&self.python, "python/converse.py"), spoken(&PYTHON)),
+            (Driver::start(&self.node, "node/converse.mjs"), spoken(&NODE)),
         ]
     }
 }
 
-/// The clients of `converse.py`.
-const PYTHON: [&str; 4] = [
+/// The clients of dialects that callgate speaks.
+fn spoken(clients: &[&'static str]) -> Vec<&'static str> {
+    let known = |client: &&str| Dialect::ALL.contains(&dialect_of(client));
+    clients.iter().copied().filter(known).collect()
+}
+
+/// What a client that holds conversations speaks.
+pub fn dialect_of(client: &str) -> Dialect {
+    match client {
+        client if client.contains("anthropic") => Dialect::Anthropic,
+        client if client.contains("google") => Dialect::Gemini,
+        _ => Dialect::OpenAiChat,
+    }
+}
+
+/// The clients of `converse.py` that the scripted model understands.
+const PYTHON: [&str; 6] = [
     "anthropic-python stream()",
     "anthropic-python create()",
     "openai-python stream()",
     "openai-python create()",
+    "google-genai python generate_content_stream()",
+    "google-genai python generate_content()",
 ];
 
-/// The clients of `converse.mjs`.
-const NODE: [&str; 10] = [
+/// The clients of `converse.mjs` that the scripted model understands.
+const NODE: [&str; 14] = [
     "anthropic-typescript stream()",
     "anthropic-typescript create()",
     "openai-node stream()",
     "openai-node create()",
+    "google-genai js generateContentStream()",
+    "google-genai js generateContent()",
     "vercel anthropic streamText",
     "vercel anthropic generateText",
     "vercel openai streamText",
     "vercel openai generateText",
     "vercel openai-compatible streamText",
     "vercel openai-compatible generateText",
+    "vercel google streamText",
+    "vercel google generateText",
 ];
 
 /// A driver that runs. Dropping it ends it.

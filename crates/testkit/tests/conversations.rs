@@ -83,9 +83,10 @@ fn a_turn_that_lost_a_call_is_refused() {
 
 /// What a gate makes of an answer, where nobody puts removed calls back.
 fn filtered(request: &Request, answer: Answer) -> Answer {
-    let dialect = match request.path.ends_with("/messages") {
-        true => Dialect::Anthropic,
-        false => Dialect::OpenAiChat,
+    let dialect = match request.path.as_str() {
+        path if path.ends_with("/messages") => Dialect::Anthropic,
+        path if path.contains("enerateContent") => Dialect::Gemini,
+        _ => Dialect::OpenAiChat,
     };
     let policies = drive::deny_names(&["delete_all"]);
     answer.map_body(|body| {

@@ -160,6 +160,7 @@ fn denied(case: &Case, run: &Run) {
             Dialect::Anthropic => r#""stop_reason":"tool_use""#,
             Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
             Dialect::Converse => r#""stopReason":"tool_use""#,
+            Dialect::Cohere => r#""finish_reason":"TOOL_CALL""#,
             _ => return,
         };
         assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());

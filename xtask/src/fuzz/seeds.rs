@@ -19,6 +19,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "sse" => with_head(bodies(root, "corpus", "sse")?),
         "anthropic" => with_head(bodies(root, "corpus/anthropic", "sse")?),
         "openai_chat" => with_head(bodies(root, "corpus/openai-chat", "sse")?),
+        "cohere" => with_head(bodies(root, "corpus/cohere", "sse")?),
         "policy" => rule_files(root)?,
         _ => Vec::new(),
     });

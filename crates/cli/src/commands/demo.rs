@@ -17,7 +17,7 @@ use callgate_dialect::Dialect;
 use callgate_facts::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
 use callgate_policy::{Policies, Source};
-use callgate_proxy::{Mode, Provider, Server, Settings, Timeouts};
+use callgate_proxy::{Inbound, Mode, Provider, Server, Settings, Timeouts};
 
 use crate::args;
 use crate::exit::Exit;
@@ -101,6 +101,7 @@ fn settings(model: &model::Model) -> Result<Settings> {
             api_key: None,
         }],
         mode: Mode::Full,
+        inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         malformed: Malformed::Withhold,
         limits: Limits::default(),

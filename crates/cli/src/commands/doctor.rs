@@ -85,7 +85,7 @@ fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
         not.push(format!("{calls}: `gateway.mode` is `{}`", word_for(Mode::Off)));
     } else {
         for dialect in Dialect::ALL {
-            let speaks = resolved.proxy.providers.iter().filter(|one| one.dialect == dialect);
+            let speaks = resolved.proxy.providers.iter().filter(|one| one.speaks(dialect));
             let names: Vec<&str> = speaks.map(|provider| provider.name.as_str()).collect();
             if !names.is_empty() {
                 enforced.push(format!("{calls}: {} ({})", dialect.as_str(), names.join(", ")));

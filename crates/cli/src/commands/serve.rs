@@ -26,7 +26,7 @@ use crate::render::{self, hinted};
 use signals::Signals;
 
 /// The surfaces a gateway serves.
-const SERVED: [Surface; 1] = [Surface::Response];
+const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let mut resolved = callgate_config::load(config, &SERVED)?;

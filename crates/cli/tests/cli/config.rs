@@ -25,6 +25,17 @@ store     sqlite:[DIR]/.local/state/callgate/callgate.db (on disk before a call 
 mode      full
 providers anthropic: https://api.anthropic.com/ (anthropic)
           openai: https://api.openai.com/v1 (openai-chat)
+          gemini: https://generativelanguage.googleapis.com/ (gemini)
+          vertex: https://aiplatform.googleapis.com/ (gemini)
+          code-assist: https://cloudcode-pa.googleapis.com/ (gemini)
+          mistral: https://api.mistral.ai/v1 (openai-chat)
+          cohere: https://api.cohere.com/ (cohere)
+          xai: https://api.x.ai/v1 (openai-chat)
+          deepseek: https://api.deepseek.com/ (openai-chat)
+          groq: https://api.groq.com/openai/v1 (openai-chat)
+          openrouter: https://openrouter.ai/api/v1 (openai-chat)
+          ollama: http://127.0.0.1:11434/ (ollama)
+          vllm: http://127.0.0.1:8000/v1 (openai-chat)
 policies  builtin:starter (13 rules)
           no problems
 ";
@@ -42,7 +53,7 @@ fn a_whole_file_as_json() {
     assert_eq!(found["store"], "sqlite:records.db");
     assert_eq!(found["policies"], json!(["my.yaml"]));
     assert_eq!(found["rules"], 1);
-    assert_eq!(found["providers"][2]["name"], "mine");
+    assert_eq!(found["providers"][13]["name"], "mine");
 }
 
 #[test]

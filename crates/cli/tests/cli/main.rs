@@ -8,6 +8,7 @@
 
 mod check;
 mod config;
+mod dialects;
 mod doctor;
 mod filter;
 mod init;

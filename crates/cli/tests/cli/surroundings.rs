@@ -51,7 +51,7 @@ fn wrong_usage() {
         (&[], "Usage: callgate [OPTIONS] <COMMAND>"),
         (&["chek"], "unrecognized subcommand 'chek'"),
         (&["filter"], "--dialect <DIALECT>"),
-        (&["filter", "--dialect", "gemini"], "[possible values: anthropic, openai-chat]"),
+        (&["filter", "--dialect", "smalltalk"], "[possible values: anthropic, openai-chat"),
         (&["check", "--input", "{}"], "--tool <NAME>"),
         (&["check", "--tool", "Bash", "--jsonl", "x"], "cannot be used with"),
     ];

@@ -132,15 +132,21 @@ fn not_told(talk: &Talk, requests: &[Request]) -> Option<String> {
     None
 }
 
-/// The result of a call in a request: a block of Anthropic's, or a message of Chat's.
+/// The result of a call in a request: a message of Chat's, an item of Responses, a block of
+/// Anthropic's or a part of Gemini's.
 fn result_of(body: &Value, call: &str) -> Option<Value> {
-    let messages = body["messages"].as_array()?;
-    messages.iter().find_map(|message| {
-        if message["tool_call_id"] == call {
+    let lists = ["messages", "input", "contents"].map(|key| body[key].as_array());
+    lists.into_iter().flatten().flatten().find_map(|message| {
+        if message["tool_call_id"] == call
+            || (message["type"] == "function_call_output" && message["call_id"] == call)
+        {
             return Some(message.clone());
         }
-        let blocks = message["content"].as_array()?;
-        let is_result = |block: &&Value| block["tool_use_id"] == call && block["is_error"] == true;
-        blocks.iter().find(is_result).cloned()
+        let blocks = ["content", "parts"].map(|key| message[key].as_array());
+        let is_result = |block: &&Value| {
+            (block["tool_use_id"] == call && block["is_error"] == true)
+                || block["functionResponse"]["id"] == call
+        };
+        blocks.into_iter().flatten().flatten().find(is_result).cloned()
     })
 }

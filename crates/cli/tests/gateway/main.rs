@@ -12,12 +12,14 @@
 )]
 
 mod access;
+mod bedrock;
 mod bodies;
 mod conversations;
 mod failures;
 mod framing;
 mod headers;
 mod http2;
+mod inbound;
 mod official;
 mod operation;
 mod policies;

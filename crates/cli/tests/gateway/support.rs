@@ -64,8 +64,8 @@ pub(crate) fn corpus_server() -> Upstream {
 }
 
 fn from_corpus(cases: &[Case], request: &Request) -> Answer {
-    let body = request.json();
-    let mut words = body["model"].as_str().unwrap_or_default().split('-').skip(1);
+    let model = asked_model(request);
+    let mut words = model.split('-').skip(1);
     let number = words.next().and_then(|word| word.parse::<usize>().ok());
     let Some(case) = number.and_then(|number| cases.get(number)) else {
         return Answer::json(400, r#"{"error":{"message":"no such case"}}"#);
@@ -79,6 +79,15 @@ fn from_corpus(cases: &[Case], request: &Request) -> Answer {
         }
     }
     if codings.is_empty() { answer } else { answer.encoded(&codings) }
+}
+
+/// The model that a request asks for: in its body, or in its path as with Gemini and Bedrock.
+fn asked_model(request: &Request) -> String {
+    if let Some(model) = request.json()["model"].as_str() {
+        return model.to_owned();
+    }
+    let mut segments = request.path.split(['/', ':', '?']);
+    segments.find(|segment| segment.starts_with("case-")).unwrap_or_default().to_owned()
 }
 
 /// A case of the corpus as a provider serves it.

@@ -64,7 +64,7 @@ impl<'n> Section<'n> {
         for key in keys.iter().filter(|key| fields.get(key).is_none()) {
             problems
                 .add(at.span, format!("`{}` has no `{key}`", self.shown))
-                .hint("only the providers `anthropic` and `openai` are built in");
+                .hint(format!("these are built in: {}", providers::known_names()));
         }
     }
 

@@ -180,6 +180,23 @@ impl Read for Reader {
         Ok(reading)
     }
 
+    /// The texts of the blocks that stand whole in a message.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let whole = document(data);
+        let message = crate::json::member(data, whole, "message").unwrap_or(whole);
+        let Some(content) = crate::json::member(data, message, "content") else {
+            return Vec::new();
+        };
+        let mut json = Json::at(data, content);
+        let mut texts = Vec::new();
+        let Ok(mut blocks) = json.array() else { return texts };
+        while let Ok(true) = blocks.next(&mut json) {
+            let Ok(block) = read_block(&mut json) else { break };
+            texts.extend(block.text.map(|text| inside(&text)));
+        }
+        texts
+    }
+
     /// Whatever is open may have been the frame's block. Before a message blocks cannot be told
     /// apart.
     fn contain(&mut self) -> bool {
@@ -460,17 +477,22 @@ impl BlockHead<'_> {
 
 /// The original block of a removed call, with its arguments in place.
 pub(crate) fn with_input(block: &str, arguments: &str) -> String {
+    input_edits(block, document(block), arguments).apply(block)
+}
+
+/// Puts other arguments into the block at `at`.
+pub(super) fn input_edits(data: &str, at: Span, arguments: &str) -> Edits {
     // Anything but one strict document could add members of its own.
     let arguments = match Value::parse(arguments) {
         Ok(_) => arguments,
         Err(_) => "{}",
     };
     let mut edits = Edits::default();
-    match crate::json::member(block, document(block), "input") {
+    match crate::json::member(data, at, "input") {
         Some(span) => edits.replace(span, arguments),
-        None => edits.insert(document(block).start + 1, format!("\"input\":{arguments},")),
+        None => edits.insert(at.start + 1, format!("\"input\":{arguments},")),
     }
-    edits.apply(block)
+    edits
 }
 
 fn is_empty_object(text: &str) -> bool {

@@ -3,9 +3,11 @@
 use callgate_call::json::{Span, quote};
 use callgate_wire::Frame;
 
-use super::read::with_input;
-use crate::event::{BlockStep, Carrier, Fate, Finish, Part, Reading, Slot, What};
-use crate::json::{Edits, document, elements};
+use super::read::{input_edits, with_input};
+use crate::event::{
+    ArgumentsPiece, BlockStep, Carrier, Fate, Finish, Part, Piece, Reading, Slot, What,
+};
+use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
@@ -69,7 +71,16 @@ impl Write for Writer {
                 Some(index) => edits.replace(index, number.to_string()),
                 None => edits.insert(document(data).start + 1, format!("\"index\":{number},")),
             }
-            return leave(frame, data, reading, edits, out);
+            let whole = call.and_then(|place| reading.parts.get(place)).zip(fate);
+            let Some((part, Fate::Whole(call))) = whole else {
+                return leave(frame, data, reading, edits, out);
+            };
+            if came_whole(part) {
+                edits.append(input_edits(data, part.at, &call.arguments));
+                return leave(frame, data, reading, edits, out);
+            }
+            leave(frame, data, reading, edits, out);
+            return arguments(frame, number, &call.arguments, out);
         }
         let mut edits = Edits::default();
         self.edit_blocks(data, reading, fates, &mut edits);
@@ -109,6 +120,21 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
+    /// Ends the message as the API does where its own filter stopped it.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        Self::begin(frame, out);
+        self.open_call = None;
+        for (_, number) in std::mem::take(&mut self.open) {
+            let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
+            frame.another(Some("content_block_stop"), &stop, out);
+        }
+        self.say(frame, text, out);
+        let delta = "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\
+                     \"stop_sequence\":null},\"usage\":{\"output_tokens\":0}}";
+        frame.another(Some("message_delta"), delta, out);
+        frame.another(Some("message_stop"), "{\"type\":\"message_stop\"}", out);
+    }
+
     /// Ends the call that is open, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };
@@ -120,6 +146,17 @@ impl Write for Writer {
 }
 
 impl Writer {
+    /// Begins a message, where the frame that would have begun it does not leave.
+    fn begin(frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let kind = member(data, document(data), "type").map(|span| span.of(data));
+        if kind == Some("\"message_start\"") {
+            let start =
+                format!("{{\"type\":\"message_start\",\"message\":{}}}", message("", "null"));
+            frame.another(Some("message_start"), &start, out);
+        }
+    }
+
     /// Says `text` in a block of its own.
     fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let n = self.left;
@@ -183,8 +220,12 @@ impl Writer {
         };
         let left = (0..blocks.len()).filter(|place| !gone(*place)).count();
         for span in &blocks {
-            if let Some(Fate::Notice(text)) = fate_at(*span) {
-                edits.replace(*span, text_block(text));
+            match fate_at(*span) {
+                Some(Fate::Notice(text)) => edits.replace(*span, text_block(text)),
+                Some(Fate::Whole(call)) => {
+                    edits.append(input_edits(data, *span, &call.arguments));
+                }
+                _ => {}
             }
         }
         edits.remove(&blocks, gone);
@@ -206,6 +247,34 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
         quote(kind),
         quote(message)
     )
+}
+
+/// The message that answers instead of one a guardrail stopped.
+pub(super) fn blocked_body(text: &str) -> String {
+    message(&text_block(text), "\"refusal\"")
+}
+
+fn message(content: &str, stop_reason: &str) -> String {
+    format!(
+        "{{\"id\":\"msg_blocked\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"\",\
+         \"content\":[{content}],\"stop_reason\":{stop_reason},\"stop_sequence\":null,\
+         \"usage\":{{\"input_tokens\":0,\"output_tokens\":0}}}}"
+    )
+}
+
+/// All arguments of a call in one piece, behind its start.
+fn arguments(frame: &Frame<'_>, number: u32, arguments: &str, out: &mut Vec<u8>) {
+    let delta = format!(
+        "{{\"type\":\"content_block_delta\",\"index\":{number},\
+         \"delta\":{{\"type\":\"input_json_delta\",\"partial_json\":{}}}}}",
+        quote(arguments)
+    );
+    frame.another(Some("content_block_delta"), &delta, out);
+}
+
+/// Whether the call's arguments stand whole in its block.
+fn came_whole(part: &Part) -> bool {
+    matches!(&part.what, What::Piece(Piece { arguments: ArgumentsPiece::Whole(_), .. }))
 }
 
 /// A removed call as the provider knows it.

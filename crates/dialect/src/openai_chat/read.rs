@@ -99,6 +99,27 @@ impl Read for Reader {
         reading.uneven = false;
         Ok(reading)
     }
+
+    /// What each choice says, and the parts of it where it says a list.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let mut texts = Vec::new();
+        let mut collect = |choice: Choice<'_>| {
+            for said in choice.said() {
+                texts.extend(said.content.iter().flat_map(|content| content.texts(data)));
+                texts.extend(said.refusal.map(|text| inside(&text)));
+            }
+            Ok(())
+        };
+        match page(data) {
+            Ok(Some(page)) => {
+                for completion in page.completions.into_iter().enumerate() {
+                    view_of_page(data, completion, &mut collect).ok();
+                }
+            }
+            _ => drop(view(data, collect)),
+        }
+        texts
+    }
 }
 
 impl Reader {
@@ -224,6 +245,8 @@ impl Reader {
             }
             _ => {}
         }
+        // It comes in pieces too, but no client says it with the content.
+        reading.retells |= said.refusal.is_some();
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
             piece.ends = form == Form::Completion;

@@ -2,8 +2,10 @@
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{Lane, Unreadable};
-use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+use crate::event::{Canonical, Lane, Unreadable};
+use crate::json::{
+    Fields, Stray, elements, index, inside, member, skip_looking_for_calls, text_or_null,
+};
 
 /// A chunk or completion, without its choices.
 #[derive(Default)]
@@ -63,6 +65,7 @@ pub(super) struct Said<'a> {
     /// The key, to be renamed where a chunk has a `message`.
     pub(super) key: Span,
     pub(super) content: Option<Content<'a>>,
+    pub(super) refusal: Option<Text<'a>>,
     pub(super) tool_calls: Option<Span>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) function_call: Option<Box<Entry<'a>>>,
@@ -102,6 +105,22 @@ pub(super) enum Content<'a> {
     Other(Span),
 }
 
+impl Content<'_> {
+    /// The texts in it, raw between their quotes: it is one, or a list of parts.
+    pub(super) fn texts(&self, data: &str) -> Vec<Span> {
+        match self {
+            Self::Text(text) => vec![inside(text)],
+            Self::Null(_) => Vec::new(),
+            Self::Other(list) => elements(data, *list)
+                .into_iter()
+                .filter_map(|part| member(data, part, "text"))
+                .filter_map(|text| Json::at(data, text).string().ok())
+                .map(|text| inside(&text))
+                .collect(),
+        }
+    }
+}
+
 /// One entry of `tool_calls`, or a legacy `function_call`.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
@@ -111,6 +130,22 @@ pub(super) struct Entry<'a> {
     pub(super) function: Option<Function<'a>>,
     pub(super) custom: Option<Function<'a>>,
     pub(super) uneven: bool,
+}
+
+impl Entry<'_> {
+    /// Where the arguments stand, if all else in this entry is what it would be were the call
+    /// written whole.
+    pub(super) fn argument_of(&self, call: &Canonical) -> Option<Span> {
+        let inner = if call.free_text { &self.custom } else { &self.function };
+        let inner = inner.as_ref()?;
+        let (span, kind) = inner.arguments?;
+        let says = |text: Option<Text<'_>>, word: &str| match text {
+            Some(text) => text.decode().is_ok_and(|text| text == word),
+            None => word.is_empty(),
+        };
+        let fits = kind == Kind::String && says(self.id, &call.id) && says(inner.name, &call.name);
+        fits.then_some(span)
+    }
 }
 
 /// The inside of a call: `function`, `custom`, or a legacy `function_call`.
@@ -376,6 +411,7 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
             Some(4) if json.kind()? == Kind::String => {
                 said.uneven |= !json.string()?.is("assistant");
             }
+            Some(5) if json.kind()? == Kind::String => said.refusal = Some(json.string()?),
             Some(place @ 4..=8) => {
                 let wanted = if place == 8 { Kind::Array } else { Kind::String };
                 said.uneven |= !is_kind_or_null(json, wanted)?;
@@ -391,7 +427,7 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
     Ok(said)
 }
 
-const ENTRY: [&str; 5] = ["index", "id", "type", "function", "custom"];
+pub(super) const ENTRY: [&str; 5] = ["index", "id", "type", "function", "custom"];
 
 fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable> {
     let mut entry = Entry::default();
@@ -431,7 +467,7 @@ fn entry<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Entry<'a>, Unreadable
     Ok(entry)
 }
 
-const FUNCTION: [&str; 3] = ["name", "arguments", "input"];
+pub(super) const FUNCTION: [&str; 3] = ["name", "arguments", "input"];
 
 fn function<'a>(json: &mut Json<'a>, holds: &str) -> Result<Function<'a>, Error> {
     let mut function = Function::default();

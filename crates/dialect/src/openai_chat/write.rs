@@ -3,9 +3,9 @@
 use callgate_call::json::{Span, Text, escape_into, quote};
 use callgate_wire::Frame;
 
-use super::view::{Choice, Content, Entry, Said, View, page, view, view_of_page};
+use super::view::{Choice, Content, ENTRY, Entry, FUNCTION, Said, View, page, view, view_of_page};
 use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
-use crate::json::{Edits, document, elements, member, members};
+use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
@@ -62,6 +62,44 @@ impl Write for Writer {
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
         let edited = self.edit(data, reading, fates, Form::Completion)?;
         Some(finish_body(data, reading, edited.edits))
+    }
+
+    /// Reasoning beside the text, and the tokens.
+    fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
+        let mut twice: Vec<Span> = member(data, document(data), "usage").into_iter().collect();
+        let said_twice = |member: &Member<'_>| {
+            !member.key.is("content") && !member.key.is("role") && member.value.of(data) != "null"
+        };
+        let all = view(data, |choice| {
+            for said in choice.said() {
+                let members = members(data, said.span);
+                twice.extend(members.iter().filter(|it| said_twice(it)).map(|it| it.value));
+            }
+            Ok(())
+        });
+        match all {
+            Ok(_) => twice.into_iter().map(|span| (span, "null".to_owned())).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Ends the choices of this chunk as the API does where its own filter stopped them.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let mut lanes = Vec::new();
+        let read = view(data, |choice| {
+            lanes.push(choice.lane);
+            Ok(())
+        });
+        if read.is_err() || lanes.is_empty() {
+            lanes = vec![0];
+        }
+        for lane in lanes {
+            let said = chunk(data, lane, &format!("\"content\":{}", quote(text)), "null");
+            frame.another(None, &said, out);
+            frame.another(None, &chunk(data, lane, "", "\"content_filter\""), out);
+        }
+        frame.another(None, "[DONE]", out);
     }
 
     /// The chunk's text without its calls and its end, to leave ahead of them; `None` if it has
@@ -180,13 +218,16 @@ impl Writer {
             match fates.piece(entry.span) {
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
-                    let number = self.number(lane, piece);
-                    let whole = canonical(call, form.index(number));
+                    let number = form.index(self.number(lane, piece));
                     if fates.reading.uneven {
                         *gone = true;
-                        own.push(chunk(data, lane, &format!("\"tool_calls\":[{whole}]")));
+                        let whole = whole(data, entry, call, number);
+                        own.push(chunk(data, lane, &format!("\"tool_calls\":[{whole}]"), "null"));
+                    } else if let Some(span) = entry.argument_of(call) {
+                        edits.replace(span, quote(&call.arguments));
+                        self.keep(data, entry, piece, lane, form, edits);
                     } else {
-                        edits.replace(entry.span, whole);
+                        edits.replace(entry.span, whole(data, entry, call, number));
                     }
                 }
                 Some((_, Fate::Notice(text))) => {
@@ -202,14 +243,15 @@ impl Writer {
                     strip_name(data, entry.span, piece, edits);
                     false
                 }
-                Some((_, Fate::Whole(call))) if fates.reading.uneven => {
-                    let whole = format!("\"function_call\":{}", function(call));
-                    own.push(chunk(data, lane, &whole));
-                    true
-                }
                 Some((_, Fate::Whole(call))) => {
-                    edits.replace(entry.span, function(call));
-                    false
+                    let rest = unknown(data, entry.span, &FUNCTION);
+                    let whole = function(call, &rest);
+                    if fates.reading.uneven {
+                        own.push(chunk(data, lane, &format!("\"function_call\":{whole}"), "null"));
+                    } else {
+                        edits.replace(entry.span, whole);
+                    }
+                    fates.reading.uneven
                 }
                 Some((_, Fate::Notice(text))) => {
                     notice.push_str(text);
@@ -288,7 +330,17 @@ pub(super) fn error_body(kind: &str, message: &str) -> String {
 
 /// A removed call as the provider knows it.
 pub(super) fn original(call: &Canonical) -> String {
-    if call.anonymous { function(call) } else { canonical(call, None) }
+    if call.anonymous { function(call, "") } else { canonical(call, None, "", "") }
+}
+
+/// The completion that answers instead of one a guardrail stopped.
+pub(super) fn blocked_body(text: &str) -> String {
+    format!(
+        "{{\"id\":\"chatcmpl-blocked\",\"object\":\"chat.completion\",\"created\":0,\"model\":\"\",\
+         \"choices\":[{{\"index\":0,\"message\":{{\"role\":\"assistant\",\"content\":{}}},\
+         \"finish_reason\":\"content_filter\"}}]}}",
+        quote(text)
+    )
 }
 
 /// Whether a document is one chunk of a stream or a whole completion.
@@ -453,7 +505,7 @@ fn cut_failed_generation(data: &str, fates: &Fates<'_>, edits: &mut Edits) -> bo
 }
 
 /// A chunk of our own, of the response `data` is a chunk of.
-fn chunk(data: &str, lane: Lane, delta: &str) -> String {
+fn chunk(data: &str, lane: Lane, delta: &str, finish: &str) -> String {
     let mut head = String::new();
     for (key, is_text) in [("id", true), ("created", false), ("model", true)] {
         let value = member(data, document(data), key).map(|span| span.of(data)).unwrap_or("");
@@ -464,7 +516,7 @@ fn chunk(data: &str, lane: Lane, delta: &str) -> String {
     }
     format!(
         "{{{head}\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":{lane},\
-         \"delta\":{{{delta}}},\"finish_reason\":null}}]}}"
+         \"delta\":{{{delta}}},\"finish_reason\":{finish}}}]}}"
     )
 }
 
@@ -480,7 +532,26 @@ fn strip_name(data: &str, object: Span, piece: &Piece, edits: &mut Edits) {
     }
 }
 
-fn canonical(call: &Canonical, index: Option<u32>) -> String {
+/// The call as one entry, with what else its first piece said of it.
+fn whole(data: &str, entry: &Entry<'_>, call: &Canonical, index: Option<u32>) -> String {
+    let key = if call.free_text { "custom" } else { "function" };
+    let inside = member(data, entry.span, key);
+    let inner = inside.map(|span| unknown(data, span, &FUNCTION)).unwrap_or_default();
+    canonical(call, index, &inner, &unknown(data, entry.span, &ENTRY))
+}
+
+/// The members of an object beside those that are known, each behind a comma. A signature that the
+/// provider wants back may be one of them.
+fn unknown(data: &str, object: Span, known: &[&str]) -> String {
+    let is_unknown = |member: &Member<'_>| !known.iter().any(|key| member.key.is(key));
+    members(data, object)
+        .iter()
+        .filter(|member| is_unknown(member))
+        .map(|member| format!(",{}", member.span.of(data)))
+        .collect()
+}
+
+fn canonical(call: &Canonical, index: Option<u32>, inner: &str, rest: &str) -> String {
     let index = index.map(|index| format!("\"index\":{index},")).unwrap_or_default();
     let id = match call.id.as_str() {
         "" => String::new(),
@@ -488,14 +559,18 @@ fn canonical(call: &Canonical, index: Option<u32>) -> String {
     };
     match call.free_text {
         true => format!(
-            "{{{index}{id}\"type\":\"custom\",\"custom\":{{\"name\":{},\"input\":{}}}}}",
+            "{{{index}{id}\"type\":\"custom\",\
+             \"custom\":{{\"name\":{},\"input\":{}{inner}}}{rest}}}",
             quote(&call.name),
             quote(&call.arguments)
         ),
-        false => format!("{{{index}{id}\"type\":\"function\",\"function\":{}}}", function(call)),
+        false => format!(
+            "{{{index}{id}\"type\":\"function\",\"function\":{}{rest}}}",
+            function(call, inner)
+        ),
     }
 }
 
-fn function(call: &Canonical) -> String {
-    format!("{{\"name\":{},\"arguments\":{}}}", quote(&call.name), quote(&call.arguments))
+fn function(call: &Canonical, rest: &str) -> String {
+    format!("{{\"name\":{},\"arguments\":{}{rest}}}", quote(&call.name), quote(&call.arguments))
 }

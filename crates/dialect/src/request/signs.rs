@@ -6,6 +6,7 @@ use super::recognise::digest;
 use super::text::records;
 use super::{RemovedTurn, Seen};
 use crate::Dialect;
+use crate::responses::{shown_as, states};
 
 /// What names a turn. A kept turn is worth looking at if it has any sign in common with a request;
 /// whether it really is in there is for [`restore`](super::restore) to say.
@@ -19,6 +20,8 @@ pub struct Signs {
     pub records: Vec<String>,
     /// The [`TextDigest`](super::TextDigest) of all text of a message.
     pub digests: Vec<[u8; 32]>,
+    /// Ids of responses and conversations that the provider keeps.
+    pub states: Vec<String>,
 }
 
 impl Signs {
@@ -32,6 +35,7 @@ impl Signs {
             && self.signatures.is_empty()
             && self.records.is_empty()
             && self.digests.is_empty()
+            && self.states.is_empty()
     }
 
     fn add(&mut self, seen: &Seen<'_>) {
@@ -58,6 +62,9 @@ pub fn signs(dialect: Dialect, request: &str) -> Result<Signs, Error> {
     let seen = (dialect.speaker().seen)(request)?;
     let mut signs = Signs::default();
     seen.iter().rev().for_each(|seen| signs.add(seen));
+    if dialect == Dialect::Responses {
+        signs.states = states(request)?;
+    }
     Ok(signs)
 }
 
@@ -71,6 +78,12 @@ impl RemovedTurn {
             fill(&mut signs.records, records(notice).map(str::to_owned));
         }
         signs.digests.extend(self.left);
+        signs.states.extend(self.response.iter().chain(&self.conversation).cloned());
+        if self.response.is_some() {
+            // A client may send only the id of the message that it saw.
+            let shown = self.calls.iter().filter_map(|call| shown_as(&call.original));
+            fill(&mut signs.states, shown);
+        }
         signs
     }
 }

@@ -1,14 +1,32 @@
 //! Paths that mean one thing.
 
+use std::borrow::Cow;
+
 /// Whether every server reads this path alike. One that holds `..`, an empty segment or an encoded
 /// slash may be one path to callgate and another to the provider.
 pub(crate) fn is_plain(path: &str) -> bool {
     let Some(rest) = path.strip_prefix('/') else { return false };
     let last = rest.split('/').count();
+    let mut before = "";
     rest.split('/').enumerate().all(|(at, segment)| {
         let may_be_empty = at + 1 == last;
+        let of_model = before == "model";
+        before = segment;
+        if of_model && is_resource_name(segment) {
+            return resource_parts(segment).all(|part| !part.is_empty() && is_plain_segment(part));
+        }
         (!segment.is_empty() || may_be_empty) && is_plain_segment(segment)
     })
+}
+
+/// Amazon names some models by paths, and reads the encoded slashes in them as parts of the name.
+fn is_resource_name(segment: &str) -> bool {
+    let start = segment.get(..6).unwrap_or_default();
+    segment.starts_with("arn:") || start.eq_ignore_ascii_case("arn%3a")
+}
+
+fn resource_parts(name: &str) -> impl Iterator<Item = &str> {
+    name.split("%2F").flat_map(|part| part.split("%2f"))
 }
 
 fn is_plain_segment(segment: &str) -> bool {
@@ -36,5 +54,62 @@ fn is_harmless_escape(digits: &[u8]) -> bool {
                 )
         }
         _ => false,
+    }
+}
+
+/// A plain path with its colons written out: an encoded one is a verb to some servers. No table
+/// knows any other character that a plain path may have encoded.
+pub(super) fn with_colons(path: &str) -> Cow<'_, str> {
+    if !path.contains("%3") {
+        return path.into();
+    }
+    path.replace("%3A", ":").replace("%3a", ":").into()
+}
+
+/// The part of a path that goes behind a base. Bases end with the version for some SDKs and not
+/// for others: what a path repeats of the base's end, it has once.
+pub(super) fn behind<'p>(base: &str, path: &'p str) -> &'p str {
+    let borders = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+    let repeated = borders.filter(|at| {
+        let Some(start) = path.get(..*at) else { return false };
+        base.ends_with(start)
+    });
+    repeated.last().and_then(|at| path.get(at..)).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_path_repeats_of_its_base_it_has_once() {
+        let table = [
+            ("/v1", "/v1/chat/completions", "/chat/completions"),
+            ("/v1", "/chat/completions", "/chat/completions"),
+            ("/openai/v1", "/openai/v1/chat/completions", "/chat/completions"),
+            ("/openai/v1", "/v1/chat/completions", "/chat/completions"),
+            ("", "/v1/messages", "/v1/messages"),
+            ("/av1", "/v1/messages", "/v1/messages"),
+            ("/v1", "/v1", "/v1"),
+        ];
+        for (base, path, left) in table {
+            assert_eq!(behind(base, path), left, "{base} {path}");
+        }
+    }
+
+    #[test]
+    fn only_models_of_amazon_have_slashes_in_their_names() {
+        assert!(is_plain(
+            "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ax%2Fus.a.b-v1%3A0/converse"
+        ));
+        for path in [
+            "/model/x%2Finvoke/count-tokens",
+            "/model/arn%3Aaws%2F..%2Finvoke/converse",
+            "/model/arn%3Aaws%2F%2Fx/converse",
+            "/models/arn%3Aaws%2Fx",
+            "/model/arn%3Aaws%252Fx/converse",
+        ] {
+            assert!(!is_plain(path), "{path}");
+        }
     }
 }

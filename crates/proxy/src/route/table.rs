@@ -1,15 +1,17 @@
-//! The paths of each API, and what becomes of their answers. What is not here is not forwarded.
+//! What becomes of the answer to a request, by its path. What no table has is not forwarded.
 
 use callgate_dialect::Dialect;
 use http::Method;
 
+use super::apis::{self, Api};
+
 /// What is done with the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Treatment {
-    /// It goes through the gate. Removed calls are restored in the request.
-    Inspect,
+    /// It goes through the gate, read as this dialect. Removed calls are restored in the request.
+    Inspect(Dialect),
     /// It carries no calls and passes; removed calls are restored in the request.
-    PassRestored,
+    PassRestored(Dialect),
     /// It carries no calls and passes.
     Pass,
     /// The operator let it pass unread.
@@ -18,51 +20,20 @@ pub(crate) enum Treatment {
     Refuse(&'static str),
 }
 
-/// The name of the provider that an API belongs to.
-pub(crate) fn usual_name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Anthropic => "anthropic",
-        _ => "openai",
-    }
-}
-
-/// The API of a path without a provider's prefix. Some paths belong to two; none of those carries calls.
-pub(crate) fn dialect_of(path: &str, versioned: bool) -> Option<Dialect> {
-    let anthropic = row(&ANTHROPIC, path).is_some();
-    let chat = row(&CHAT, path).is_some();
-    match (anthropic, chat) {
-        (true, true) if versioned => Some(Dialect::Anthropic),
-        (_, true) => Some(Dialect::OpenAiChat),
-        (true, false) => Some(Dialect::Anthropic),
-        (false, false) => None,
-    }
-}
-
-/// What becomes of the answer to a request; `None` for a path that is not known. Paths are those below a
-/// root that has the version: `/v1/…`.
-pub(crate) fn treatment(dialect: Dialect, method: &Method, path: &str) -> Option<Treatment> {
-    let row = match dialect {
-        Dialect::Anthropic => row(&ANTHROPIC, path),
-        _ => row(&CHAT, path),
-    }?;
-    let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
-    Some(if known { row.treatment } else { row.otherwise })
-}
-
-/// Whether callgate reads the answers of this path, whatever the method and however it is spelled: it
-/// is never opened.
-pub(crate) fn is_inspected(dialect: Dialect, path: &str) -> bool {
-    let path = path.trim_end_matches('/').to_ascii_lowercase();
-    let row = match dialect {
-        Dialect::Anthropic => row(&ANTHROPIC, &path),
-        _ => row(&CHAT, &path),
-    };
-    row.is_some_and(|row| [row.treatment, row.otherwise].contains(&Treatment::Inspect))
+/// Some paths of an API, below any of some roots.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What may stand before the paths; the first that leads to a row counts.
+    pub(super) roots: &'static [&'static str],
+    /// The first row that fits decides.
+    pub(super) rows: &'static [Row],
 }
 
 /// One line of a table.
-struct Row {
-    /// `*` stands for one segment, `**` at the end for any number, none included.
+#[derive(Debug)]
+pub(super) struct Row {
+    /// `*` stands for one segment, `*:verb` for one that ends so, `**` at the end for any number,
+    /// none included.
     pattern: &'static str,
     /// The methods it is about; every method if none.
     methods: &'static [&'static str],
@@ -71,111 +42,147 @@ struct Row {
     otherwise: Treatment,
 }
 
-const fn any(pattern: &'static str, treatment: Treatment) -> Row {
+pub(super) const fn any(pattern: &'static str, treatment: Treatment) -> Row {
     Row { pattern, methods: &[], treatment, otherwise: treatment }
 }
 
-const fn posted(pattern: &'static str, treatment: Treatment) -> Row {
-    Row { pattern, methods: &["POST"], treatment, otherwise: Treatment::Refuse(OTHER_METHOD) }
+pub(super) const fn posted(pattern: &'static str, treatment: Treatment) -> Row {
+    let otherwise = Treatment::Refuse(OTHER_METHOD);
+    Row { pattern, methods: &["POST"], treatment, otherwise }
 }
 
 /// Read or deleted, never asked anything: some servers run models by a POST to such paths.
-const fn looked_up(pattern: &'static str) -> Row {
+pub(super) const fn looked_up(pattern: &'static str) -> Row {
     let otherwise = Treatment::Refuse(OTHER_METHOD);
     Row { pattern, methods: &["GET", "HEAD", "DELETE"], treatment: Treatment::Pass, otherwise }
 }
 
-const OTHER_METHOD: &str = "this method is not known of this path";
-const BATCH_RESULTS: &str =
-    "the results of a batch may hold tool calls, and callgate does not read them";
-const ANOTHER_API: &str = "it belongs to an API that callgate does not read yet";
-
-/// The first row that fits decides.
-const ANTHROPIC: [Row; 13] = [
-    posted("/v1/messages", Treatment::Inspect),
-    posted("/v1/messages/count_tokens", Treatment::PassRestored),
-    // The state of a batch names an address for its results that leads around callgate.
-    any("/v1/messages/batches/**", Treatment::Refuse(BATCH_RESULTS)),
-    any("/v1/sessions/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/environments/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
-    looked_up("/v1/models"),
-    looked_up("/v1/models/*"),
-    any("/v1/files", Treatment::Pass),
-    any("/v1/files/*", Treatment::Pass),
-    any("/v1/skills/**", Treatment::Pass),
-    any("/v1/organizations/**", Treatment::Pass),
-    any("/v1/oauth/**", Treatment::Pass),
-];
-
-const CHAT: [Row; 27] = [
-    any("/v1/chat/completions", Treatment::Inspect),
-    Row {
-        pattern: "/v1/chat/completions/*",
-        methods: &["DELETE"],
-        treatment: Treatment::Pass,
-        otherwise: Treatment::Inspect,
-    },
-    any(
-        "/v1/chat/completions/*/messages",
-        Treatment::Refuse(
-            "stored messages may hold tool calls, and callgate does not read them yet",
-        ),
-    ),
-    any("/v1/responses/input_tokens", Treatment::Pass),
-    any(
-        "/v1/responses/**",
-        Treatment::Refuse("callgate does not read the Responses API yet; use Chat Completions"),
-    ),
-    any("/v1/conversations/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/threads/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/assistants/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/agents/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/realtime/**", Treatment::Refuse(ANOTHER_API)),
-    any("/v1/live/**", Treatment::Refuse(ANOTHER_API)),
-    looked_up("/v1/models"),
-    looked_up("/v1/models/**"),
-    posted("/v1/embeddings", Treatment::Pass),
-    any(
-        "/v1/files/*/content",
-        Treatment::Refuse(
-            "a downloaded file may be the result of a batch with tool calls, and callgate does not read it yet",
-        ),
-    ),
-    any("/v1/files", Treatment::Pass),
-    any("/v1/files/*", Treatment::Pass),
-    any("/v1/uploads", Treatment::Pass),
-    any("/v1/uploads/**", Treatment::Pass),
-    any("/v1/batches", Treatment::Pass),
-    any("/v1/batches/**", Treatment::Pass),
-    any("/v1/audio/**", Treatment::Pass),
-    any("/v1/images/**", Treatment::Pass),
-    posted("/v1/moderations", Treatment::Pass),
-    any("/v1/vector_stores", Treatment::Pass),
-    any("/v1/vector_stores/**", Treatment::Pass),
-    looked_up("/v1/organization/**"),
-];
-
-fn row<const N: usize>(table: &'static [Row; N], path: &str) -> Option<&'static Row> {
-    table.iter().find(|row| fits(row.pattern, path))
+/// Something kept at the provider: it shows calls unless it is deleted.
+pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
+    let otherwise = Treatment::Inspect(dialect);
+    Row { pattern, methods: &["DELETE"], treatment: Treatment::Pass, otherwise }
 }
 
-fn fits(pattern: &str, path: &str) -> bool {
-    // Most patterns fall away by how they begin.
-    let literal = pattern.split_once("/*").map_or(pattern, |(literal, _)| literal);
-    if literal.len() == pattern.len() || !path.starts_with(literal) {
-        return pattern == path;
+const OTHER_METHOD: &str = "this method is not known of this path";
+const UNREAD: &str = "it belongs to an API that callgate does not read yet";
+
+/// What becomes of the answer to a request; `None` for a path that the API does not have.
+pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
+    let mut rows = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
+    let row = rows.next()?;
+    let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
+    Some(readable(if known { row.treatment } else { row.otherwise }))
+}
+
+/// Whether callgate reads the answers of this path, whatever the method and however it is spelled:
+/// it is never opened. Nor is one that ends like a path of any API, root and all.
+pub(super) fn is_inspected(api: Api, path: &str) -> bool {
+    let path = path.replace("%2F", "/").replace("%2f", "/");
+    let path = path.trim_end_matches('/');
+    let own = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Loose));
+    let ends = || path.match_indices('/').filter_map(|(at, _)| path.get(at..));
+    let parts = Api::ALL.into_iter().flat_map(apis::parts);
+    let others = parts.flat_map(|part| {
+        ends().flat_map(|end| part.rooted_rows(end, Spelling::Loose)).collect::<Vec<_>>()
+    });
+    own.chain(others).any(Row::is_inspected)
+}
+
+impl Part {
+    /// Whether it has this path below one of its roots.
+    pub(super) fn has(&'static self, path: &str) -> bool {
+        self.rooted_rows(path, Spelling::Exact).next().is_some()
     }
-    let mut segments = path.split('/');
-    for wanted in pattern.split('/') {
-        if wanted == "**" {
-            return true;
-        }
-        match segments.next() {
-            Some(segment) if wanted == "*" && !segment.is_empty() => {}
-            Some(segment) if wanted == segment => {}
-            _ => return false,
-        }
+
+    /// The rows that fit a path, the deciding one first.
+    fn rows(&'static self, path: &str, spelling: Spelling) -> impl Iterator<Item = &'static Row> {
+        let rests = self.roots.iter().filter_map(move |root| below(root, path, spelling));
+        rests.flat_map(move |rest| self.rows.iter().filter(move |row| row.fits(rest, spelling)))
     }
-    segments.next().is_none()
+
+    /// The same, without those below no root at all.
+    fn rooted_rows(
+        &'static self,
+        path: &str,
+        spelling: Spelling,
+    ) -> impl Iterator<Item = &'static Row> {
+        let roots = self.roots.iter().filter(|root| !root.is_empty());
+        let rests = roots.filter_map(move |root| below(root, path, spelling));
+        rests.flat_map(move |rest| self.rows.iter().filter(move |row| row.fits(rest, spelling)))
+    }
+}
+
+impl Row {
+    fn is_inspected(&self) -> bool {
+        let inspected = |treatment| matches!(readable(treatment), Treatment::Inspect(_));
+        inspected(self.treatment) || inspected(self.otherwise)
+    }
+
+    fn fits(&self, path: &str, spelling: Spelling) -> bool {
+        let mut rest = path;
+        for wanted in self.pattern.split('/').skip(1) {
+            if wanted == "**" {
+                return true;
+            }
+            let Some((segment, after)) = first_segment(rest) else { return false };
+            if !segment_fits(wanted, segment, spelling) {
+                return false;
+            }
+            rest = after;
+        }
+        rest.is_empty()
+    }
+}
+
+/// A dialect that callgate has no reader for is refused, wherever it stands in a table.
+fn readable(treatment: Treatment) -> Treatment {
+    let is_read = |dialect: &Dialect| Dialect::ALL.contains(dialect);
+    match treatment {
+        Treatment::Inspect(dialect) if !is_read(&dialect) => Treatment::Refuse(UNREAD),
+        Treatment::PassRestored(dialect) if !is_read(&dialect) => Treatment::Pass,
+        other => other,
+    }
+}
+
+/// How exactly a path must be spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Exact,
+    /// Capital letters or small ones.
+    Loose,
+}
+
+/// What is left of a path below a root.
+fn below<'p>(root: &str, path: &'p str, spelling: Spelling) -> Option<&'p str> {
+    let mut rest = path;
+    for wanted in root.split('/').skip(1) {
+        let (segment, after) = first_segment(rest)?;
+        if !segment_fits(wanted, segment, spelling) {
+            return None;
+        }
+        rest = after;
+    }
+    rest.starts_with('/').then_some(rest)
+}
+
+fn first_segment(path: &str) -> Option<(&str, &str)> {
+    let path = path.strip_prefix('/')?;
+    let end = path.find('/').unwrap_or(path.len());
+    path.split_at_checked(end)
+}
+
+fn segment_fits(wanted: &str, segment: &str, spelling: Spelling) -> bool {
+    let same = |wanted: &str, given: &str| match spelling {
+        Spelling::Exact => wanted == given,
+        Spelling::Loose => wanted.eq_ignore_ascii_case(given),
+    };
+    match (wanted.strip_prefix('*'), segment.split_once(':')) {
+        (Some(""), _) => !segment.is_empty(),
+        // What follows the first colon is the verb, so that no name can bring one of its own.
+        (Some(verb), Some((name, given))) => {
+            !name.is_empty() && verb.strip_prefix(':').is_some_and(|verb| same(verb, given))
+        }
+        (Some(_), None) => false,
+        (None, _) => same(wanted, segment),
+    }
 }

@@ -1,21 +1,32 @@
 use callgate_gate::{Limits, Malformed, OnDeny};
 
 use super::*;
-use crate::settings::{Mode, Timeouts};
+use crate::settings::{Inbound, Mode, Timeouts};
+
+mod apis;
+
+const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
+const MESSAGES: Treatment = Treatment::Inspect(Dialect::Anthropic);
 
 fn provider(name: &str, base_url: &str, dialect: Dialect) -> Provider {
     Provider { name: name.into(), base_url: base_url.parse().unwrap(), dialect, api_key: None }
 }
 
 fn routes(passthrough: &[&str]) -> Routes {
+    let providers = vec![
+        provider("anthropic", "https://api.anthropic.example", Dialect::Anthropic),
+        provider("local", "http://127.0.0.1:9/api/v1/", Dialect::OpenAiChat),
+        provider("openai", "https://api.openai.example/v1", Dialect::OpenAiChat),
+    ];
+    routes_of(providers, passthrough)
+}
+
+fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
     Routes::new(&Settings {
         listen: "127.0.0.1:0".parse().unwrap(),
-        providers: vec![
-            provider("anthropic", "https://api.anthropic.example", Dialect::Anthropic),
-            provider("local", "http://127.0.0.1:9/api/v1/", Dialect::OpenAiChat),
-            provider("openai", "https://api.openai.example/v1", Dialect::OpenAiChat),
-        ],
+        providers,
         mode: Mode::Full,
+        inbound: Inbound::Reject,
         on_deny: OnDeny::Explain,
         malformed: Malformed::Withhold,
         limits: Limits::default(),
@@ -41,7 +52,7 @@ fn goes_with(
 ) -> Result<(String, String, Treatment), Nowhere> {
     match routes.find(&method.parse().unwrap(), path, versioned) {
         Route::Up(way) => Ok((way.site.provider.name.clone(), way.path, way.treatment)),
-        Route::Nowhere(why) => Err(why),
+        Route::Nowhere(why, _) => Err(why),
         Route::Own(own) => panic!("{own:?}"),
     }
 }
@@ -56,16 +67,16 @@ fn up(
 
 #[test]
 fn sdks_reach_their_provider_by_path_or_by_prefix() {
-    let chat = up("openai", "/v1/chat/completions", Treatment::Inspect);
+    let chat = up("openai", "/v1/chat/completions", CHAT);
     for path in ["/v1/chat/completions", "/openai/chat/completions", "/openai/v1/chat/completions"]
     {
         assert_eq!(goes("POST", path), chat, "{path}");
     }
-    let messages = up("anthropic", "/v1/messages", Treatment::Inspect);
+    let messages = up("anthropic", "/v1/messages", MESSAGES);
     for path in ["/v1/messages", "/anthropic/v1/messages"] {
         assert_eq!(goes("POST", path), messages, "{path}");
     }
-    let local = up("local", "/api/v1/chat/completions", Treatment::Inspect);
+    let local = up("local", "/api/v1/chat/completions", CHAT);
     assert_eq!(goes("POST", "/local/chat/completions"), local);
     assert_eq!(goes("POST", "/local/v1/chat/completions"), local);
 }
@@ -78,15 +89,15 @@ fn shared_paths_go_where_their_header_points() {
     assert_eq!(goes_with(&routes, "GET", "/v1/models", false), openai);
     assert_eq!(goes_with(&routes, "GET", "/v1/models", true), anthropic);
     // No header turns a path with calls into one of another API.
-    let messages = up("anthropic", "/v1/messages", Treatment::Inspect);
+    let messages = up("anthropic", "/v1/messages", MESSAGES);
     assert_eq!(goes_with(&routes, "POST", "/v1/messages", false), messages);
-    let chat = up("openai", "/v1/chat/completions", Treatment::Inspect);
+    let chat = up("openai", "/v1/chat/completions", CHAT);
     assert_eq!(goes_with(&routes, "POST", "/v1/chat/completions", true), chat);
 }
 
 #[test]
 fn stored_completions_are_inspected() {
-    let stored = up("openai", "/v1/chat/completions/chatcmpl-1", Treatment::Inspect);
+    let stored = up("openai", "/v1/chat/completions/chatcmpl-1", CHAT);
     assert_eq!(goes("GET", "/v1/chat/completions/chatcmpl-1"), stored);
     let gone = up("openai", "/v1/chat/completions/chatcmpl-1", Treatment::Pass);
     assert_eq!(goes("DELETE", "/v1/chat/completions/chatcmpl-1"), gone);
@@ -97,8 +108,7 @@ fn what_may_hold_unread_calls_is_refused() {
     for path in [
         "/v1/messages/batches/msgbatch_1/results",
         "/v1/messages/batches/msgbatch_1",
-        "/v1/responses",
-        "/v1/responses/resp_1",
+        "/v1/responses/resp_1/anything",
         "/v1/files/file-1/content",
         "/v1/chat/completions/chatcmpl-1/messages",
         "/v1/threads/t/runs",
@@ -110,13 +120,13 @@ fn what_may_hold_unread_calls_is_refused() {
 
 #[test]
 fn unknown_paths_go_nowhere_unless_they_are_opened() {
-    for path in ["/v1/chat/completions/", "/v1/Messages", "/v2/messages", "/v1", "/openai", "/x"] {
+    for path in ["/v1/chat/completions/", "/v1/Messages", "/v1", "/openai", "/x"] {
         assert_eq!(goes("POST", path), Err(Nowhere::Unknown), "{path}");
     }
-    let opened = routes(&["/v1/completions", "/v1/beta/", "/v1/responses", "/v1/messages"]);
-    let unread = up("openai", "/v1/responses", Treatment::Opened);
-    assert_eq!(goes_with(&opened, "POST", "/v1/responses", false), unread);
-    let inspected = up("anthropic", "/v1/messages", Treatment::Inspect);
+    let opened = routes(&["/v1/completions", "/v1/beta/", "/v1/realtime", "/v1/messages"]);
+    let unread = up("openai", "/v1/realtime", Treatment::Opened);
+    assert_eq!(goes_with(&opened, "POST", "/v1/realtime", false), unread);
+    let inspected = up("anthropic", "/v1/messages", MESSAGES);
     assert_eq!(goes_with(&opened, "POST", "/v1/messages", false), inspected);
     let passed = up("openai", "/v1/completions", Treatment::Opened);
     assert_eq!(goes_with(&opened, "POST", "/v1/completions", false), passed);
@@ -152,7 +162,7 @@ fn crooked_paths_go_nowhere() {
 
 #[test]
 fn models_are_looked_up_and_not_run() {
-    for path in ["/v1/models/gemini-pro:generateContent", "/v1/models"] {
+    for path in ["/v1/models/ft%3Agpt", "/openai/models/gemini-pro:generateContent", "/v1/models"] {
         assert!(matches!(goes("POST", path), Err(Nowhere::Unread(_))), "{path}");
         assert!(goes("GET", path).is_ok(), "{path}");
     }
@@ -170,7 +180,7 @@ fn nothing_opens_what_is_inspected() {
     let site = settings.sites.remove(0);
     let provider = provider("anthropic", "https://a.example/v1", site.provider.dialect);
     let target = Target::new(&provider.base_url).unwrap();
-    settings.sites.insert(0, Arc::new(Site { provider, target, base: "/v1".into() }));
+    settings.sites.insert(0, Arc::new(Site::new(provider, target)));
     for method in ["POST", "GET", "PUT"] {
         for path in [
             "/messages",
@@ -180,6 +190,8 @@ fn nothing_opens_what_is_inspected() {
             "/v1/Messages",
             "/V1/messages",
             "/anthropic/V1/messages/",
+            "/anthropic/elsewhere/v1/messages",
+            "/anthropic/proxy/openai/v1/chat/completions",
         ] {
             let went = goes_with(&settings, method, path, true);
             assert!(!matches!(went, Ok((_, _, Treatment::Opened))), "{method} {path}: {went:?}");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, Group};
+use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::{name, value};
 
 pub(super) static DETECTORS: [Detector; 1] = [
@@ -14,7 +14,6 @@ pub(super) static DETECTORS: [Detector; 1] = [
     Detector {
         name: "secret_assignment",
         what: "a value behind a name that says it is secret",
-        group: Group::Secret,
         keywords: &[
             "passw",
             "passphrase",
@@ -38,7 +37,6 @@ pub(super) static DETECTORS: [Detector; 1] = [
             "authkey",
             "credential",
         ],
-        heads: &[],
         lead: concat!(
             // The rest of the name, and what closes it.
             r#"(?i)[a-z0-9_-]{3,64}\\{0,3}["'`]?\]?"#,
@@ -46,6 +44,14 @@ pub(super) static DETECTORS: [Detector; 1] = [
             r"(?:[ \t]{0,8}(?::[ \t]{0,4}[a-z&][a-z&<>]{0,20}[ \t]{1,4})?",
             r"(?:=>|:=|={1,3}|:)[ \t]{0,8}|[ \t]{1,4})",
         ),
+        form: Some(concat!(
+            r#"(?i)KEYWORD[a-z0-9_-]{0,64}\\{0,3}["'`]?\]?"#,
+            r"(?:[ \t]{0,8}(?::[ \t]{0,4}[a-z&][a-z&<>]{0,20}[ \t]{1,4})?",
+            r"(?:=>|:=|={1,3}|:)[ \t]{0,8}|[ \t]{1,4})",
+            // A value with a space in it is none, so nothing is waited for behind one.
+            r#"(?:\\{1,3}"[^"\\\s]*|\\{1,3}'[^'\\\s]*|"(?:[^"\\\s]|\\[^\s])*|'[^'\s]*|`[^`\s]*"#,
+            r#"|[^\s"'`,;&|<>(){}\[\]\\]*)"#,
+        )),
         // In escaped quotes, in quotes, or bare; see `unquoted`.
         pattern: concat!(
             r#"\\{1,3}"[^"\\\r\n]{8,}|\\{1,3}'[^'\\\r\n]{8,}"#,
@@ -87,6 +93,7 @@ pub(super) static DETECTORS: [Detector; 1] = [
             &["export TOKEN=$GITHUB_TOKEN2"],
             &["a new password policy of 2024 applies"],
         ],
+        ..SECRET
     },
 ];
 

@@ -7,7 +7,7 @@ use callgate_call::json::Reader;
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, Group};
+use crate::detector::{Candidate, Detector, Edge, Open, SECRET};
 
 pub(super) static DETECTORS: [Detector; 2] = [
     // A private key in PEM or PGP armour, from its first line to its last, or to the end of the
@@ -15,13 +15,11 @@ pub(super) static DETECTORS: [Detector; 2] = [
     Detector {
         name: "private_key",
         what: "a private key in PEM or PGP armour",
-        group: Group::Secret,
-        keywords: &["-----begin"],
-        heads: &[],
-        lead: "",
+        keywords: ARMOUR,
         pattern: "-----BEGIN[A-Z0-9 ]{0,40} PRIVATE KEY(?: BLOCK)?-----",
         edge: Edge::Free,
         check: armour,
+        open: Some(armour_so_far),
         #[cfg(test)]
         hits: &[
             Sample {
@@ -48,18 +46,17 @@ pub(super) static DETECTORS: [Detector; 2] = [
             &["-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----"],
             &["-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA7x0v"],
         ],
+        ..SECRET
     },
     // A signed or encrypted token, RFC 7519: the first part decodes to an object with `alg`.
     Detector {
         name: "jwt",
         what: "a signed or encrypted JSON web token",
-        group: Group::Secret,
         keywords: &["eyj"],
-        heads: &[],
-        lead: "",
         pattern: "eyJ[A-Za-z0-9_-]{8,}",
         edge: Edge::Run,
         check: jwt,
+        open: Some(jwt_so_far),
         #[cfg(test)]
         hits: &[Sample {
             before: "session=",
@@ -75,8 +72,12 @@ pub(super) static DETECTORS: [Detector; 2] = [
             &["eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NSJ9"],
             &["eyJuYW1lIjoiSm9obiBEb2UifQ.eyJzdWIiOiIxMjM0NSJ9.SflKxwRJSMeKKF2QT4fw"],
         ],
+        ..SECRET
     },
 ];
+
+/// What a key in armour begins with.
+pub(crate) const ARMOUR: &[&str] = &["-----begin"];
 
 /// How far behind the first line the key itself begins: armour may have a few header lines.
 const MAX_HEADERS: usize = 1024;
@@ -88,16 +89,60 @@ fn armour(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let start = candidate.whole.start;
     let behind = candidate.text.get(candidate.whole.end..)?;
     let body = first_line_of_key(behind)?;
-    let ending = behind.find("-----END");
-    if ending.is_some_and(|ending| ending < body) {
+    // Of an example without a key only the lines around it are left.
+    if behind.get(..body)?.contains(ENDING) {
         return None;
     }
-    // The closing line ends with its second group of hyphens; a cut one with the text.
-    let closing = ending.map(|ending| ending + "-----END".len()).and_then(|inside| {
-        let length = behind.get(inside..)?.find("-----")?;
-        (length < 64).then_some(inside + length + "-----".len())
-    });
-    Some(start..closing.map_or(candidate.text.len(), |end| candidate.whole.end + end))
+    Some(match closing(behind) {
+        Closing::At(end) => start..candidate.whole.end + end,
+        Closing::NotYet { .. } | Closing::Never => start..candidate.text.len(),
+    })
+}
+
+/// What opens the last line.
+const ENDING: &str = "-----END";
+
+/// The last line is no longer than this between its groups of hyphens.
+const MAX_LABEL: usize = 64;
+
+/// Where a key ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// Behind the second group of hyphens of its last line.
+    At(usize),
+    /// Not in this text; what stands from `from` on may be the beginning of its last line.
+    NotYet { from: usize },
+    /// It has no last line that can be read, so all that follows belongs to it.
+    Never,
+}
+
+/// Where the key ends whose inside `text` is.
+pub(crate) fn closing(text: &str) -> Closing {
+    let Some(ending) = text.find(ENDING) else {
+        let from = text.floor_char_boundary(text.len().saturating_sub(ENDING.len() - 1));
+        return Closing::NotYet { from };
+    };
+    let inside = ending + ENDING.len();
+    let label = text.get(inside..).unwrap_or("");
+    match label.find("-----") {
+        Some(length) if length < MAX_LABEL => Closing::At(inside + length + "-----".len()),
+        None if label.len() < MAX_LABEL + "-----".len() - 1 => Closing::NotYet { from: ending },
+        _ => Closing::Never,
+    }
+}
+
+fn armour_so_far(candidate: &Candidate<'_>) -> Open {
+    let behind = candidate.text.get(candidate.whole.end..).unwrap_or("");
+    if armour(candidate).is_some() {
+        return match closing(behind) {
+            Closing::At(_) => Open::Settled,
+            Closing::NotYet { .. } | Closing::Never => Open::Inside,
+        };
+    }
+    match behind.len() < MAX_HEADERS && !behind.contains(ENDING) {
+        true => Open::Waiting,
+        false => Open::Settled,
+    }
 }
 
 /// Where the first line of base64 begins.
@@ -119,13 +164,36 @@ fn jwt(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let start = candidate.secret.start;
     let mut end = parts(candidate.text, start, 3)?;
     let header = candidate.text.get(start..end)?.split('.').next()?;
-    if !has_alg(&String::from_utf8(base64::decode(header)?).ok()?) {
+    if !jwt_header(header) {
         return None;
     }
     if candidate.text.get(end..)?.starts_with('.') {
         end = parts(candidate.text, end + 1, 2).unwrap_or(end);
     }
     Some(start..end)
+}
+
+/// No header is longer: without this bound any long text of one piece might be one.
+const MAX_HEADER: usize = 2048;
+
+fn jwt_so_far(candidate: &Candidate<'_>) -> Open {
+    let rest = candidate.text.get(candidate.secret.start..).unwrap_or("");
+    let in_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let end = rest.bytes().position(|byte| !in_part(&byte) && byte != b'.').unwrap_or(rest.len());
+    let token = rest.get(..end).unwrap_or("");
+    let header = token.split('.').next().unwrap_or("");
+    // More parts than five, or anything behind them, and it has ended.
+    let ended = end < rest.len() || token.matches('.').count() > 4;
+    let possible = match header.len() == token.len() {
+        true => header.len() <= MAX_HEADER,
+        false => jwt_header(header),
+    };
+    if possible && !ended { Open::Waiting } else { Open::Settled }
+}
+
+fn jwt_header(header: &str) -> bool {
+    let decoded = base64::decode(header).and_then(|bytes| String::from_utf8(bytes).ok());
+    header.len() <= MAX_HEADER && decoded.is_some_and(|header| has_alg(&header))
 }
 
 /// Where `count` parts with dots between them end. The last one is not short.

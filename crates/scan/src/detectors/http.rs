@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::base64;
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, Group};
+use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::name::Class;
 use crate::value;
 
@@ -14,9 +14,7 @@ pub(super) static DETECTORS: [Detector; 5] = [
     Detector {
         name: "url_password",
         what: "the password in an address",
-        group: Group::Secret,
         keywords: &["://"],
-        heads: &[],
         lead: r#"://[^\s/?#@:"'<>\\]{0,128}:"#,
         // Up to the last `@` before the path: a password may hold one.
         pattern: r#"[^\s/?#"'<>\\]{3,}@"#,
@@ -34,13 +32,12 @@ pub(super) static DETECTORS: [Detector; 5] = [
             &["http://localhost:8080/@scope/package"],
             &["ssh://git@github.com:22/a"],
         ],
+        ..SECRET
     },
     Detector {
         name: "basic_auth",
         what: "user and password of HTTP basic authentication",
-        group: Group::Secret,
         keywords: &["basic"],
-        heads: &[],
         lead: "(?i)basic(?:[ \t]{1,4}|%20)",
         pattern: "[A-Za-z0-9+/]{8,}={0,2}",
         edge: Edge::Word,
@@ -53,13 +50,12 @@ pub(super) static DETECTORS: [Detector; 5] = [
         }],
         #[cfg(test)]
         misses: &[&["basic authentication is off"], &["Basic SGVsbG8gd29ybGQ="]],
+        ..SECRET
     },
     Detector {
         name: "bearer_token",
         what: "a token behind the word Bearer",
-        group: Group::Secret,
         keywords: &["bearer"],
-        heads: &[],
         lead: "(?i)bearer(?:[ \t]{1,4}|%20)",
         pattern: "[A-Za-z0-9._~+/=-]{16,}",
         edge: Edge::Word,
@@ -76,14 +72,13 @@ pub(super) static DETECTORS: [Detector; 5] = [
             &["Bearer YOUR_API_KEY_0123456789"],
             &["Bearer $ACCESS_TOKEN"],
         ],
+        ..SECRET
     },
     // Any other scheme, or none.
     Detector {
         name: "authorization",
         what: "the value of an Authorization header",
-        group: Group::Secret,
         keywords: &["authorization"],
-        heads: &[],
         lead: concat!(
             r#"(?i)authorization\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}(?:\\{0,3}["'])?"#,
             "(?:(?:bearer|basic|token|api-?key|key|bot|digest|negotiate|ntlm|oauth|splunk|jwt",
@@ -111,14 +106,13 @@ pub(super) static DETECTORS: [Detector; 5] = [
             &["authorization: required for this"],
             &["authorization: user-permissions"],
         ],
+        ..SECRET
     },
     // `curl -u user:password`. Words without a digit or symbol are a group: `docker run -u a:b`.
     Detector {
         name: "user_option",
         what: "the password behind the option -u or --user",
-        group: Group::Secret,
         keywords: &["-u", "--user"],
-        heads: &[],
         lead: r#"-(?:u|-user)[ =]{0,2}["']?[A-Za-z0-9._@+-]{1,64}:"#,
         pattern: r#"[^\s"'\\]{8,}"#,
         edge: Edge::Word,
@@ -134,6 +128,7 @@ pub(super) static DETECTORS: [Detector; 5] = [
             &["chown -u build:developers x"],
             &["curl -u $U:$PASSWORD x"],
         ],
+        ..SECRET
     },
 ];
 

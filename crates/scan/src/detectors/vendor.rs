@@ -4,7 +4,7 @@ use std::ops::Range;
 
 #[cfg(test)]
 use crate::detector::Sample;
-use crate::detector::{Candidate, Detector, Edge, Group};
+use crate::detector::{Candidate, Detector, Edge, SECRET};
 use crate::value;
 
 /// The form is enough.
@@ -30,10 +30,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
     Detector {
         name: "aws_access_key_id",
         what: "the id of an AWS access key",
-        group: Group::Secret,
         keywords: &["akia", "asia"],
-        heads: &[],
-        lead: "",
         pattern: "A[KS]IA[A-Z2-7]{16}",
         edge: Edge::Word,
         check: as_is,
@@ -48,14 +45,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["XAKI", "AIOSFODNN7ABCDEFG"],
             &["ASIAN-PACIFIC-REGION"],
         ],
+        ..SECRET
     },
     // In an assignment only: by itself it is any 40 characters.
     Detector {
         name: "aws_secret_access_key",
         what: "an AWS secret access key behind its name",
-        group: Group::Secret,
         keywords: &["secret"],
-        heads: &[],
         lead: concat!(
             r#"(?i)secret[_-]?(?:access[_-]?)?key\\{0,3}["']?[ \t]{0,4}(?:[:=]|[ \t])[ \t]{0,4}"#,
             r#"(?:\\{0,3}["'])?"#,
@@ -81,14 +77,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["secret_key: ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
             &["the secret access key of the account"],
         ],
+        ..SECRET
     },
     Detector {
         name: "github_token",
         what: "a GitHub token",
-        group: Group::Secret,
         keywords: &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        heads: &[],
-        lead: "",
         pattern: "gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{36,}",
         edge: Edge::Word,
         check: random,
@@ -107,14 +101,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         ],
         #[cfg(test)]
         misses: &[&["gh", "p_16C7e42F292c6912"], &["gh", "p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"]],
+        ..SECRET
     },
     Detector {
         name: "gitlab_token",
         what: "a GitLab token",
-        group: Group::Secret,
         keywords: &["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-"],
-        heads: &[],
-        lead: "",
         pattern: r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_-]{20,}(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
         edge: Edge::Word,
         check: random,
@@ -126,14 +118,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["gl", "pat-your-token-goes-in-here"], &["glpat-short"]],
+        ..SECRET
     },
     Detector {
         name: "slack_token",
         what: "a Slack token",
-        group: Group::Secret,
         keywords: &["xox", "xapp-"],
-        heads: &[],
-        lead: "",
         pattern: "xox[abeprs]-[A-Za-z0-9-]{20,}|xapp-[0-9]-[A-Za-z0-9-]{30,}",
         edge: Edge::Word,
         check: random,
@@ -152,13 +142,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         ],
         #[cfg(test)]
         misses: &[&["xo", "xb-your-bot-token-goes-here"], &["xoxo-hugs-and-kisses-2024"]],
+        ..SECRET
     },
     Detector {
         name: "slack_webhook",
         what: "the secret path of a Slack webhook",
-        group: Group::Secret,
         keywords: &["hooks.slack.com/services/"],
-        heads: &[],
         lead: "hooks[.]slack[.]com/services/",
         pattern: "T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{18,}",
         edge: Edge::Word,
@@ -171,14 +160,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["https://hooks.slack.com/services/T.../B.../..."]],
+        ..SECRET
     },
     Detector {
         name: "stripe_key",
         what: "a Stripe key or webhook secret",
-        group: Group::Secret,
         keywords: &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "whsec_"],
-        heads: &[],
-        lead: "",
         pattern: "[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/]{24,}={0,2}",
         edge: Edge::Word,
         check: random,
@@ -190,14 +177,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["sk_", "test_xxxxxxxxxxxxxxxxxxxx"], &["sk_live_"]],
+        ..SECRET
     },
     Detector {
         name: "anthropic_key",
         what: "an Anthropic API key",
-        group: Group::Secret,
         keywords: &["sk-"],
-        heads: &[],
-        lead: "",
         pattern: "sk-ant-[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
         check: anthropic,
@@ -212,15 +197,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["sk-", "ant-api03-your-key-goes-in-here-please"],
             &["sk-", "ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxx"],
         ],
+        ..SECRET
     },
     // Also the form that many servers with the same API copied.
     Detector {
         name: "openai_key",
         what: "an OpenAI API key, or one of the same form",
-        group: Group::Secret,
         keywords: &["sk-"],
-        heads: &[],
-        lead: "",
         pattern: "sk-(?:proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{32,}",
         edge: Edge::Word,
         check: random,
@@ -242,14 +225,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
             &["sk-", "proj-my-very-long-project-name"],
             &["task-0123456789abcdefghij0123456789ab"],
         ],
+        ..SECRET
     },
     Detector {
         name: "google_api_key",
         what: "a Google API key",
-        group: Group::Secret,
         keywords: &["aiza"],
-        heads: &[],
-        lead: "",
         pattern: "AIza[A-Za-z0-9_-]{35}",
         edge: Edge::Run,
         check: as_is,
@@ -261,14 +242,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["AI", "zaSyD9tSrke72PouQMnMX"]],
+        ..SECRET
     },
     Detector {
         name: "google_oauth_token",
         what: "a Google OAuth access token",
-        group: Group::Secret,
         keywords: &["ya29."],
-        heads: &[],
-        lead: "",
         pattern: r"ya29\.[A-Za-z0-9_.-]{20,}",
         edge: Edge::Word,
         check: random,
@@ -280,14 +259,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["ya29.short"]],
+        ..SECRET
     },
     Detector {
         name: "google_client_secret",
         what: "a Google OAuth client secret",
-        group: Group::Secret,
         keywords: &["gocspx-"],
-        heads: &[],
-        lead: "",
         pattern: "GOCSPX-[A-Za-z0-9_-]{28}",
         edge: Edge::Run,
         check: random,
@@ -299,14 +276,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["GOCSPX-your-client-secret"]],
+        ..SECRET
     },
     Detector {
         name: "npm_token",
         what: "an npm token",
-        group: Group::Secret,
         keywords: &["npm_"],
-        heads: &[],
-        lead: "",
         pattern: "npm_[A-Za-z0-9]{36}",
         edge: Edge::Word,
         check: random,
@@ -318,14 +293,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["npm_config_registry=x"]],
+        ..SECRET
     },
     Detector {
         name: "pypi_token",
         what: "a PyPI token",
-        group: Group::Secret,
         keywords: &["pypi-"],
-        heads: &[],
-        lead: "",
         pattern: "pypi-AgE[A-Za-z0-9_-]{50,}",
         edge: Edge::Word,
         check: random,
@@ -340,14 +313,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["pypi-publish-action-of-the-release-workflow-v1-and-more-of-it"]],
+        ..SECRET
     },
     Detector {
         name: "huggingface_token",
         what: "a Hugging Face token",
-        group: Group::Secret,
         keywords: &["hf_", "api_org_"],
-        heads: &[],
-        lead: "",
         pattern: "(?:hf|api_org)_[A-Za-z0-9]{34,}",
         edge: Edge::Word,
         check: letters,
@@ -359,14 +330,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["hf_hub_download"], &["hf_", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]],
+        ..SECRET
     },
     Detector {
         name: "sendgrid_key",
         what: "a SendGrid API key",
-        group: Group::Secret,
         keywords: &["sg."],
-        heads: &[],
-        lead: "",
         pattern: r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}",
         edge: Edge::Run,
         check: random,
@@ -378,14 +347,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["SG.ngeVfQFYQlKU0ufo8x5d1A"], &["msg.length"]],
+        ..SECRET
     },
     Detector {
         name: "twilio_key",
         what: "a Twilio API key",
-        group: Group::Secret,
         keywords: &["sk"],
-        heads: &[],
-        lead: "",
         pattern: "SK[0-9a-f]{32}",
         edge: Edge::Word,
         check: as_is,
@@ -397,14 +364,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["SKU0123456789"], &["ASK0123456789abcdef0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "digitalocean_token",
         what: "a DigitalOcean token",
-        group: Group::Secret,
         keywords: &["dop_v1_", "doo_v1_", "dor_v1_"],
-        heads: &[],
-        lead: "",
         pattern: "do[opr]_v1_[0-9a-f]{64}",
         edge: Edge::Word,
         check: as_is,
@@ -419,14 +384,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["dop_v1_0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "databricks_token",
         what: "a Databricks token",
-        group: Group::Secret,
         keywords: &["dapi"],
-        heads: &[],
-        lead: "",
         pattern: "dapi[0-9a-f]{32}(?:-[0-9])?",
         edge: Edge::Word,
         check: as_is,
@@ -438,13 +401,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["dapi0123456789"], &["sandapi0123456789abcdef0123456789abcdef"]],
+        ..SECRET
     },
     Detector {
         name: "azure_key",
         what: "an Azure storage or service key behind its name",
-        group: Group::Secret,
         keywords: &["accountkey=", "sharedaccesskey="],
-        heads: &[],
         lead: "(?i)(?:account|sharedaccess)key=",
         pattern: "[A-Za-z0-9/+]{40,}={0,2}",
         edge: Edge::Free,
@@ -460,13 +422,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["AccountName=a;AccountKey=<your account key>"]],
+        ..SECRET
     },
     Detector {
         name: "azure_sas_signature",
         what: "the signature of an Azure shared access link",
-        group: Group::Secret,
         keywords: &["sig="],
-        heads: &[],
         lead: "sig=",
         pattern: "(?:[A-Za-z0-9/+]|%2[BbFf]){42,}(?:%3[Dd]|=)?",
         edge: Edge::Word,
@@ -479,14 +440,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["sig=SIGTERM"]],
+        ..SECRET
     },
     Detector {
         name: "grafana_token",
         what: "a Grafana token",
-        group: Group::Secret,
         keywords: &["glsa_", "glc_"],
-        heads: &[],
-        lead: "",
         pattern: "glsa_[A-Za-z0-9]{32}_[0-9a-f]{8}|glc_[A-Za-z0-9+/]{32,}={0,2}",
         edge: Edge::Word,
         check: random,
@@ -498,14 +457,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["glsa_token"]],
+        ..SECRET
     },
     Detector {
         name: "vault_token",
         what: "a HashiCorp Vault token",
-        group: Group::Secret,
         keywords: &["hvs.", "hvb."],
-        heads: &[],
-        lead: "",
         pattern: r"hv[sb]\.[A-Za-z0-9_-]{24,}",
         edge: Edge::Word,
         check: random,
@@ -517,14 +474,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["hvs.example"]],
+        ..SECRET
     },
     Detector {
         name: "groq_key",
         what: "a Groq API key",
-        group: Group::Secret,
         keywords: &["gsk_"],
-        heads: &[],
-        lead: "",
         pattern: "gsk_[A-Za-z0-9]{48,}",
         edge: Edge::Word,
         check: random,
@@ -536,14 +491,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["gsk_key"]],
+        ..SECRET
     },
     Detector {
         name: "xai_key",
         what: "an xAI API key",
-        group: Group::Secret,
         keywords: &["xai-"],
-        heads: &[],
-        lead: "",
         pattern: "xai-[A-Za-z0-9]{60,}",
         edge: Edge::Word,
         check: random,
@@ -558,14 +511,12 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["xai-grok"]],
+        ..SECRET
     },
     Detector {
         name: "shopify_token",
         what: "a Shopify token",
-        group: Group::Secret,
         keywords: &["shpat_", "shpss_", "shpca_", "shppa_"],
-        heads: &[],
-        lead: "",
         pattern: "shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}",
         edge: Edge::Word,
         check: random,
@@ -577,14 +528,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["shpat_0123"]],
+        ..SECRET
     },
     Detector {
         name: "telegram_bot_token",
         what: "the token of a Telegram bot",
-        group: Group::Secret,
         keywords: &[":aa"],
-        heads: &[],
-        lead: "",
+        form: Some("[0-9]{8,12}:AA[A-Za-z0-9_-]{33}"),
         pattern: ":AA[A-Za-z0-9_-]{33}",
         edge: Edge::Free,
         check: telegram,
@@ -596,15 +546,13 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["12:AAH3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF_-"], &["1234567890:AAH3dE6gH9"]],
+        ..SECRET
     },
     // Our own.
     Detector {
         name: "callgate_key",
         what: "a gateway key of callgate",
-        group: Group::Secret,
         keywords: &["cg_"],
-        heads: &[],
-        lead: "",
         pattern: "cg_[A-Za-z0-9_-]{40,}",
         edge: Edge::Word,
         check: random,
@@ -616,6 +564,7 @@ pub(super) static DETECTORS: [Detector; 28] = [
         }],
         #[cfg(test)]
         misses: &[&["cg_", "a_function_with_a_very_long_name_of_its_own"], &["ecg_aB3dE6gH9jK2m"]],
+        ..SECRET
     },
 ];
 

@@ -1,11 +1,12 @@
 //! Putting a set together.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Regex, RegexBuilder};
 
-use super::{Inner, Pattern, Set, Words};
+use super::{Begin, Inner, Pattern, Set, Words};
+use crate::ahead::{Ahead, beginnings, bytes, unicode};
 use crate::detector::Detector;
 use crate::detectors::{self, Chosen};
 use crate::find::Machine;
@@ -60,6 +61,9 @@ impl std::error::Error for Unusable {}
 /// A regular expression that compiles to more than this is refused.
 const REGEX_SIZE: usize = 1 << 20;
 
+/// The longest word or phrase, in bytes.
+const MAX_WORD: usize = 256;
+
 impl Builder {
     /// Asks for a detector, or for all detectors of a group (`secret`, `personal`).
     pub fn detector(&mut self, source: usize, name: &str) -> Result<&mut Self, Unusable> {
@@ -90,7 +94,16 @@ impl Builder {
         if word.is_empty() {
             return Err(Unusable::EmptyWord);
         }
-        self.words.push((source, Arc::from(kind), word.to_lowercase()));
+        if word.len() > MAX_WORD {
+            return Err(Unusable::TooLarge);
+        }
+        // The automaton takes ASCII letters of any case for the same, so the other scripts' cases
+        // are words of their own.
+        let mut forms = vec![word.to_lowercase(), word.to_uppercase(), word.to_owned()];
+        forms.sort_unstable_by_key(|form| form.to_ascii_lowercase());
+        forms.dedup_by_key(|form| form.to_ascii_lowercase());
+        let kind: Arc<str> = Arc::from(kind);
+        self.words.extend(forms.into_iter().map(|form| (source, Arc::clone(&kind), form)));
         Ok(self)
     }
 
@@ -126,7 +139,44 @@ impl Builder {
         let asked = asked.collect();
         let words = words(&self.words)?;
         let (patterns, replaces) = (self.patterns, self.replaces);
-        Ok(Set(Arc::new(Inner { machine, asked, patterns, words, replaces })))
+        let begin = begin(&machine, &patterns, words.as_ref());
+        let ahead = OnceLock::new();
+        Ok(Set(Arc::new(Inner { machine, asked, patterns, words, replaces, ahead, begin })))
+    }
+}
+
+fn begin(machine: &Machine, patterns: &[Pattern], words: Option<&Words>) -> Vec<Begin> {
+    let ranked = (0..).zip(machine.detectors());
+    let detectors =
+        ranked.map(|(rank, loaded)| Begin::Detector { rank, edge: loaded.detector.edge });
+    let words = words.map_or(0, |words| words.of.len());
+    detectors
+        .chain((0..patterns.len()).map(Begin::Pattern))
+        .chain((0..words).map(Begin::Word))
+        .collect()
+}
+
+impl Inner {
+    /// How all that is searched for begins. `None` if that takes too much memory: then nothing can
+    /// be said about the end of a text, and everything is held back.
+    pub(crate) fn ahead(&self) -> Option<&Ahead> {
+        self.ahead.get_or_init(|| self.build_ahead()).as_ref()
+    }
+
+    fn build_ahead(&self) -> Option<Ahead> {
+        let mut hirs = Vec::with_capacity(self.begin.len());
+        for begin in &self.begin {
+            let hir = match begin {
+                Begin::Detector { rank, .. } => bytes(&self.machine.detectors().get(*rank)?.form()),
+                Begin::Pattern(at) => unicode(self.patterns.get(*at)?.regex.as_str()),
+                Begin::Word(at) => {
+                    let word = regex_syntax::escape(self.words.as_ref()?.texts.get(*at)?);
+                    unicode(&format!("(?i:{word})"))
+                }
+            };
+            hirs.push(beginnings(&hir.ok()?));
+        }
+        Ahead::new(hirs).ok()
     }
 }
 
@@ -156,5 +206,6 @@ fn words(words: &[(usize, Arc<str>, String)]) -> Result<Option<Words>, Unusable>
         .build(words.iter().map(|(_, _, word)| word))
         .map_err(|_| Unusable::TooLarge)?;
     let of = words.iter().map(|(source, kind, _)| (*source, Arc::clone(kind))).collect();
-    Ok(Some(Words { automaton, of }))
+    let texts = words.iter().map(|(_, _, word)| word.clone()).collect();
+    Ok(Some(Words { automaton, of, texts }))
 }

@@ -50,6 +50,7 @@ impl Look<'_> {
         // A call allowed by its name may be cut off by an error; one that was held may not.
         if *self.treatment == Treatment::AllowHeld
             && !self.reports_pieces()
+            && is_meant_for(self.client, self.case)
             && !was_judged(self.result, judged)
         {
             failures.push(format!("sees a call that was not judged; these were: {judged:?}"));
@@ -88,12 +89,34 @@ impl Look<'_> {
         let pieces = self.reports_pieces() && case.about.allow == Allow::Normalised;
         // A rule that asks for arguments counts unreadable ones against the call.
         let held_alike = *self.treatment == Treatment::Allow || !case.name.contains("args_");
-        all_agree(case, self.direct) && !pieces && held_alike && case.about.allow != Allow::Refused
+        is_meant_for(self.client, case)
+            && all_agree(case, self.direct)
+            && !pieces
+            && held_alike
+            && case.about.allow != Allow::Refused
     }
 
-    /// This client reports pieces, even of an honest stream.
     fn reports_pieces(&self) -> bool {
-        self.client.contains("create(stream)")
+        reports_pieces(self.client)
+    }
+}
+
+/// Whether a client reports pieces, even of an honest stream.
+fn reports_pieces(client: &str) -> bool {
+    client.contains("chat create(stream)")
+}
+
+/// Whether a client is made for what a case holds. The others are only asked not to see denied
+/// calls: they fail in the middle of honest responses.
+fn is_meant_for(client: &str, case: &Case) -> bool {
+    let is_of = |word: &str| case.name.contains(word);
+    match client {
+        client if client.starts_with("mistralai") => is_of("mistral"),
+        // Only Anthropic's models speak Messages at Bedrock.
+        client if client.starts_with("anthropic-python bedrock") => !is_of("nova"),
+        // The clients of Gemini always ask for events.
+        client if client.contains("google") => !is_of("array"),
+        _ => true,
     }
 }
 
@@ -127,8 +150,7 @@ fn was_judged(result: &Value, allowed: &[Value]) -> bool {
 fn all_agree(case: &Case, direct: &Seen) -> bool {
     let mut readings = direct
         .iter()
-        // This one reports pieces, even of an honest stream.
-        .filter(|(client, _)| !client.contains("create(stream)"))
+        .filter(|(client, _)| !reports_pieces(client) && is_meant_for(client, case))
         .map(|(_, result)| {
             let call = |call: &Value| {
                 let arguments = match &call[1] {

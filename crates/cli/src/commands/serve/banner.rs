@@ -61,6 +61,16 @@ fn records(resolved: &Resolved) -> String {
     }
 }
 
+/// The clients of each dialect, and where they look for the address of their API.
+const CLIENTS: [(Dialect, &str, &str, &str); 6] = [
+    (Dialect::Anthropic, "Claude Code, Anthropic SDKs", "ANTHROPIC_BASE_URL", ""),
+    (Dialect::OpenAiChat, "OpenAI SDKs", "OPENAI_BASE_URL", "/v1"),
+    (Dialect::Gemini, "Gemini CLI, Google SDKs", "GOOGLE_GEMINI_BASE_URL", ""),
+    (Dialect::Ollama, "Ollama", "OLLAMA_HOST", ""),
+    (Dialect::Cohere, "Cohere SDKs", "CO_API_URL", ""),
+    (Dialect::Converse, "AWS SDKs (Bedrock)", "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "/bedrock"),
+];
+
 /// What to set for each agent and SDK.
 fn settings(resolved: &Resolved, address: SocketAddr) -> String {
     let mut text = String::new();
@@ -69,15 +79,11 @@ fn settings(resolved: &Resolved, address: SocketAddr) -> String {
         true => format!("THIS-MACHINE:{}", address.port()),
         false => address.to_string(),
     };
-    let serves =
-        |dialect| resolved.proxy.providers.iter().any(|provider| provider.dialect == dialect);
-    if serves(Dialect::Anthropic) {
-        row(&mut text, "Claude Code, Anthropic SDKs", "");
-        let _ = writeln!(text, "    export ANTHROPIC_BASE_URL=http://{address}");
-    }
-    if serves(Dialect::OpenAiChat) {
-        row(&mut text, "OpenAI SDKs (Chat Completions)", "");
-        let _ = writeln!(text, "    export OPENAI_BASE_URL=http://{address}/v1");
+    for (dialect, label, variable, path) in CLIENTS {
+        if resolved.proxy.providers.iter().any(|provider| provider.speaks(dialect)) {
+            row(&mut text, label, "");
+            let _ = writeln!(text, "    export {variable}=http://{address}{path}");
+        }
     }
     row(&mut text, "one provider of several", "");
     for provider in &resolved.proxy.providers {

@@ -83,12 +83,15 @@ fn a_removed_turn_has_the_signs_that_its_request_shows() {
         signatures: vec!["sig".into()],
         left: Some([7; 32]),
         calls: vec![call],
+        response: Some("resp".into()),
+        conversation: Some("conv".into()),
     };
     let want = Signs {
         ids: vec!["c1".into()],
         signatures: vec!["sig".into()],
         records: vec![RECORD.into()],
         digests: vec![[7; 32]],
+        states: vec!["resp".into(), "conv".into()],
     };
     assert_eq!(turn.signs(), want);
     assert!(RemovedTurn::default().signs().is_empty());

@@ -1,0 +1,148 @@
+//! Tools that a request offers: refused, taken out, or left alone.
+
+use callgate_testkit::http::Ask;
+use callgate_testkit::upstream::{Coding, Request, Upstream};
+use serde_json::{Value, json};
+
+use crate::support::{CHAT, MESSAGES, gateway, is_refusal, whole_turns};
+
+const RULES: &str = "policy: offers
+rules:
+  - { id: no-shell, surface: inbound, tool: '@shell', verdict: deny, reason: No shell here., hint: Use the build tool. }
+  - { id: no-search, surface: inbound, tool: 'web_search*', verdict: deny, reason: The web is closed. }
+  - { id: no-hosted, surface: inbound, server: github, verdict: deny, reason: Not from the provider. }
+  - { id: seen, surface: inbound, tool: watched, verdict: audit, reason: Somebody wants to know. }
+";
+
+/// Three denied ways to offer something in each API, beside something harmless.
+fn offers(path: &str) -> Vec<(Value, &'static str)> {
+    match path {
+        MESSAGES => vec![
+            (json!({ "type": "bash_20250124", "name": "bash" }), "no-shell"),
+            (json!({ "type": "web_search_20250305", "name": "web_search" }), "no-search"),
+            (json!({ "type": "mcp_toolset", "mcp_server_name": "github" }), "no-hosted"),
+        ],
+        _ => vec![
+            (json!({ "type": "function", "function": { "name": "Bash" } }), "no-shell"),
+            (json!({ "type": "web_search" }), "no-search"),
+            (json!({ "type": "mcp", "server_label": "github" }), "no-hosted"),
+        ],
+    }
+}
+
+fn harmless(path: &str, name: &str) -> Value {
+    match path {
+        MESSAGES => json!({ "name": name, "input_schema": {} }),
+        _ => json!({ "type": "function", "function": { "name": name } }),
+    }
+}
+
+fn ask(path: &str, tools: &[Value]) -> (Ask, String) {
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    let body = json!({ "model": "m", "max_tokens": 9, "messages": messages, "tools": tools });
+    let body = body.to_string();
+    (Ask::post(path, body.clone()).header("authorization", "Bearer none"), body)
+}
+
+fn text(request: &Request) -> String {
+    String::from_utf8(request.body.to_vec()).unwrap()
+}
+
+fn server(path: &str) -> Upstream {
+    let [messages, chat] = whole_turns("look", "{}");
+    Upstream::always(if path == MESSAGES { messages.1 } else { chat.1 })
+}
+
+#[test]
+fn a_denied_tool_stops_the_request_before_the_provider_is_asked() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(path);
+        let gateway = gateway(&upstream, RULES, "");
+        for (tool, rule) in offers(path) {
+            let (ask, _) = ask(path, &[harmless(path, "look"), tool]);
+            let reply = ask.send(gateway.address());
+            is_refusal(&reply, path, 400);
+            let text = reply.text();
+            assert!(
+                text.contains(rule) && text.contains("callgate blocked this request"),
+                "{text}"
+            );
+            assert_eq!(reply.header("x-should-retry"), Some("false"));
+            if path == CHAT {
+                assert_eq!(reply.json()["error"]["code"], "firewall_blocked");
+            }
+        }
+        assert!(upstream.requests().is_empty(), "the provider was asked");
+        let recorded = |rule: &str| {
+            gateway
+                .events()
+                .into_iter()
+                .any(|event| event["type"] == "tool_advertised" && event["verdict"]["rule"] == rule)
+        };
+        assert!(gateway.wait_until(|_| recorded("no-shell") && recorded("no-hosted")));
+    }
+}
+
+#[test]
+fn a_denied_tool_is_taken_out_and_the_rest_stays_as_it_was() {
+    for path in [MESSAGES, CHAT] {
+        let upstream = server(path);
+        let gateway = gateway(&upstream, RULES, "inbound: strip");
+        let mut tools = vec![harmless(path, "look")];
+        tools.extend(offers(path).into_iter().map(|(tool, _)| tool));
+        let (ask, _) = ask(path, &tools);
+        assert_eq!(ask.send(gateway.address()).status, 200);
+        let (_, left) = self::ask(path, &[harmless(path, "look")]);
+        assert_eq!(text(&upstream.requests()[0]), left);
+    }
+}
+
+#[test]
+fn a_coded_request_is_read_too() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, RULES, "");
+    let (_, body) = ask(CHAT, &[offers(CHAT)[0].0.clone()]);
+    let coded = Coding::Gzip.encode(body.as_bytes());
+    let ask = Ask::post(CHAT, coded).header("content-encoding", "gzip");
+    is_refusal(&ask.send(gateway.address()), CHAT, 400);
+    assert!(upstream.requests().is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, RULES, "");
+    for body in [r#"{"tools":[],"tools":[{"type":"web_search"}]}"#, "{\"tools\":[", "\u{1}"] {
+        is_refusal(&Ask::post(CHAT, body.to_owned()).send(gateway.address()), CHAT, 400);
+    }
+    assert!(upstream.requests().is_empty());
+}
+
+/// An allowed request goes up byte for byte, and what only watches is recorded once.
+#[test]
+fn harmless_tools_pass_untouched() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, RULES, "");
+    let body = r#"{ "tools" : [ {"type":"function","function":{"name":"watched"}} ],  "model":"m" , "messages":[] }"#;
+    for _ in 0..3 {
+        let reply = Ask::post(CHAT, body.to_owned()).send(gateway.address());
+        assert_eq!(reply.status, 200, "{}", reply.text());
+    }
+    assert!(upstream.requests().iter().all(|request| text(request) == body));
+    let seen = || {
+        let events = gateway.events().into_iter();
+        events.filter(|event| event["type"] == "tool_advertised").count()
+    };
+    assert!(gateway.wait_until(|_| seen() > 0));
+    assert_eq!(seen(), 1);
+}
+
+/// A request that no rule speaks of is not even read.
+#[test]
+fn rules_of_other_surfaces_leave_requests_alone() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, crate::support::DENY, "");
+    let body = "{ not json";
+    assert_eq!(Ask::post(CHAT, body.to_owned()).send(gateway.address()).status, 200);
+    assert_eq!(text(&upstream.requests()[0]), body);
+}

@@ -1,0 +1,437 @@
+//! Events of a Cohere stream, and whole bodies, to what the gate understands.
+
+use callgate_call::json::{Kind, Reader as Json, Span, Text};
+
+use super::view::{Document, Entry, Message, Turn, view};
+use super::{EVENTS, LANE, PLAN};
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Lane, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
+};
+use crate::json::{Stray, decode, document, inside, is_done};
+use crate::speaker::Read;
+use crate::tally::{Tally, counts};
+
+/// Reads the events of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// The calls and contents that have started and not ended.
+    open: Vec<Open>,
+    /// The slot of the next call or content.
+    next: Slot,
+    /// An event of the API was read.
+    has_spoken: bool,
+    max_open: usize,
+}
+
+/// A call or a content that has started.
+#[derive(Debug)]
+struct Open {
+    slot: Slot,
+    /// The index its start claimed.
+    claimed: i64,
+    kind: OpenKind,
+    id: String,
+    /// Its arguments were the word `null`: it has none, and none may follow.
+    is_null: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OpenKind {
+    Call,
+    Content,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_open` calls and contents at once are
+    /// refused.
+    pub(super) fn new(max_open: usize) -> Self {
+        Self { open: Vec::new(), next: 0, has_spoken: false, max_open }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if is_done(data) {
+            self.has_spoken = true;
+            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
+        }
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let frame = view(data)?;
+        let kind = decode(frame.kind)?;
+        let kind = kind.as_deref();
+        let known = EVENTS.into_iter().find(|known| Some(*known) == kind);
+        let named = event.filter(|event| kind.map(str::as_bytes) != Some(*event));
+        if known.is_none() && named.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name))
+        {
+            // Some clients go by the name and some by the type.
+            return Err(Unreadable::Ambiguous("an event whose name and type differ"));
+        }
+        let mut reading = match known {
+            Some("content-start") => self.content_start(&frame)?,
+            Some("content-delta") => self.content_delta(&frame),
+            Some("content-end") => self.content_end(&frame),
+            Some("tool-call-start") => self.call_start(&frame, data)?,
+            Some("tool-call-delta") => self.call_delta(&frame, data)?,
+            Some("tool-call-end") => self.call_end(&frame)?,
+            Some("message-end") => message_end(&frame.delta, data),
+            Some(_) => in_order(),
+            None => self.unknown(kind, &frame)?,
+        };
+        self.has_spoken = true;
+        if reading.text.is_none() {
+            (reading.text, reading.text_lane) = text(&frame);
+        }
+        reading.retells = frame.messages().any(|message| !message.quoted.is_empty());
+        let is_call = matches!(known, Some("tool-call-start" | "tool-call-delta"));
+        self.misplaced(&frame, is_call, data, &mut reading)?;
+        reading.rename = known.filter(|_| named.is_some());
+        Ok(reading)
+    }
+
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a message"));
+        }
+        let body = view(data)?;
+        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        let is_message = |message: &Message<'_>| {
+            message.role.is_some_and(|role| role.is("assistant"))
+                && (message.content.is_some() || message.calls.is_some() || message.plan.is_some())
+        };
+        match &body.own.message {
+            Some(message) if body.kind.is_none() && is_message(message) => {
+                self.message(message, data, &mut reading)?;
+                reading.tally = tally(&body.own, data);
+                let (at, reason) = body.own.finish.unwrap_or_default();
+                let says_calls = says_calls(reason);
+                let what = What::Finish(Finish { says_calls });
+                reading.parts.push(Part { lane: LANE, at, what });
+            }
+            None if body.own.is_words || body.own.has_error => {}
+            _ => return Err(Unreadable::Foreign),
+        }
+        self.has_spoken = true;
+        for stray in &body.strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        let beside = body.delta.message.iter().flat_map(|message| &message.entries);
+        for entry in beside {
+            let part = self.stray_entry(entry, data)?;
+            reading.parts.push(part);
+        }
+        Ok(reading)
+    }
+
+    /// The texts of a body, and what citations quote.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let Ok(found) = view(data) else { return Vec::new() };
+        let of_body = found.own.message.iter().filter(|_| found.kind.is_none());
+        let plain = of_body.flat_map(|message| message.plan.iter().chain(&message.texts));
+        let quoted = found.messages().flat_map(|message| &message.quoted);
+        plain.chain(quoted).map(inside).collect()
+    }
+}
+
+impl Reader {
+    /// The calls and texts of a whole message.
+    fn message(
+        &mut self,
+        message: &Message<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        if matches!(message.calls, Some((_, kind)) if !matches!(kind, Kind::Array | Kind::Null)) {
+            return Err(Unreadable::Ambiguous("`tool_calls` is not a list"));
+        }
+        let texts = message.plan.iter().map(|plan| (PLAN, plan));
+        for (lane, text) in texts.chain(message.texts.iter().map(|text| (LANE, text))) {
+            if !text.is_empty() {
+                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+            }
+        }
+        if message.entries.len() > self.max_open {
+            return Err(Unreadable::TooManyCalls);
+        }
+        for entry in &message.entries {
+            let mut piece = begin(self.take_slot(), entry, data)?;
+            piece.ends = true;
+            reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+        }
+        Ok(())
+    }
+
+    fn content_start(&mut self, frame: &Document<'_>) -> Result<Reading, Unreadable> {
+        let slot = self.start(frame, OpenKind::Content, String::new())?;
+        Ok(of_block(slot, BlockStep::Open, frame))
+    }
+
+    /// A text whose start is unknown passes under the index it has.
+    fn content_delta(&mut self, frame: &Document<'_>) -> Reading {
+        match self.resolve(frame, OpenKind::Content) {
+            Some(open) => of_block(open.slot, BlockStep::Add, frame),
+            None => in_order(),
+        }
+    }
+
+    fn content_end(&mut self, frame: &Document<'_>) -> Reading {
+        match self.resolve(frame, OpenKind::Content).map(|open| open.slot) {
+            Some(slot) => {
+                self.open.retain(|open| open.slot != slot);
+                of_block(slot, BlockStep::Close, frame)
+            }
+            None => in_order(),
+        }
+    }
+
+    fn call_start(&mut self, frame: &Document<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(entry) = frame.call() else {
+            return Err(Unreadable::Ambiguous("a call that starts without a call"));
+        };
+        let slot = self.start(frame, OpenKind::Call, decode(entry.id)?.unwrap_or_default())?;
+        let piece = begin(slot, entry, data)?;
+        if let Some(open) = self.open.last_mut() {
+            open.is_null = is_null(entry, data);
+        }
+        let mut reading = of_block(slot, BlockStep::Open, frame);
+        reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+        Ok(reading)
+    }
+
+    fn call_delta(&mut self, frame: &Document<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(entry) = frame.call() else {
+            return Err(Unreadable::Ambiguous("a piece of a call that has none"));
+        };
+        let Some(open) = self.resolve(frame, OpenKind::Call) else {
+            return Err(Unreadable::Orphan);
+        };
+        let slot = open.slot;
+        let mut piece = Piece { slot, name: decode(entry.name)?, ..Piece::default() };
+        piece.arguments = arguments(entry, data);
+        let says_nothing = entry
+            .arguments
+            .is_none_or(|(span, kind)| kind == Kind::Null || matches!(span.of(data), "\"\""));
+        if open.is_null && !says_nothing {
+            piece.refuse = Some("more came behind arguments that are `null`");
+        }
+        if entry.id.is_some_and(|id| !id.is_empty() && !id.is(&open.id)) {
+            piece.refuse = Some("it was given another id");
+        }
+        open.is_null |= is_null(entry, data);
+        let mut reading = of_block(slot, BlockStep::Add, frame);
+        reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+        Ok(reading)
+    }
+
+    fn call_end(&mut self, frame: &Document<'_>) -> Result<Reading, Unreadable> {
+        let Some(slot) = self.resolve(frame, OpenKind::Call).map(|open| open.slot) else {
+            return Err(Unreadable::Orphan);
+        };
+        self.open.retain(|open| open.slot != slot);
+        let mut reading = of_block(slot, BlockStep::Close, frame);
+        reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+        Ok(reading)
+    }
+
+    fn start(
+        &mut self,
+        frame: &Document<'_>,
+        kind: OpenKind,
+        id: String,
+    ) -> Result<Slot, Unreadable> {
+        if self.open.len() >= self.max_open {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let slot = self.take_slot();
+        let claimed = frame.index.and_then(|(_, index)| index).unwrap_or(i64::from(slot));
+        // A content of the same index can be addressed no more. A call still needs its end.
+        self.open.retain(|open| {
+            open.kind == OpenKind::Call || open.kind != kind || open.claimed != claimed
+        });
+        self.open.push(Open { slot, claimed, kind, id, is_null: false });
+        Ok(slot)
+    }
+
+    /// The one that a frame means: by the index its start claimed, else the only one. What leaves
+    /// is numbered anew, so whichever is chosen here is the one every client sees.
+    fn resolve(&mut self, frame: &Document<'_>, kind: OpenKind) -> Option<&mut Open> {
+        let index = frame.index.and_then(|(_, index)| index);
+        let several = self.open.iter().filter(|open| open.kind == kind).count() > 1;
+        let mut open = self.open.iter_mut().rev().filter(|open| open.kind == kind);
+        match index {
+            Some(index) => open.find(|open| open.claimed == index),
+            None if several => None,
+            None => open.next(),
+        }
+    }
+
+    /// An event the dialect does not know passes. The first tells whether the stream is of this
+    /// API.
+    fn unknown(&self, kind: Option<&str>, frame: &Document<'_>) -> Result<Reading, Unreadable> {
+        let is_error =
+            kind.is_none_or(|kind| kind == "error") && (frame.own.is_words || frame.own.has_error);
+        if is_error {
+            return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
+        }
+        let holds_no_call =
+            frame.strays.is_empty() && frame.messages().all(|message| message.entries.is_empty());
+        let may_pass = kind.is_some_and(may_be_event) || (self.has_spoken && holds_no_call);
+        if may_pass { Ok(in_order()) } else { Err(Unreadable::Foreign) }
+    }
+
+    /// Calls where no call belongs: each is judged, and goes with its frame. A piece of a call
+    /// there is a piece that only some clients add to theirs.
+    fn misplaced(
+        &mut self,
+        frame: &Document<'_>,
+        is_call: bool,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        for stray in &frame.strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        let in_place = frame.call().map(|entry| entry.span).filter(|_| is_call);
+        for entry in frame.messages().flat_map(|message| &message.entries) {
+            if Some(entry.span) != in_place {
+                let part = self.stray_entry(entry, data)?;
+                reading.parts.push(part);
+            }
+        }
+        Ok(())
+    }
+
+    fn stray_entry(&mut self, entry: &Entry<'_>, data: &str) -> Result<Part, Unreadable> {
+        if entry.name.is_none_or(|name| name.is_empty()) {
+            return Err(Unreadable::Ambiguous("a piece of a call where no call belongs"));
+        }
+        let mut piece = begin(self.take_slot(), entry, data)?;
+        (piece.ends, piece.carrier) = (true, Carrier::Stray);
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+
+    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let arguments = match Json::at(data, stray.input).string() {
+            Ok(text) => text.decode()?.into_owned(),
+            Err(_) => stray.input.of(data).to_owned(),
+        };
+        let piece = Piece {
+            slot: self.take_slot(),
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(arguments),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+
+    fn take_slot(&mut self) -> Slot {
+        let slot = self.next;
+        self.next += 1;
+        slot
+    }
+}
+
+/// The piece that begins a call.
+fn begin(slot: Slot, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable> {
+    Ok(Piece {
+        slot,
+        opens: true,
+        name: decode(entry.name)?,
+        id: decode(entry.id)?,
+        arguments: arguments(entry, data),
+        refuse: (!entry.is_function).then_some("it is no function"),
+        ..Piece::default()
+    })
+}
+
+/// The arguments of an entry: a piece of text, or, where a server does so, the object itself.
+fn arguments(entry: &Entry<'_>, data: &str) -> ArgumentsPiece {
+    match entry.arguments {
+        None | Some((_, Kind::Null)) => ArgumentsPiece::None,
+        _ if is_null(entry, data) => ArgumentsPiece::None,
+        Some((span, Kind::String)) => {
+            let inside = Span { start: span.start + 1, end: span.end - 1 };
+            ArgumentsPiece::Fragment(inside.of(data).to_owned())
+        }
+        Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
+    }
+}
+
+/// Whether the arguments are the word `null`, as the API says of a call that has none.
+fn is_null(entry: &Entry<'_>, data: &str) -> bool {
+    matches!(entry.arguments, Some((span, Kind::String)) if span.of(data) == "\"null\"")
+}
+
+fn in_order() -> Reading {
+    Reading { order: Order::Lane(LANE), ..Reading::default() }
+}
+
+fn of_block(slot: Slot, does: BlockStep, frame: &Document<'_>) -> Reading {
+    let index = frame.index.map(|(span, _)| span);
+    Reading { block: Some(Block { slot, does, index }), ..in_order() }
+}
+
+/// The text an event adds: to the answer, or to the plan.
+fn text(frame: &Document<'_>) -> (Option<Span>, Lane) {
+    let Some(message) = &frame.delta.message else { return (None, LANE) };
+    let some = |text: Option<&Text<'_>>| text.filter(|text| !text.is_empty()).map(inside);
+    match (some(message.texts.first()), some(message.plan.as_ref())) {
+        (None, Some(plan)) => (Some(plan), PLAN),
+        (text, _) => (text, LANE),
+    }
+}
+
+/// An error that ends the message leaves unfinished what is unfinished; any other reason ends it
+/// well.
+fn message_end(end: &Turn<'_>, data: &str) -> Reading {
+    let mut reading = in_order();
+    reading.tally = tally(end, data);
+    let (at, reason) = end.finish.unwrap_or_default();
+    reading.failure = end.has_error || reason.is_some_and(|reason| reason.is("ERROR"));
+    if !reading.failure {
+        for (lane, at, says_calls) in
+            [(LANE, at, says_calls(reason)), (PLAN, Span::default(), false)]
+        {
+            reading.parts.push(Part { lane, at, what: What::Finish(Finish { says_calls }) });
+        }
+    }
+    reading
+}
+
+fn says_calls(reason: Option<Text<'_>>) -> bool {
+    reason.is_some_and(|reason| reason.is("TOOL_CALL"))
+}
+
+/// Why it ended, and its tokens: all of them, where the API tells them apart from those it bills.
+fn tally(turn: &Turn<'_>, data: &str) -> Option<Box<Tally>> {
+    let mut tally = Tally::default();
+    tally.stopped(turn.finish.and_then(|(_, reason)| reason));
+    if let Some(usage) = turn.usage {
+        let of = ["tokens", "billed_units"]
+            .into_iter()
+            .find_map(|key| crate::json::member(data, usage, key));
+        if let Some(of) = of {
+            [tally.input, tally.output] = counts(data, of, ["input_tokens", "output_tokens"]);
+        }
+    }
+    tally.boxed()
+}
+
+/// Whether a type may be one of this API, known or to come. Other APIs that name the types of
+/// their events do it with dots or underscores.
+fn may_be_event(kind: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+    !kind.is_empty() && kind.bytes().all(plain)
+}

@@ -1,0 +1,24 @@
+//! Removed calls, put back into a Cohere request.
+
+use callgate_call::json::{Error, quote};
+
+use crate::request::listed::{self, Emptied, Listed};
+use crate::request::{RemovedCall, RemovedTurn, Restored, Seen};
+
+const LISTED: Listed =
+    Listed { needs_ids: true, emptied: Emptied::Gone, result: |call| error_result(call) };
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    LISTED.restore(request, turns)
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    listed::seen(request)
+}
+
+fn error_result(call: &RemovedCall) -> String {
+    let (id, why) = (quote(&call.id), quote(&call.why));
+    format!("{{\"role\":\"tool\",\"tool_call_id\":{id},\"content\":{why}}}")
+}

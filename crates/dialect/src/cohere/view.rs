@@ -1,0 +1,302 @@
+//! The places in an event or a body that matter, found in one walk.
+//!
+//! An event carries in its `delta` what a body carries itself: a message, why it ended, and its
+//! tokens. Both are read wherever they stand, for a call in the wrong one is a call nevertheless.
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+
+/// An event's data, or a whole body.
+#[derive(Default)]
+pub(super) struct Document<'a> {
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) index: Option<(Span, Option<i64>)>,
+    /// What stands in `delta`.
+    pub(super) delta: Turn<'a>,
+    /// What stands beside it.
+    pub(super) own: Turn<'a>,
+    /// Calls in fields that are not for calls.
+    pub(super) strays: Vec<Stray>,
+}
+
+/// A message and how it ended.
+#[derive(Default)]
+pub(super) struct Turn<'a> {
+    /// Boxed, for a document has it in one of two places.
+    pub(super) message: Option<Box<Message<'a>>>,
+    /// The message is a text: that of an error.
+    pub(super) is_words: bool,
+    pub(super) finish: Option<(Span, Option<Text<'a>>)>,
+    pub(super) usage: Option<Span>,
+    /// It has an `error` that is not `null`.
+    pub(super) has_error: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Message<'a> {
+    pub(super) span: Span,
+    pub(super) role: Option<Text<'a>>,
+    pub(super) plan: Option<Text<'a>>,
+    /// Where `content` stands, and what it is.
+    pub(super) content: Option<(Span, Kind)>,
+    /// Whether `content` holds anything.
+    pub(super) has_contents: bool,
+    /// The text of each content, as far as it has one.
+    pub(super) texts: Vec<Text<'a>>,
+    /// Where `tool_calls` stands, and what it is.
+    pub(super) calls: Option<(Span, Kind)>,
+    pub(super) entries: Vec<Entry<'a>>,
+    /// The texts that citations quote.
+    pub(super) quoted: Vec<Text<'a>>,
+    /// Where the citation says which content it quotes.
+    pub(super) content_index: Option<Span>,
+}
+
+/// One call, or a piece of one.
+#[derive(Default)]
+pub(super) struct Entry<'a> {
+    pub(super) span: Span,
+    pub(super) id: Option<Text<'a>>,
+    pub(super) is_function: bool,
+    pub(super) name: Option<Text<'a>>,
+    pub(super) arguments: Option<(Span, Kind)>,
+}
+
+impl<'a> Document<'a> {
+    /// The messages in it.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Message<'a>> {
+        [&self.delta, &self.own].into_iter().filter_map(|turn| turn.message.as_deref())
+    }
+
+    /// The one call of an event, where an event has its calls.
+    pub(super) fn call(&self) -> Option<&Entry<'a>> {
+        let message = self.delta.message.as_deref()?;
+        match (message.calls, message.entries.as_slice()) {
+            (Some((_, Kind::Object)), [entry]) => Some(entry),
+            _ => None,
+        }
+    }
+}
+
+const TOP: [&str; 7] = ["type", "index", "delta", "message", "finish_reason", "usage", "error"];
+
+/// Walks an event or a body.
+pub(super) fn view(data: &str) -> Result<Document<'_>, Error> {
+    let mut json = Json::new(data);
+    let mut document = Document::default();
+    let mut fields = Fields::new(&TOP);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        let strays = &mut document.strays;
+        match fields.find(&key)? {
+            Some(0) => document.kind = text_or_null(&mut json)?,
+            Some(1) => document.index = Some(index(&mut json, data)?),
+            Some(2) if json.kind()? == Kind::Object => document.delta = turn(&mut json, strays)?,
+            Some(3) => document.own.message(&mut json, strays)?,
+            Some(4) => document.own.finish = Some(reason(&mut json)?),
+            Some(5) => document.own.usage = Some(json.skip()?),
+            Some(6) => document.own.error(&mut json, strays)?,
+            _ => {
+                skip_looking_for_calls(&mut json, strays)?;
+            }
+        }
+    }
+    json.end()?;
+    Ok(document)
+}
+
+const TURN: [&str; 4] = ["message", "finish_reason", "usage", "error"];
+
+fn turn<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Turn<'a>, Error> {
+    let mut turn = Turn::default();
+    let mut fields = Fields::new(&TURN);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => turn.message(json, strays)?,
+            Some(1) => turn.finish = Some(reason(json)?),
+            Some(2) => turn.usage = Some(json.skip()?),
+            Some(3) => turn.error(json, strays)?,
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(turn)
+}
+
+impl<'a> Turn<'a> {
+    fn message(&mut self, json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<(), Error> {
+        match json.kind()? {
+            Kind::Object => self.message = Some(Box::new(message(json, strays)?)),
+            kind => {
+                self.is_words = kind == Kind::String;
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn error(&mut self, json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<(), Error> {
+        self.has_error = json.kind()? != Kind::Null;
+        skip_looking_for_calls(json, strays)?;
+        Ok(())
+    }
+}
+
+/// Why it ended, or the place of a `null`.
+fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
+    match json.kind()? {
+        Kind::Null => json.skip().map(|span| (span, None)),
+        _ => json.string().map(|text| (text.span(), Some(text))),
+    }
+}
+
+const MESSAGE: [&str; 5] = ["role", "tool_plan", "content", "tool_calls", "citations"];
+
+fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Message<'a>, Error> {
+    let mut message = Message::default();
+    let start = json.position();
+    let mut fields = Fields::new(&MESSAGE);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => message.role = text_or_null(json)?,
+            Some(1) => message.plan = text_or_null(json)?,
+            Some(2) => {
+                let (texts, has_contents) = (&mut message.texts, &mut message.has_contents);
+                message.content = Some(one_or_many(json, |json| {
+                    *has_contents = true;
+                    texts.extend(content(json, strays)?);
+                    Ok(())
+                })?);
+            }
+            Some(3) => {
+                let entries = &mut message.entries;
+                message.calls = Some(one_or_many(json, |json| {
+                    entries.push(entry(json)?);
+                    Ok(())
+                })?);
+            }
+            Some(4) => {
+                let (quoted, content) = (&mut message.quoted, &mut message.content_index);
+                one_or_many(json, |json| citation(json, quoted, content))?;
+            }
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    message.span = Span { start, end: json.position() };
+    Ok(message)
+}
+
+/// Events have one of what bodies have a list of.
+fn one_or_many<'a>(
+    json: &mut Json<'a>,
+    mut each: impl FnMut(&mut Json<'a>) -> Result<(), Error>,
+) -> Result<(Span, Kind), Error> {
+    let kind = json.kind()?;
+    let start = json.position();
+    match kind {
+        Kind::Array => {
+            let mut array = json.array()?;
+            while array.next(json)? {
+                each(json)?;
+            }
+        }
+        Kind::Null => {
+            json.skip()?;
+        }
+        _ => each(json)?,
+    }
+    Ok((Span { start, end: json.position() }, kind))
+}
+
+/// The text of a content, if it is one.
+fn content<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Text<'a>>, Error> {
+    match json.kind()? {
+        Kind::String => return json.string().map(Some),
+        Kind::Object => {}
+        _ => return skip_looking_for_calls(json, strays).map(|_| None),
+    }
+    let mut text = None;
+    let mut fields = Fields::new(&["text"]);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(_) => text = text_or_null(json)?,
+            None => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// What a citation quotes. Its sources are what the client's own tools have answered: whatever
+/// stands there is no call.
+fn citation<'a>(
+    json: &mut Json<'a>,
+    quoted: &mut Vec<Text<'a>>,
+    content: &mut Option<Span>,
+) -> Result<(), Error> {
+    if json.kind()? != Kind::Object {
+        return json.skip().map(|_| ());
+    }
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        if key.is("text") && json.kind()? == Kind::String {
+            quoted.push(json.string()?);
+        } else {
+            let value = json.skip()?;
+            if key.is("content_index") {
+                *content = Some(value);
+            }
+        }
+    }
+    Ok(())
+}
+
+const ENTRY: [&str; 3] = ["id", "type", "function"];
+
+fn entry<'a>(json: &mut Json<'a>) -> Result<Entry<'a>, Error> {
+    let mut entry = Entry::default();
+    if json.kind()? != Kind::Object {
+        return Err(Error::new(Problem::WrongType, json.position()));
+    }
+    let start = json.position();
+    let mut fields = Fields::new(&ENTRY);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => entry.id = text_or_null(json)?,
+            Some(2) if json.kind()? == Kind::Object => function(json, &mut entry)?,
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    entry.span = Span { start, end: json.position() };
+    Ok(entry)
+}
+
+fn function<'a>(json: &mut Json<'a>, entry: &mut Entry<'a>) -> Result<(), Error> {
+    entry.is_function = true;
+    let mut fields = Fields::new(&["name", "arguments"]);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => entry.name = text_or_null(json)?,
+            Some(_) => {
+                let kind = json.kind()?;
+                entry.arguments = Some((json.skip()?, kind));
+            }
+            None => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,314 @@
+//! What leaves of a Cohere stream or body: the same bytes, renumbered, or replaced.
+
+use callgate_call::json::{Kind, Span, quote};
+use callgate_wire::Frame;
+
+use super::view::{Message, view};
+use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
+use crate::json::{Edits, document, elements, members};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
+
+/// Writes the events of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// How many calls have left.
+    calls: u32,
+    /// How many contents have left.
+    contents: u32,
+    /// Those that have left and not ended: slot, and the index they left under.
+    open: Vec<(Slot, u32)>,
+    /// The call among them. Some clients add every piece of arguments to the call that began
+    /// last, so the next waits until this one has ended.
+    open_call: Option<Slot>,
+    /// The content that began last: the index it came under, and the one it left under.
+    last_content: Option<(u32, u32)>,
+}
+
+impl Write for Writer {
+    fn is_out(&self, slot: Slot) -> bool {
+        self.open.iter().any(|(open, _)| *open == slot)
+    }
+
+    fn open_call(&self) -> Option<Slot> {
+        self.open_call
+    }
+
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        let Some(block) = reading.block else {
+            return self.last_content.is_none_or(|(came, left)| came == left);
+        };
+        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
+        match (block.does, out, block.index) {
+            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
+            _ => false,
+        }
+    }
+
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if stray_is_denied(reading, fates) {
+            return frame.leave_out(out);
+        }
+        if reading.block.is_some() {
+            return self.write_block(frame, data, reading, fates, out);
+        }
+        let mut edits = Edits::default();
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            let What::Finish(finish) = part.what else { continue };
+            self.close_call(frame, out);
+            if let Fate::Ordinary(text) = fate {
+                if let Some(text) = text {
+                    self.say(frame, text, out);
+                }
+                if finish.says_calls {
+                    edits.replace(part.at, "\"COMPLETE\"");
+                }
+            }
+        }
+        self.point_citation(data, &mut edits);
+        leave(frame, data, reading, edits, out);
+    }
+
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let mut edits = Edits::default();
+        if let Some(message) = view(data).ok()?.own.message {
+            edit_message(data, &message, reading, fates, &mut edits);
+        }
+        Some(finish_body(data, reading, edits))
+    }
+
+    /// Ends the call that is open, for clients that run nothing without its end.
+    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let Some(slot) = self.open_call.take() else { return };
+        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
+        let (_, number) = self.open.swap_remove(place);
+        let end = format!("{{\"type\":\"tool-call-end\",\"index\":{number}}}");
+        frame.another(Some("tool-call-end"), &end, out);
+    }
+}
+
+impl Writer {
+    /// Writes a frame of a call or of a content.
+    fn write_block(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let Some(block) = reading.block else { return };
+        let call = reading.parts.iter().position(is_call);
+        let fate = call.and_then(|place| fates.get(place));
+        match fate {
+            Some(Fate::Notice(text)) => return self.say(frame, text, out),
+            Some(Fate::Drop) => return frame.leave_out(out),
+            _ => {}
+        }
+        let Some(number) = self.number(block.slot, block.does, call.is_some()) else { return };
+        let mut edits = Edits::default();
+        match block.index {
+            Some(index) if is_number(index.of(data), number) => {}
+            Some(index) => edits.replace(index, number.to_string()),
+            None => edits.insert(document(data).start + 1, format!("\"index\":{number},")),
+        }
+        if block.does == BlockStep::Open && call.is_none() {
+            let came = block.index.and_then(|index| index.of(data).parse().ok());
+            self.last_content = Some((came.unwrap_or(number), number));
+        }
+        let Some(Fate::Whole(whole)) = fate else {
+            return leave(frame, data, reading, edits, out);
+        };
+        edit_start(data, whole, &mut edits);
+        leave(frame, data, reading, edits, out);
+        let delta = format!(
+            "{{\"type\":\"tool-call-delta\",\"index\":{number},\"delta\":{{\"message\":\
+             {{\"tool_calls\":{{\"function\":{{\"arguments\":{}}}}}}}}}}}",
+            quote(&whole.arguments)
+        );
+        frame.another(Some("tool-call-delta"), &delta, out);
+    }
+
+    /// Says `text` in a content of its own.
+    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let n = self.contents;
+        self.contents += 1;
+        let start = format!(
+            "{{\"type\":\"content-start\",\"index\":{n},\"delta\":{{\"message\":\
+             {{\"content\":{{\"type\":\"text\",\"text\":\"\"}}}}}}}}"
+        );
+        let delta = format!(
+            "{{\"type\":\"content-delta\",\"index\":{n},\"delta\":{{\"message\":\
+             {{\"content\":{{\"text\":{}}}}}}}}}",
+            quote(text)
+        );
+        let end = format!("{{\"type\":\"content-end\",\"index\":{n}}}");
+        frame.another(Some("content-start"), &start, out);
+        frame.another(Some("content-delta"), &delta, out);
+        frame.another(Some("content-end"), &end, out);
+    }
+
+    /// The index a frame leaves under.
+    fn number(&mut self, slot: Slot, does: BlockStep, is_call: bool) -> Option<u32> {
+        match does {
+            BlockStep::Open => {
+                let left = if is_call { &mut self.calls } else { &mut self.contents };
+                let number = *left;
+                *left += 1;
+                self.open.push((slot, number));
+                if is_call {
+                    self.open_call = Some(slot);
+                }
+                Some(number)
+            }
+            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
+            BlockStep::Close => {
+                let place = self.open.iter().position(|(open, _)| *open == slot)?;
+                if self.open_call == Some(slot) {
+                    self.open_call = None;
+                }
+                Some(self.open.swap_remove(place).1)
+            }
+        }
+    }
+
+    /// A citation names the content it quotes by its index.
+    fn point_citation(&self, data: &str, edits: &mut Edits) {
+        let Some((came, left)) = self.last_content.filter(|(came, left)| came != left) else {
+            return;
+        };
+        let Ok(frame) = view(data) else { return };
+        let at = frame.delta.message.and_then(|message| message.content_index);
+        if let Some(at) = at.filter(|at| is_number(at.of(data), came)) {
+            edits.replace(at, left.to_string());
+        }
+    }
+}
+
+/// A removed call as the provider knows it.
+pub(super) fn original(call: &Canonical) -> String {
+    let arguments = call.arguments.as_str();
+    entry(call, if arguments.trim().is_empty() { "{}" } else { arguments })
+}
+
+fn entry(call: &Canonical, arguments: &str) -> String {
+    format!(
+        "{{\"id\":{},\"type\":\"function\",\"function\":{{\"name\":{},\"arguments\":{}}}}}",
+        quote(&call.id),
+        quote(&call.name),
+        quote(arguments)
+    )
+}
+
+/// Makes the start of a call that leaves whole say its name, and no arguments yet.
+fn edit_start(data: &str, whole: &Canonical, edits: &mut Edits) {
+    let Ok(frame) = view(data) else { return };
+    let Some(start) = frame.call() else { return };
+    if start.name.is_none_or(|name| !name.is(&whole.name)) {
+        // The name came later.
+        edits.replace(start.span, entry(whole, ""));
+    } else if let Some((at, _)) = start.arguments.filter(|(at, _)| at.of(data) != "\"\"") {
+        edits.replace(at, "\"\"");
+    }
+}
+
+/// Edits a whole message.
+fn edit_message(
+    data: &str,
+    message: &Message<'_>,
+    reading: &Reading,
+    fates: &[Fate],
+    edits: &mut Edits,
+) {
+    let mut said: Vec<&str> = Vec::new();
+    let mut gone = vec![false; message.entries.len()];
+    for (part, fate) in reading.parts.iter().zip(fates) {
+        let entry = message.entries.iter().position(|entry| entry.span == part.at);
+        match (&part.what, fate) {
+            (What::Finish(Finish { says_calls }), Fate::Ordinary(text)) => {
+                said.extend(text.as_deref());
+                if *says_calls {
+                    edits.replace(part.at, "\"COMPLETE\"");
+                }
+            }
+            (What::Piece(_), Fate::Whole(call)) => {
+                let arguments = entry.and_then(|place| message.entries.get(place)?.arguments);
+                if let Some((at, _)) = arguments {
+                    edits.replace(at, quote(&call.arguments));
+                }
+            }
+            (What::Piece(_), Fate::Notice(_) | Fate::Drop) => {
+                if let Fate::Notice(text) = fate {
+                    said.push(text);
+                }
+                if let Some(gone) = entry.and_then(|place| gone.get_mut(place)) {
+                    *gone = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    let empty = !gone.is_empty() && gone.iter().all(|gone| *gone);
+    let all = members(data, message.span);
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    let is_list = |place: usize| all.get(place).is_some_and(|member| member.key.is("tool_calls"));
+    if empty {
+        edits.remove(&spans, is_list);
+    } else if let Some((list, _)) = message.calls {
+        edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
+    }
+    let left = spans.len() - usize::from(empty);
+    say_in_body(message, &said, left > 0, edits);
+}
+
+/// Adds contents to a whole message.
+fn say_in_body(message: &Message<'_>, said: &[&str], has_members: bool, edits: &mut Edits) {
+    if said.is_empty() {
+        return;
+    }
+    let block = |text: &&str| format!("{{\"type\":\"text\",\"text\":{}}}", quote(text));
+    let blocks = said.iter().map(block).collect::<Vec<_>>().join(",");
+    match message.content {
+        None => {
+            let comma = if has_members { "," } else { "" };
+            edits.insert(message.span.start + 1, format!("\"content\":[{blocks}]{comma}"));
+        }
+        Some((at, Kind::Array)) => {
+            let comma = if message.has_contents { "," } else { "" };
+            edits.insert(at.end - 1, format!("{comma}{blocks}"));
+        }
+        Some((at, Kind::String)) => {
+            edits.insert(at.start, "[{\"type\":\"text\",\"text\":");
+            edits.insert(at.end, format!("}},{blocks}]"));
+        }
+        Some((at, Kind::Object)) => {
+            edits.insert(at.start, "[");
+            edits.insert(at.end, format!(",{blocks}]"));
+        }
+        Some((at, _)) => edits.replace(at, format!("[{blocks}]")),
+    }
+}
+
+/// Whether the part is a call in its proper place.
+fn is_call(part: &Part) -> bool {
+    match &part.what {
+        What::Piece(piece) => piece.carrier == Carrier::Listed,
+        What::End(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether the index says `number` to every client: as an integer, or as `1.0`.
+fn is_number(text: &str, number: u32) -> bool {
+    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
+}

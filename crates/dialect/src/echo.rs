@@ -1,0 +1,59 @@
+//! Members in which a frame says its text a second time, in tokens: where the text changes, they
+//! must go.
+
+use callgate_call::json::{Error, Kind, Reader, Span};
+
+/// What takes the place of every such member: nothing, in the type that stands there.
+pub fn echoes(data: &str) -> Vec<(Span, String)> {
+    let mut found = Vec::new();
+    match look(&mut Reader::new(data), &mut found) {
+        Ok(()) => found,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Chat and Responses, Gemini, and Gemini as its proxies spell it.
+const KEYS: [&str; 3] = ["logprobs", "logprobsResult", "logprobs_result"];
+
+fn look(json: &mut Reader<'_>, found: &mut Vec<(Span, String)>) -> Result<(), Error> {
+    match json.kind()? {
+        Kind::Object => {
+            let mut object = json.object()?;
+            while let Some(key) = object.next(json)? {
+                if !KEYS.iter().any(|name| key.is(name)) {
+                    look(json, found)?;
+                    continue;
+                }
+                let nothing = match json.kind()? {
+                    Kind::Array => "[]",
+                    _ => "null",
+                };
+                found.push((json.skip()?, nothing.to_owned()));
+            }
+        }
+        Kind::Array => {
+            let mut array = json.array()?;
+            while array.next(json)? {
+                look(json, found)?;
+            }
+        }
+        _ => drop(json.skip()?),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Reading;
+
+    #[test]
+    fn tokens_are_found_wherever_they_stand() {
+        let data = r#"{"choices":[{"logprobs":{"content":[{"token":"sk"}]}}],"x":{"logpr\u006fbs":[1]},"y":[{"logprobs":null}]}"#;
+        let reading = Reading { masks: echoes(data), ..Reading::default() };
+        let left =
+            r#"{"choices":[{"logprobs":null}],"x":{"logpr\u006fbs":[]},"y":[{"logprobs":null}]}"#;
+        assert_eq!(reading.masked(data), left);
+        assert!(echoes("[DONE]").is_empty());
+    }
+}

@@ -1,0 +1,416 @@
+//! Chunks of a Gemini stream, and whole responses, to what the gate understands.
+
+use callgate_call::json::{Reader as Json, Span};
+
+use super::partial::Partial;
+use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
+use crate::event::{
+    ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
+    What,
+};
+use crate::json::{Stray, decode, document, inside, member};
+use crate::speaker::Read;
+use crate::tally::{Tally, counts};
+
+/// Reads the chunks of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    next: Slot,
+    max_calls: usize,
+    /// A chunk of the API was read.
+    has_spoken: bool,
+    /// The call whose arguments are coming in pieces.
+    open: Option<Open>,
+}
+
+/// A call whose arguments come in pieces.
+#[derive(Debug)]
+struct Open {
+    slot: Slot,
+    lane: Lane,
+    id: Option<String>,
+    partial: Partial,
+}
+
+impl Open {
+    /// The piece with which the call is whole.
+    fn close(self) -> Piece {
+        let (arguments, refuse) = self.partial.finish();
+        Piece {
+            slot: self.slot,
+            ends: true,
+            arguments: ArgumentsPiece::Whole(arguments),
+            anonymous: true,
+            refuse,
+            ..Piece::default()
+        }
+    }
+}
+
+/// Whether a document is one chunk of a stream or a whole response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Chunk,
+    Whole,
+}
+
+/// What ends a call that has no end of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    NextCall,
+    Turn,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    pub(super) fn new(max_calls: usize) -> Self {
+        Self { next: 0, max_calls, has_spoken: false, open: None }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Reads one chunk.
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let found = view(data)?;
+        let is_known = found.is_ours || found.fails;
+        // Later chunks that are not known pass, unless they hold a call.
+        let may_pass = is_known || found.is_empty || (self.has_spoken && found.strays.is_empty());
+        if !may_pass {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken |= is_known;
+        let mut reading = self.document(&found, data, Form::Chunk)?;
+        // Chunks have no names; most clients fail at one.
+        reading.odd |= event.is_some();
+        Ok(reading)
+    }
+
+    /// Reads a whole response.
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a response of this API"));
+        }
+        let found = view(data)?;
+        if !found.is_ours && !found.fails {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
+        let mut reading = self.document(&found, data, Form::Whole)?;
+        reading.order = Order::Stream;
+        Ok(reading)
+    }
+
+    /// The texts of a whole response.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let Ok(found) = view(data) else { return Vec::new() };
+        let contents = found.candidates.iter().filter_map(|candidate| candidate.content.as_ref());
+        let texts = contents.flat_map(|content| &content.parts).filter(|part| !part.is_thought);
+        texts.filter_map(|part| part.text.as_ref()).map(inside).collect()
+    }
+
+    /// A chunk stands for itself, but for a call that comes in pieces.
+    fn contain(&mut self) -> bool {
+        self.open = None;
+        self.has_spoken
+    }
+}
+
+impl Reader {
+    fn document(
+        &mut self,
+        found: &View<'_>,
+        data: &str,
+        form: Form,
+    ) -> Result<Reading, Unreadable> {
+        let mut reading = Reading::default();
+        reading.order = match found.candidates.as_slice() {
+            [one] => Order::Lane(one.lane),
+            _ => Order::Stream,
+        };
+        reading.model = found.model.as_ref().map(inside);
+        reading.failure = found.fails;
+        reading.tally = tally(found, data);
+        for candidate in &found.candidates {
+            self.candidate(candidate, data, form, &mut reading)?;
+        }
+        for stray in &found.strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        if found.fails {
+            self.open = None;
+            reading.order = Order::Stream;
+        }
+        if found.is_empty {
+            reading.order = Order::Free;
+        }
+        Ok(reading)
+    }
+
+    fn candidate(
+        &mut self,
+        candidate: &Candidate<'_>,
+        data: &str,
+        form: Form,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let lane = candidate.lane;
+        for part in candidate.content.iter().flat_map(|content| &content.parts) {
+            if let Some(text) = part.text.filter(|text| !text.is_empty() && !part.is_thought) {
+                let at = inside(&text);
+                match (form, reading.text) {
+                    (Form::Chunk, None) => (reading.text, reading.text_lane) = (Some(at), lane),
+                    _ => reading.parts.push(Part { lane, at, what: What::Text }),
+                }
+            }
+            if let Some(signature) = part.signature.filter(|text| !text.is_empty()) {
+                let at = inside(&signature);
+                reading.parts.push(Part { lane, at, what: What::Signature });
+            }
+            if let Some((span, what)) = part.hosted {
+                self.hosted(span, what, lane, data, reading)?;
+            }
+            if let Some(call) = &part.call {
+                if candidate.bad_index {
+                    let why = "a call in a candidate that no client can count to";
+                    return Err(Unreadable::Ambiguous(why));
+                }
+                self.call(part, call, lane, data, reading)?;
+            }
+        }
+        let ends = candidate.finish.is_some() || form == Form::Whole;
+        if ends {
+            self.close_open(lane, End::Turn, reading);
+            let at = candidate.finish.map(|reason| reason.span()).unwrap_or_default();
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane, at, what });
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        part: &Said<'_>,
+        call: &Call<'_>,
+        lane: Lane,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let at = call.span;
+        let name = decode(call.name)?;
+        let id = decode(call.id)?.filter(|id| !id.is_empty());
+        let streams = call.partial.is_some() || call.will_continue;
+        // Some clients put pieces together only under the names that all of them read.
+        reading.uneven |= call.is_snake && streams || call.has_snake;
+        let piece = match name {
+            Some(_) => {
+                self.close_open(lane, End::NextCall, reading);
+                let mut piece = Piece {
+                    slot: self.begin()?,
+                    opens: true,
+                    name,
+                    id,
+                    anonymous: true,
+                    original: Some(part.span.of(data).to_owned()),
+                    waits: streams,
+                    ..Piece::default()
+                };
+                match streams {
+                    true => self.opens(call, lane, data, &mut piece)?,
+                    false => {
+                        piece.ends = true;
+                        piece.arguments = whole(call, data);
+                    }
+                }
+                piece
+            }
+            None => match self.open.take() {
+                Some(open) if open.lane == lane && call.args.is_none() => {
+                    self.adds(open, call, id, data)?
+                }
+                open => {
+                    self.open = open;
+                    let refuse = Some("it has no name");
+                    let (opens, ends) = (true, true);
+                    let arguments = whole(call, data);
+                    let slot = self.begin()?;
+                    Piece {
+                        slot,
+                        opens,
+                        ends,
+                        arguments,
+                        anonymous: true,
+                        refuse,
+                        ..Piece::default()
+                    }
+                }
+            },
+        };
+        reading.parts.push(Part { lane, at, what: What::Piece(piece) });
+        Ok(())
+    }
+
+    /// A call that begins, whose arguments come in pieces.
+    fn opens(
+        &mut self,
+        call: &Call<'_>,
+        lane: Lane,
+        data: &str,
+        piece: &mut Piece,
+    ) -> Result<(), Unreadable> {
+        let mut open =
+            Open { slot: piece.slot, lane, id: piece.id.clone(), partial: Partial::default() };
+        if call.args.is_some() {
+            open.partial.breaks("its arguments came whole and in pieces");
+        }
+        let continues = add(&mut open.partial, call, data)?;
+        if call.will_continue || continues {
+            self.open = Some(open);
+            return Ok(());
+        }
+        // Clients that do not put pieces together take it for a call without arguments.
+        open.partial.breaks("all of its streamed arguments came with its name");
+        let closed = open.close();
+        (piece.ends, piece.arguments, piece.refuse) = (true, closed.arguments, closed.refuse);
+        Ok(())
+    }
+
+    /// A piece without a name, of the call that is open.
+    fn adds(
+        &mut self,
+        mut open: Open,
+        call: &Call<'_>,
+        id: Option<String>,
+        data: &str,
+    ) -> Result<Piece, Unreadable> {
+        if id.is_some() && id != open.id {
+            open.partial.breaks("its pieces have different ids");
+        }
+        let continues = add(&mut open.partial, call, data)?;
+        if call.will_continue || continues {
+            let piece = Piece { slot: open.slot, anonymous: true, ..Piece::default() };
+            self.open = Some(open);
+            return Ok(piece);
+        }
+        Ok(open.close())
+    }
+
+    /// Ends the call that is open: another one begins, or its turn is over. Some streams have no
+    /// other sign of it.
+    fn close_open(&mut self, lane: Lane, end: End, reading: &mut Reading) {
+        let ends = |open: &mut Open| end == End::NextCall || open.lane == lane;
+        let Some(mut open) = self.open.take_if(ends) else { return };
+        if open.lane != lane {
+            // Some clients do not tell candidates apart.
+            open.partial.breaks("pieces of calls of several candidates are mixed");
+        }
+        let (lane, at) = (open.lane, Span::default());
+        reading.parts.push(Part { lane, at, what: What::Piece(open.close()) });
+    }
+
+    /// Calls the provider has run itself: they are told, not held.
+    fn hosted(
+        &mut self,
+        span: Span,
+        what: Hosted,
+        lane: Lane,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let text = |key| {
+            let span = member(data, span, key)?;
+            let text = Json::at(data, span).string().ok()?;
+            text.decode().ok().map(|text| text.into_owned())
+        };
+        let (name, arguments) = match what {
+            Hosted::Code => (Some("code_execution".to_owned()), Some(span)),
+            Hosted::Tool => {
+                let name = text("toolType").or_else(|| text("tool_type"));
+                (name.map(|name| name.to_ascii_lowercase()), member(data, span, "args"))
+            }
+        };
+        let arguments = arguments.map(|span| span.of(data).to_owned());
+        let piece = Piece {
+            slot: self.take_slot(),
+            opens: true,
+            ends: true,
+            name: Some(name.unwrap_or_else(|| "tool_call".to_owned())),
+            id: text("id"),
+            arguments: arguments.map_or(ArgumentsPiece::None, ArgumentsPiece::Whole),
+            anonymous: true,
+            host: Host::Provider,
+            ..Piece::default()
+        };
+        reading.parts.push(Part { lane, at: span, what: What::Piece(piece) });
+        Ok(())
+    }
+
+    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let piece = Piece {
+            slot: self.begin()?,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: 0, at: document(data), what: What::Piece(piece) })
+    }
+
+    fn begin(&mut self) -> Result<Slot, Unreadable> {
+        if self.max_calls == 0 {
+            return Err(Unreadable::TooManyCalls);
+        }
+        self.max_calls -= 1;
+        Ok(self.take_slot())
+    }
+
+    fn take_slot(&mut self) -> Slot {
+        let slot = self.next;
+        self.next += 1;
+        slot
+    }
+}
+
+/// The arguments of a call that came whole.
+fn whole(call: &Call<'_>, data: &str) -> ArgumentsPiece {
+    call.args.map_or(ArgumentsPiece::None, |span| ArgumentsPiece::Whole(span.of(data).to_owned()))
+}
+
+/// Adds the pieces in a call. Answers whether one of them says that it goes on.
+fn add(partial: &mut Partial, call: &Call<'_>, data: &str) -> Result<bool, Unreadable> {
+    match call.partial {
+        Some(list) => Ok(partial.add(list.of(data))?),
+        None => Ok(false),
+    }
+}
+
+fn tally(found: &View<'_>, data: &str) -> Option<Box<Tally>> {
+    let mut tally = Tally::default();
+    for candidate in &found.candidates {
+        tally.stopped(candidate.finish);
+    }
+    if let Some(usage) = found.usage {
+        let keys = [
+            "promptTokenCount",
+            "toolUsePromptTokenCount",
+            "candidatesTokenCount",
+            "thoughtsTokenCount",
+        ];
+        let [prompt, tools, said, thought] = counts(data, usage, keys);
+        let sum = |one: Option<u64>, other: Option<u64>| {
+            [one, other].into_iter().flatten().reduce(u64::saturating_add)
+        };
+        (tally.input, tally.output) = (sum(prompt, tools), sum(said, thought));
+    }
+    tally.boxed()
+}

@@ -1,0 +1,241 @@
+//! Removed calls, put back into a Gemini request.
+//!
+//! A call goes where its notice stands; without one, to its old place among the calls. Its result
+//! stands in the content behind, in the order of the calls, for results without an id are told apart
+//! by nothing else.
+
+mod contents;
+
+use std::collections::{BTreeMap, HashSet};
+
+use callgate_call::json::{Error, Reader as Json, Span, quote};
+
+use self::contents::{Content, Part, contents};
+use crate::json::{Edits, member, members};
+use crate::request::{
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, plan, rest, shown,
+    whole_object,
+};
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    let contents = contents(request)?;
+    let said = model_turns(&contents);
+    let seen: Vec<Seen<'_>> = said.iter().map(look).collect();
+    let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
+        if whole_object(&call.original).is_none() {
+            return Some(Restored::UNREADABLE);
+        }
+        said.get(place).and_then(|turn| turn.answer).is_none().then_some(Restored::UNANSWERED)
+    };
+    let mut out = Restored::default();
+    let plans = plan(&seen, turns, known(&contents), refuse, &mut out);
+
+    let mut edits = Edits::default();
+    for plan in &plans {
+        let (Some(turn), Some(seen)) = (said.get(plan.seen), seen.get(plan.seen)) else { continue };
+        let answered = put_back(request, turn, seen, plan, &mut edits);
+        if let Some(answer) = turn.answer {
+            add_results(answer, &answered, &mut edits);
+        }
+    }
+    out.body = (!edits.is_empty()).then(|| edits.apply(request));
+    Ok(out)
+}
+
+/// What can be told of each of the model's turns.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    Ok(model_turns(&contents(request)?).iter().map(look).collect())
+}
+
+/// What the model said without a break. Some clients keep every chunk as a content of its own.
+struct Turn<'c, 'a> {
+    first: usize,
+    parts: Vec<&'c Part<'a>>,
+    /// What answers it.
+    answer: Option<&'c Content<'a>>,
+}
+
+fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
+    let mut turns: Vec<Turn<'c, 'a>> = Vec::new();
+    let mut goes_on = false;
+    for (place, content) in contents.iter().enumerate() {
+        let is_model = content.role.is_some_and(|role| role.is("model"));
+        match turns.last_mut() {
+            Some(turn) if goes_on && is_model => turn.parts.extend(&content.parts),
+            Some(turn) if goes_on => turn.answer = content.list.is_some().then_some(content),
+            _ if is_model => {
+                turns.push(Turn {
+                    first: place,
+                    parts: content.parts.iter().collect(),
+                    answer: None,
+                });
+            }
+            _ => {}
+        }
+        goes_on = is_model;
+    }
+    turns
+}
+
+/// What can be told of a turn.
+fn look<'a>(turn: &Turn<'_, 'a>) -> Seen<'a> {
+    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, part) in turn.parts.iter().enumerate() {
+        if let (Some(text), false) = (&part.text, part.is_thought) {
+            texts.push((place, Decoded::new(text)));
+        }
+        ids.extend(meaning(part.call_id));
+        signatures
+            .extend(part.signature.as_ref().and_then(|signature| meaning(Some(signature.text))));
+    }
+    Seen { message: turn.first, texts, ids, signatures }
+}
+
+/// Every id the client speaks of: its calls, and its results.
+fn known(contents: &[Content<'_>]) -> HashSet<String> {
+    let parts = contents.iter().flat_map(|content| &content.parts);
+    parts
+        .flat_map(|part| [meaning(part.call_id), meaning(part.result_id)])
+        .flatten()
+        .filter(|id| !id.is_empty())
+        .collect()
+}
+
+/// Puts the calls into the turn. Answers with how many calls of the client stand before each.
+fn put_back<'t>(
+    request: &str,
+    turn: &Turn<'_, '_>,
+    seen: &Seen<'_>,
+    plan: &Plan<'t>,
+    edits: &mut Edits,
+) -> Vec<(usize, &'t RemovedCall)> {
+    let shown = shown(&seen.texts, &plan.calls);
+    let mut gone = vec![false; turn.parts.len()];
+    let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
+    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
+        let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
+        if let Some(gone) = gone.get_mut(*place) {
+            *gone = is_gone;
+        }
+        for notice in shown {
+            if let Some(gap) = marked.get_mut(notice.call) {
+                *gap = Some(if is_gone || notice.leads { *place } else { place + 1 });
+            }
+            if !is_gone {
+                edits.replace(text.span(&notice.cut), "");
+            }
+        }
+    }
+    let gaps = choose(turn, seen, plan, &marked);
+    insert(turn, plan, &gaps, &gone, edits);
+    give_back_signatures(request, turn, plan, &gone, edits);
+    let calls_before = |gap: usize| turn.parts.iter().take(gap).filter(|part| part.is_call).count();
+    plan.calls.iter().zip(&gaps).map(|(call, gap)| (calls_before(*gap), *call)).collect()
+}
+
+/// The part before which each call goes: where its notice stood, else by its place among the calls.
+fn choose(
+    turn: &Turn<'_, '_>,
+    seen: &Seen<'_>,
+    plan: &Plan<'_>,
+    marked: &[Option<usize>],
+) -> Vec<usize> {
+    let calls: Vec<usize> = turn
+        .parts
+        .iter()
+        .enumerate()
+        .filter(|(_, part)| part.is_call)
+        .map(|(place, _)| place)
+        .collect();
+    let is_hidden = |call: &&RemovedCall| call.id.is_empty() || !seen.ids.contains(&call.id);
+    let mut least = 0;
+    let mut gaps = Vec::with_capacity(plan.calls.len());
+    for (call, marked) in plan.calls.iter().zip(marked) {
+        let hidden = plan.turn.calls.iter().filter(is_hidden);
+        let missing = hidden.filter(|other| other.place < call.place).count();
+        let by_place = || match calls.get(call.place.saturating_sub(missing)) {
+            Some(next) => *next,
+            None => calls.last().map_or(turn.parts.len(), |last| last + 1),
+        };
+        let gap = marked.unwrap_or_else(by_place).max(least);
+        least = gap;
+        gaps.push(gap);
+    }
+    gaps
+}
+
+fn insert(turn: &Turn<'_, '_>, plan: &Plan<'_>, gaps: &[usize], gone: &[bool], edits: &mut Edits) {
+    let mut by_gap: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for (call, gap) in plan.calls.iter().zip(gaps) {
+        by_gap.entry(*gap).or_default().push(&call.original);
+    }
+    for (gap, calls) in &by_gap {
+        let calls = calls.join(",");
+        match (turn.parts.get(*gap), gone.get(*gap), turn.parts.last()) {
+            (Some(part), Some(true), _) => edits.replace(part.span, calls),
+            (Some(part), _, _) => edits.insert(part.span.start, format!("{calls},")),
+            (None, _, Some(last)) => edits.insert(last.span.end, format!(",{calls}")),
+            (None, _, None) => {}
+        }
+    }
+}
+
+/// A signature that was carried on by another part goes back with its call.
+fn give_back_signatures(
+    request: &str,
+    turn: &Turn<'_, '_>,
+    plan: &Plan<'_>,
+    gone: &[bool],
+    edits: &mut Edits,
+) {
+    let of = |call: &&RemovedCall| {
+        let span = member(&call.original, whole_object(&call.original)?, "thoughtSignature")?;
+        meaning(Json::at(&call.original, span).string().ok())
+    };
+    let back: Vec<String> = plan.calls.iter().filter_map(of).collect();
+    for (part, gone) in turn.parts.iter().zip(gone) {
+        let Some(signature) = &part.signature else { continue };
+        let is_carried = meaning(Some(signature.text)).is_some_and(|text| back.contains(&text));
+        if *gone || !is_carried {
+            continue;
+        }
+        let all = members(request, part.span);
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        edits.remove(&spans, |place| {
+            all.get(place).is_some_and(|member| member.key.span() == signature.key)
+        });
+    }
+}
+
+/// Adds the error results among those the client sent.
+fn add_results(answer: &Content<'_>, calls: &[(usize, &RemovedCall)], edits: &mut Edits) {
+    let Some(list) = answer.list else { return };
+    let results: Vec<Span> =
+        answer.parts.iter().filter(|part| part.is_result).map(|part| part.span).collect();
+    for (before, call) in calls {
+        let result = error_result(call);
+        match (results.get(*before), results.last(), answer.parts.is_empty()) {
+            (Some(next), _, _) => edits.insert(next.start, format!("{result},")),
+            (None, Some(last), _) => edits.insert(last.end, format!(",{result}")),
+            (None, None, true) => edits.insert(list.start + 1, result),
+            (None, None, false) => edits.insert(list.start + 1, format!("{result},")),
+        }
+    }
+}
+
+fn error_result(call: &RemovedCall) -> String {
+    let name = whole_object(&call.original)
+        .and_then(|part| member(&call.original, part, "functionCall"))
+        .and_then(|inner| member(&call.original, inner, "name"))
+        .map_or("\"\"", |name| name.of(&call.original));
+    let id = match call.id.as_str() {
+        "" => String::new(),
+        id => format!("\"id\":{},", quote(id)),
+    };
+    let why = quote(&call.why);
+    format!("{{\"functionResponse\":{{{id}\"name\":{name},\"response\":{{\"error\":{why}}}}}}}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The contents of a request, as far as removed calls are found and put back in them.
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use super::super::keys::{Keys, Name};
+use crate::request::text_or_skip;
+
+/// One content.
+#[derive(Default)]
+pub(super) struct Content<'a> {
+    pub(super) role: Option<Text<'a>>,
+    /// Where the list of parts stands.
+    pub(super) list: Option<Span>,
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// One part; a member of another type than every client sends is not there.
+#[derive(Default)]
+pub(super) struct Part<'a> {
+    pub(super) span: Span,
+    pub(super) text: Option<Text<'a>>,
+    pub(super) is_thought: bool,
+    pub(super) signature: Option<Signature<'a>>,
+    pub(super) is_call: bool,
+    pub(super) call_id: Option<Text<'a>>,
+    pub(super) is_result: bool,
+    pub(super) result_id: Option<Text<'a>>,
+}
+
+/// A signature, and where its key stands.
+pub(super) struct Signature<'a> {
+    pub(super) key: Span,
+    pub(super) text: Text<'a>,
+}
+
+const ROOT: [Name; 3] = [
+    ("contents", "contents"),
+    ("request", "request"),
+    ("generateContentRequest", "generate_content_request"),
+];
+
+/// The contents of a request, or of the one inside an envelope.
+pub(super) fn contents(request: &str) -> Result<Vec<Content<'_>>, Error> {
+    let mut json = Json::new(request);
+    let mut list = Vec::new();
+    root(&mut json, request, &mut list, 0)?;
+    json.end()?;
+    Ok(list)
+}
+
+fn root<'a>(
+    json: &mut Json<'a>,
+    request: &'a str,
+    list: &mut Vec<Content<'a>>,
+    depth: u8,
+) -> Result<(), Error> {
+    let mut keys = Keys::new(&ROOT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let kind = json.kind()?;
+        match keys.find(&key)?.map(|found| found.place) {
+            Some(0) if kind == Kind::Array => {
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    list.push(content(json, request)?);
+                }
+            }
+            Some(1 | 2) if kind == Kind::Object && depth == 0 => root(json, request, list, 1)?,
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+const CONTENT: [Name; 2] = [("role", "role"), ("parts", "parts")];
+
+fn content<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Content<'a>, Error> {
+    let mut content = Content::default();
+    let mut keys = Keys::new(&CONTENT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match keys.find(&key)?.map(|found| found.place) {
+            Some(0) => content.role = text_or_skip(json)?,
+            Some(1) if json.kind()? == Kind::Array => {
+                let start = json.position();
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    content.parts.push(part(json, request)?);
+                }
+                content.list = Some(Span { start, end: json.position() });
+            }
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(content)
+}
+
+const PART: [Name; 5] = [
+    ("text", "text"),
+    ("thought", "thought"),
+    ("thoughtSignature", "thought_signature"),
+    ("functionCall", "function_call"),
+    ("functionResponse", "function_response"),
+];
+
+fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
+    let mut part = Part::default();
+    if json.kind()? != Kind::Object {
+        part.span = json.skip()?;
+        return Ok(part);
+    }
+    let start = json.position();
+    let mut keys = Keys::new(&PART);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let kind = json.kind()?;
+        match keys.find(&key)?.map(|found| found.place) {
+            Some(0) => part.text = text_or_skip(json)?,
+            Some(1) => part.is_thought = json.skip()?.of(request) == "true",
+            Some(2) if kind == Kind::String => {
+                let text = json.string()?;
+                part.signature = Some(Signature { key: key.span(), text });
+            }
+            Some(3) if kind == Kind::Object => {
+                (part.is_call, part.call_id) = (true, id(json)?);
+            }
+            Some(4) if kind == Kind::Object => {
+                (part.is_result, part.result_id) = (true, id(json)?);
+            }
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    part.span = Span { start, end: json.position() };
+    Ok(part)
+}
+
+const ID: [Name; 1] = [("id", "id")];
+
+/// The id of a call or of a result.
+fn id<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
+    let mut id = None;
+    let mut keys = Keys::new(&ID);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match keys.find(&key)? {
+            Some(_) => id = text_or_skip(json)?,
+            None => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(id)
+}

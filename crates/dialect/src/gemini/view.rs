@@ -1,0 +1,334 @@
+//! The parts of a response that the gate acts on, and where they stand.
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use super::keys::{Keys, Name};
+use crate::event::Lane;
+use crate::json::{Stray, index, skip_looking_for_calls, text_or_null};
+
+/// A chunk, or a whole response.
+#[derive(Default)]
+pub(super) struct View<'a> {
+    pub(super) candidates: Vec<Candidate<'a>>,
+    /// It has a member that only this API has.
+    pub(super) is_ours: bool,
+    /// It has no member at all: a keep-alive.
+    pub(super) is_empty: bool,
+    pub(super) usage: Option<Span>,
+    pub(super) model: Option<Text<'a>>,
+    /// It tells of a failure.
+    pub(super) fails: bool,
+    /// Calls in places that are not for calls.
+    pub(super) strays: Vec<Stray>,
+    is_wrapped: bool,
+}
+
+/// One candidate.
+#[derive(Default)]
+pub(super) struct Candidate<'a> {
+    pub(super) span: Span,
+    pub(super) lane: Lane,
+    /// Its index is no number that clients count to.
+    pub(super) bad_index: bool,
+    pub(super) content: Option<Content<'a>>,
+    /// Where a `null` stands for the content.
+    pub(super) no_content: Option<Span>,
+    /// Why it ended.
+    pub(super) finish: Option<Text<'a>>,
+}
+
+/// What a candidate says.
+#[derive(Default)]
+pub(super) struct Content<'a> {
+    pub(super) span: Span,
+    /// Where the list of parts stands.
+    pub(super) list: Option<Span>,
+    /// Where a `null` stands for the list.
+    pub(super) no_list: Option<Span>,
+    pub(super) parts: Vec<Part<'a>>,
+}
+
+/// One part.
+#[derive(Default)]
+pub(super) struct Part<'a> {
+    pub(super) span: Span,
+    pub(super) text: Option<Text<'a>>,
+    /// It is thinking.
+    pub(super) is_thought: bool,
+    pub(super) signature: Option<Text<'a>>,
+    pub(super) call: Option<Call<'a>>,
+    /// A call that the provider runs, and whether it is code.
+    pub(super) hosted: Option<(Span, Hosted)>,
+    /// It says more than a call and what goes with one.
+    pub(super) says_more: bool,
+}
+
+/// What the provider runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hosted {
+    Code,
+    Tool,
+}
+
+/// A call, or a piece of one.
+#[derive(Default)]
+pub(super) struct Call<'a> {
+    /// Where its key stands.
+    pub(super) key: Span,
+    /// The key is one that only some clients read.
+    pub(super) is_snake: bool,
+    pub(super) span: Span,
+    pub(super) name: Option<Text<'a>>,
+    pub(super) id: Option<Text<'a>>,
+    /// Its arguments, unless they are `null`.
+    pub(super) args: Option<Span>,
+    /// The list of pieces of its arguments, unless that is `null`.
+    pub(super) partial: Option<Span>,
+    pub(super) will_continue: bool,
+    /// What tells of pieces has names that only some clients read.
+    pub(super) has_snake: bool,
+}
+
+const ROOT: [Name; 7] = [
+    ("candidates", "candidates"),
+    ("response", "response"),
+    ("usageMetadata", "usage_metadata"),
+    ("modelVersion", "model_version"),
+    ("promptFeedback", "prompt_feedback"),
+    ("responseId", "response_id"),
+    ("error", "error"),
+];
+
+/// Reads a document. Its candidates stand in it, or in the `response` of an envelope.
+pub(super) fn view(data: &str) -> Result<View<'_>, Error> {
+    let mut json = Json::new(data);
+    let mut view = View { is_empty: true, ..View::default() };
+    chunk(&mut json, data, &mut view)?;
+    json.end()?;
+    Ok(view)
+}
+
+fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<(), Error> {
+    let mut keys = Keys::new(&ROOT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        view.is_empty = false;
+        let place = keys.find(&key)?.map(|found| found.place);
+        let kind = json.kind()?;
+        match place {
+            Some(0) if kind == Kind::Array => {
+                // One in the envelope and one inside it: clients read one of them.
+                if std::mem::replace(&mut view.is_ours, true) && !view.candidates.is_empty() {
+                    return Err(Error::new(Problem::DuplicateKey, key.span().start));
+                }
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    let place = view.candidates.len();
+                    let candidate = candidate(json, data, place, &mut view.strays)?;
+                    view.candidates.push(candidate);
+                }
+            }
+            Some(1) if kind == Kind::Object => {
+                if std::mem::replace(&mut view.is_wrapped, true) {
+                    return Err(Error::new(Problem::DuplicateKey, key.span().start));
+                }
+                chunk(json, data, view)?;
+            }
+            Some(2) if kind == Kind::Object => {
+                view.is_ours = true;
+                view.usage = Some(json.skip()?);
+            }
+            Some(3) if kind == Kind::String => {
+                view.is_ours = true;
+                view.model = Some(json.string()?);
+            }
+            Some(4 | 5) if kind != Kind::Null => {
+                view.is_ours = true;
+                skip_looking_for_calls(json, &mut view.strays)?;
+            }
+            Some(6) if kind != Kind::Null => {
+                view.fails = true;
+                skip_looking_for_calls(json, &mut view.strays)?;
+            }
+            // A list that is no list: no client can read it.
+            Some(0) if kind != Kind::Null => {
+                return Err(Error::new(Problem::WrongType, json.position()));
+            }
+            _ => {
+                skip_looking_for_calls(json, &mut view.strays)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+const CANDIDATE: [Name; 3] =
+    [("content", "content"), ("finishReason", "finish_reason"), ("index", "index")];
+
+/// The most candidates a response may have.
+const MOST: i64 = 128;
+
+fn candidate<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    place: usize,
+    strays: &mut Vec<Stray>,
+) -> Result<Candidate<'a>, Error> {
+    json.kind()?;
+    let start = json.position();
+    let mut candidate =
+        Candidate { lane: Lane::try_from(place).unwrap_or(Lane::MAX), ..Candidate::default() };
+    let mut keys = Keys::new(&CANDIDATE);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let kind = json.kind()?;
+        match keys.find(&key)?.map(|found| found.place) {
+            Some(0) if kind != Kind::Null => {
+                candidate.content = Some(content(json, data, strays)?);
+            }
+            Some(0) => candidate.no_content = Some(json.skip()?),
+            Some(1) => candidate.finish = text_or_null(json)?.filter(|text| !text.is_empty()),
+            Some(2) if kind != Kind::Null => match index(json, data)? {
+                (_, Some(number)) if (0..MOST).contains(&number) => {
+                    candidate.lane = Lane::try_from(number).unwrap_or(Lane::MAX);
+                }
+                _ => candidate.bad_index = true,
+            },
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    candidate.bad_index |= i64::from(candidate.lane) >= MOST;
+    candidate.span = Span { start, end: json.position() };
+    Ok(candidate)
+}
+
+const CONTENT: [Name; 1] = [("parts", "parts")];
+
+fn content<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    strays: &mut Vec<Stray>,
+) -> Result<Content<'a>, Error> {
+    json.kind()?;
+    let start = json.position();
+    let mut content = Content::default();
+    let mut keys = Keys::new(&CONTENT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        if keys.find(&key)?.is_none() {
+            skip_looking_for_calls(json, strays)?;
+            continue;
+        }
+        if json.kind()? == Kind::Null {
+            content.no_list = Some(json.skip()?);
+            continue;
+        }
+        let start = json.position();
+        let mut array = json.array()?;
+        while array.next(json)? {
+            content.parts.push(part(json, data, strays)?);
+        }
+        content.list = Some(Span { start, end: json.position() });
+    }
+    content.span = Span { start, end: json.position() };
+    Ok(content)
+}
+
+const PART: [Name; 6] = [
+    ("text", "text"),
+    ("functionCall", "function_call"),
+    ("thought", "thought"),
+    ("thoughtSignature", "thought_signature"),
+    ("executableCode", "executable_code"),
+    ("toolCall", "tool_call"),
+];
+
+/// Reads one part.
+pub(super) fn part<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    strays: &mut Vec<Stray>,
+) -> Result<Part<'a>, Error> {
+    let mut part = Part::default();
+    if json.kind()? != Kind::Object {
+        part.span = skip_looking_for_calls(json, strays)?;
+        return Ok(part);
+    }
+    let start = json.position();
+    let mut keys = Keys::new(&PART);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let found = keys.find(&key)?;
+        let kind = json.kind()?;
+        match found.map(|found| found.place) {
+            Some(0) if kind == Kind::String => {
+                let text = json.string()?;
+                part.says_more |= !text.is_empty();
+                part.text = Some(text);
+            }
+            Some(1) if kind != Kind::Null => {
+                let mut call = call(json, data, strays)?;
+                call.key = key.span();
+                call.is_snake = found.is_some_and(|found| found.is_snake);
+                part.call = Some(call);
+            }
+            Some(2) => part.is_thought = json.skip()?.of(data) == "true",
+            Some(3) if kind == Kind::String => part.signature = Some(json.string()?),
+            Some(place @ (4 | 5)) if kind == Kind::Object => {
+                let span = skip_looking_for_calls(json, strays)?;
+                let what = if place == 4 { Hosted::Code } else { Hosted::Tool };
+                // Only one of the two can stand in a part.
+                if part.hosted.replace((span, what)).is_some() {
+                    return Err(Error::new(Problem::DuplicateKey, key.span().start));
+                }
+                part.says_more = true;
+            }
+            _ => {
+                let value = skip_looking_for_calls(json, strays)?;
+                part.says_more |= kind != Kind::Null && value.end > value.start;
+            }
+        }
+    }
+    part.span = Span { start, end: json.position() };
+    Ok(part)
+}
+
+const CALL: [Name; 5] = [
+    ("name", "name"),
+    ("args", "args"),
+    ("id", "id"),
+    ("partialArgs", "partial_args"),
+    ("willContinue", "will_continue"),
+];
+
+/// Reads a call.
+pub(super) fn call<'a>(
+    json: &mut Json<'a>,
+    data: &'a str,
+    strays: &mut Vec<Stray>,
+) -> Result<Call<'a>, Error> {
+    json.kind()?;
+    let start = json.position();
+    let mut call = Call::default();
+    let mut keys = Keys::new(&CALL);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let found = keys.find(&key)?;
+        call.has_snake |= found.is_some_and(|found| found.is_snake);
+        let kind = json.kind()?;
+        match found.map(|found| found.place) {
+            Some(0) => call.name = text_or_null(json)?.filter(|name| !name.is_empty()),
+            Some(1) if kind != Kind::Null => call.args = Some(json.skip()?),
+            Some(2) => call.id = text_or_null(json)?,
+            Some(3) if kind != Kind::Null => call.partial = Some(json.skip()?),
+            Some(4) => call.will_continue = json.skip()?.of(data) == "true",
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    call.span = Span { start, end: json.position() };
+    Ok(call)
+}

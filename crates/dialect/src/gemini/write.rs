@@ -1,0 +1,309 @@
+//! What leaves of a Gemini stream or response: the same bytes, or bytes with splices.
+
+use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_wire::Frame;
+
+use super::error_kind;
+use super::form::{is_one_line, leave};
+use super::view::{self, Call, Candidate, Part as Said};
+use crate::Blame;
+use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, What};
+use crate::json::{Edits, members};
+use crate::leave::{finish_body, stray_is_denied};
+use crate::speaker::Write;
+
+/// Writes the chunks of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// Signatures of calls that were taken out, each with its lane, as they came. The next call of
+    /// the turn carries it, or the provider refuses that call when it comes back.
+    orphans: Vec<(Lane, String)>,
+}
+
+impl Write for Writer {
+    fn leaves_as_it_came(&self, _: &Reading, data: &str) -> bool {
+        is_one_line(data)
+    }
+
+    /// Writes one chunk.
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if reading.parts.is_empty() {
+            return leave(frame, data, reading, Edits::default(), out);
+        }
+        match self.edit(data, reading, fates, Form::Chunk) {
+            Some(edits) => leave(frame, data, reading, edits, out),
+            None => frame.leave_out(out),
+        }
+    }
+
+    /// Writes a whole response, or `None` if nothing of it may leave.
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        let edits = self.edit(data, reading, fates, Form::Whole)?;
+        Some(finish_body(data, reading, edits))
+    }
+}
+
+impl Writer {
+    /// The edits; `None` if nothing is left that any client would miss, or may leave.
+    fn edit(&mut self, data: &str, reading: &Reading, fates: &[Fate], form: Form) -> Option<Edits> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let found = view::view(data).ok()?;
+        let fates = Fates { reading, fates };
+        let mut edits = Edits::default();
+        let mut is_missed = found.fails || form == Form::Whole;
+        for candidate in &found.candidates {
+            is_missed |= self.edit_candidate(data, candidate, &fates, &mut edits);
+        }
+        (is_missed || found.candidates.is_empty()).then_some(edits)
+    }
+
+    /// Edits a candidate. Answers whether something is left of it.
+    fn edit_candidate(
+        &mut self,
+        data: &str,
+        candidate: &Candidate<'_>,
+        fates: &Fates<'_>,
+        edits: &mut Edits,
+    ) -> bool {
+        let lane = candidate.lane;
+        let parts = candidate.content.as_ref().map_or(&[][..], |content| &content.parts);
+        let gone: Vec<bool> =
+            parts.iter().map(|part| self.edit_part(data, part, lane, fates, edits)).collect();
+        let left = gone.iter().filter(|gone| !**gone).count();
+        let removed = gone.len() - left;
+        let finish = fates.finish(lane);
+        let neutral = finish.and_then(|fate| match fate {
+            Fate::Ordinary(text) => text.as_deref(),
+            _ => None,
+        });
+        // Where nothing is left a client may drop the turn, or ask again.
+        let filler = match (neutral, left, removed) {
+            (Some(text), _, _) => Some(text_part(text, self.adopt(lane))),
+            (None, 0, 1..) if finish.is_some() => Some(text_part("", self.adopt(lane))),
+            _ => None,
+        };
+        let spans: Vec<Span> = parts.iter().map(|part| part.span).collect();
+        edits.remove(&spans, |place| gone.get(place) == Some(&true));
+        if let Some(filler) = filler {
+            add_part(data, candidate, left, &filler, edits);
+        }
+        if finish.is_some() {
+            self.orphans.retain(|(orphan, _)| *orphan != lane);
+        }
+        left > 0 || removed == 0 || finish.is_some()
+    }
+
+    /// Edits a part. Answers whether it goes as a whole.
+    fn edit_part(
+        &mut self,
+        data: &str,
+        part: &Said<'_>,
+        lane: Lane,
+        fates: &Fates<'_>,
+        edits: &mut Edits,
+    ) -> bool {
+        let Some(call) = &part.call else { return false };
+        let (piece, fate) = match fates.piece(call.span) {
+            Some((piece, fate)) => (Some(piece), Some(fate)),
+            None => (None, None),
+        };
+        let notice = match fate {
+            Some(Fate::Keep) => {
+                self.keep(part, call, lane, piece, edits);
+                return false;
+            }
+            Some(Fate::Whole(whole)) => {
+                edit_call(data, call, whole, edits);
+                self.keep(part, call, lane, piece, edits);
+                return false;
+            }
+            Some(Fate::Notice(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        if part.says_more {
+            // It is a text as well, or anything else: only the call goes.
+            let all = members(data, part.span);
+            let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+            edits.remove(&spans, |place| {
+                all.get(place).is_some_and(|member| member.key.span() == call.key)
+            });
+            if let Some(text) = notice {
+                edits.insert(part.span.end, format!(",{}", text_part(text, None)));
+            }
+            return false;
+        }
+        let signature = part.signature.map(|text| text.span().of(data).to_owned());
+        if let Some(signature) = &signature {
+            self.orphans.push((lane, signature.clone()));
+        }
+        match notice {
+            Some(text) => {
+                edits.replace(part.span, text_part(text, signature));
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// Lets a call stand under the name all clients read, with the signature that one before it
+    /// left behind.
+    fn keep(
+        &mut self,
+        part: &Said<'_>,
+        call: &Call<'_>,
+        lane: Lane,
+        piece: Option<&Piece>,
+        edits: &mut Edits,
+    ) {
+        if call.is_snake {
+            edits.replace(call.key, "\"functionCall\"");
+        }
+        if part.signature.is_none()
+            && piece.is_some_and(|piece| piece.opens)
+            && let Some(signature) = self.adopt(lane)
+        {
+            edits.insert(part.span.end - 1, format!(",\"thoughtSignature\":{signature}"));
+        }
+    }
+
+    /// The first signature that a call of the lane left behind.
+    fn adopt(&mut self, lane: Lane) -> Option<String> {
+        let place = self.orphans.iter().position(|(orphan, _)| *orphan == lane)?;
+        Some(self.orphans.remove(place).1)
+    }
+}
+
+/// Whether a document is one chunk of a stream or a whole response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Chunk,
+    Whole,
+}
+
+struct Fates<'a> {
+    reading: &'a Reading,
+    fates: &'a [Fate],
+}
+
+impl<'a> Fates<'a> {
+    fn all(&self) -> impl Iterator<Item = (&'a Part, &'a Fate)> {
+        self.reading.parts.iter().zip(self.fates)
+    }
+
+    fn piece(&self, span: Span) -> Option<(&'a Piece, &'a Fate)> {
+        self.all().find_map(|(part, fate)| match &part.what {
+            What::Piece(piece) if part.at == span => Some((piece, fate)),
+            _ => None,
+        })
+    }
+
+    /// What becomes of the end of the lane's turn, if it stands here.
+    fn finish(&self, lane: Lane) -> Option<&'a Fate> {
+        self.all()
+            .find(|(part, _)| part.lane == lane && matches!(part.what, What::Finish(_)))
+            .map(|(_, fate)| fate)
+    }
+}
+
+/// The error that answers instead of a response.
+pub(super) fn error_body(blame: Blame, message: &str) -> String {
+    let (code, status) = error_kind(blame);
+    format!(
+        "{{\"error\":{{\"code\":{code},\"message\":{},\"status\":\"{status}\",\"details\":[{{\
+         \"@type\":\"type.googleapis.com/google.rpc.ErrorInfo\",\"reason\":\"firewall_blocked\",\
+         \"domain\":\"callgate\"}}]}}}}",
+        quote(message)
+    )
+}
+
+/// A removed call as the provider knows it: the part it came in, with nothing else in it.
+pub(super) fn original(part: Option<&str>, call: &Canonical) -> String {
+    let (mut whole, mut signature) = (canonical(call), None);
+    let part = part.unwrap_or_default();
+    if let Ok(said) = view::part(&mut Json::new(part), part, &mut Vec::new()) {
+        signature = said.signature.map(|text| text.span().of(part));
+        let came = said.call.map(|call| call.span.of(part)).unwrap_or_default();
+        if let Ok(piece) = view::call(&mut Json::new(came), came, &mut Vec::new()) {
+            let mut edits = Edits::default();
+            edit_call(came, &piece, call, &mut edits);
+            whole = edits.apply(came);
+        }
+    }
+    let signature = signature.map(|raw| format!(",\"thoughtSignature\":{raw}"));
+    format!("{{\"functionCall\":{whole}{}}}", signature.unwrap_or_default())
+}
+
+fn canonical(call: &Canonical) -> String {
+    let id = match call.id.as_str() {
+        "" => String::new(),
+        id => format!(",\"id\":{}", quote(id)),
+    };
+    format!("{{\"name\":{},\"args\":{}{id}}}", quote(&call.name), arguments(call))
+}
+
+/// A text part, with a signature that must not be lost.
+fn text_part(text: &str, signature: Option<String>) -> String {
+    let signature = signature.map(|raw| format!(",\"thoughtSignature\":{raw}"));
+    format!("{{\"text\":{}{}}}", quote(text), signature.unwrap_or_default())
+}
+
+/// Arguments that are no JSON cannot be in the place of arguments.
+fn arguments(call: &Canonical) -> &str {
+    match call.arguments.trim() {
+        "" => "{}",
+        text => text,
+    }
+}
+
+/// Makes a call of its first piece whole: with its arguments, without what tells of more to come.
+fn edit_call(data: &str, call: &Call<'_>, whole: &Canonical, edits: &mut Edits) {
+    let all = members(data, call.span);
+    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+    let is_piece = |place: usize| {
+        let words = ["partialArgs", "partial_args", "willContinue", "will_continue"];
+        all.get(place).is_some_and(|member| words.iter().any(|word| member.key.is(word)))
+    };
+    edits.remove(&spans, is_piece);
+    let args = all.iter().find(|member| member.key.is("args"));
+    match (args, whole.arguments.trim()) {
+        (Some(args), text) if args.value.of(data) == text => {}
+        (Some(args), _) => edits.replace(args.value, arguments(whole)),
+        (None, _) => {
+            let comma = if (0..all.len()).all(is_piece) { "" } else { "," };
+            edits.insert(call.span.start + 1, format!("\"args\":{}{comma}", arguments(whole)));
+        }
+    }
+}
+
+/// Adds a part to those of a candidate of which so many are left.
+fn add_part(data: &str, candidate: &Candidate<'_>, left: usize, part: &str, edits: &mut Edits) {
+    let Some(content) = &candidate.content else {
+        let content = format!("{{\"role\":\"model\",\"parts\":[{part}]}}");
+        return match candidate.no_content {
+            Some(null) => edits.replace(null, content),
+            None => add_member(data, candidate.span, "content", &content, edits),
+        };
+    };
+    match (content.list, content.no_list) {
+        (Some(list), _) => {
+            let comma = if left > 0 { "," } else { "" };
+            edits.insert(list.end - 1, format!("{comma}{part}"));
+        }
+        (None, Some(null)) => edits.replace(null, format!("[{part}]")),
+        (None, None) => add_member(data, content.span, "parts", &format!("[{part}]"), edits),
+    }
+}
+
+fn add_member(data: &str, object: Span, key: &str, value: &str, edits: &mut Edits) {
+    let comma = if members(data, object).is_empty() { "" } else { "," };
+    edits.insert(object.start + 1, format!("\"{key}\":{value}{comma}"));
+}

@@ -1,0 +1,263 @@
+//! Removed calls, put back into messages that list their calls.
+//!
+//! A call goes to its old place in `tool_calls`, its notice out of `content`, and its result is a
+//! message directly behind.
+
+use std::collections::HashSet;
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use super::{
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, messages, plan, rest, shown,
+    text_or_skip, whole_object,
+};
+use crate::json::{Edits, Fields, member, members};
+
+/// How a dialect whose messages list their calls says the rest.
+pub(crate) struct Listed {
+    /// Whether a result names its call by an id.
+    pub(crate) needs_ids: bool,
+    /// What becomes of a `content` that was nothing but notices.
+    pub(crate) emptied: Emptied,
+    /// The message that answers a call.
+    pub(crate) result: fn(&RemovedCall) -> String,
+}
+
+/// What becomes of a `content` that was nothing but notices.
+#[derive(Clone, Copy)]
+pub(crate) enum Emptied {
+    /// The member goes.
+    Gone,
+    /// It is an empty text.
+    Blank,
+}
+
+impl Listed {
+    /// Puts the removed calls of `turns` back into `request`.
+    pub(crate) fn restore(&self, request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+        let messages = messages(request, read_message)?;
+        let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+        let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
+            let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
+            if !is_call(call) {
+                return Some(Restored::UNREADABLE);
+            }
+            if self.needs_ids && call.id.is_empty() {
+                return Some(Restored::NO_ID);
+            }
+            (seen.message + 1 == messages.len()).then_some(Restored::UNANSWERED)
+        };
+        let mut out = Restored::default();
+        let plans = plan(&seen, turns, known(&messages), refuse, &mut out);
+
+        let mut edits = Edits::default();
+        for plan in &plans {
+            let Some(seen) = seen.get(plan.seen) else { continue };
+            let Some(message) = messages.get(seen.message) else { continue };
+            let gone = cut_notices(message, seen, plan, self.emptied, &mut edits);
+            add_calls(request, message, seen, plan, gone, &mut edits);
+            for call in &plan.calls {
+                edits.insert(message.span.end, format!(",{}", (self.result)(call)));
+            }
+        }
+        out.body = (!edits.is_empty()).then(|| edits.apply(request));
+        Ok(out)
+    }
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    let messages = messages(request, read_message)?;
+    Ok(messages.iter().enumerate().filter_map(look).collect())
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    span: Span,
+    role: Option<Text<'a>>,
+    content: Content<'a>,
+    /// Entries of `tool_calls`, each with its id.
+    calls: Vec<(Span, Option<Text<'a>>)>,
+    /// The call a `tool` message answers.
+    tool_call_id: Option<Text<'a>>,
+}
+
+#[derive(Default)]
+enum Content<'a> {
+    #[default]
+    Missing,
+    Text(Text<'a>),
+    /// The parts, each with its text if it is one.
+    Parts(Span, Vec<(Span, Option<Text<'a>>)>),
+}
+
+/// Whether what was kept is a call as it stands in a list.
+fn is_call(call: &RemovedCall) -> bool {
+    whole_object(&call.original)
+        .is_some_and(|object| member(&call.original, object, "function").is_some())
+}
+
+fn read_message<'a>(reader: &mut Json<'a>) -> Result<Message<'a>, Error> {
+    let mut message = Message::default();
+    reader.kind()?;
+    let start = reader.position();
+    let mut fields = Fields::new(&["role", "content", "tool_calls", "tool_call_id"]);
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(reader)? {
+        match fields.find(&key)? {
+            Some(0) => message.role = text_or_skip(reader)?,
+            Some(1) => message.content = read_content(reader)?,
+            Some(2) => message.calls = read_items(reader, "id")?.1,
+            Some(_) => message.tool_call_id = text_or_skip(reader)?,
+            None => {
+                reader.skip()?;
+            }
+        }
+    }
+    message.span = Span { start, end: reader.position() };
+    Ok(message)
+}
+
+fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
+    match reader.kind()? {
+        Kind::String => reader.string().map(Content::Text),
+        Kind::Array => read_items(reader, "text").map(|(span, parts)| Content::Parts(span, parts)),
+        _ => reader.skip().map(|_| Content::Missing),
+    }
+}
+
+type Items<'a> = (Span, Vec<(Span, Option<Text<'a>>)>);
+
+/// Reads a list of objects and of each the string at `key`; `null` is an empty list.
+fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>, Error> {
+    let mut items = Vec::new();
+    if reader.kind()? == Kind::Null {
+        return reader.skip().map(|span| (span, items));
+    }
+    let start = reader.position();
+    let mut array = reader.array()?;
+    while array.next(reader)? {
+        if reader.kind()? != Kind::Object {
+            items.push((reader.skip()?, None));
+            continue;
+        }
+        let (mut seen, mut text) = (false, None);
+        let start = reader.position();
+        let mut object = reader.object()?;
+        while let Some(name) = object.next(reader)? {
+            if !name.is(key) {
+                reader.skip()?;
+                continue;
+            }
+            if std::mem::replace(&mut seen, true) {
+                return Err(Error::new(Problem::DuplicateKey, name.span().start));
+            }
+            text = text_or_skip(reader)?;
+        }
+        items.push((Span { start, end: reader.position() }, text));
+    }
+    Ok((Span { start, end: reader.position() }, items))
+}
+
+/// What can be told of a message, if it is the assistant's.
+fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+    if !message.role.is_some_and(|role| role.is("assistant")) {
+        return None;
+    }
+    let texts = match &message.content {
+        Content::Missing => Vec::new(),
+        Content::Text(text) => vec![(0, Decoded::new(text))],
+        Content::Parts(_, parts) => {
+            let text = |(place, (_, text)): (usize, &(Span, Option<Text<'a>>))| {
+                text.as_ref().map(|text| (place, Decoded::new(text)))
+            };
+            parts.iter().enumerate().filter_map(text).collect()
+        }
+    };
+    let ids = message.calls.iter().filter_map(|(_, id)| meaning(*id)).collect();
+    Some(Seen { message: place, texts, ids, signatures: Vec::new() })
+}
+
+/// Every id the client speaks of: its calls, and its results.
+fn known(messages: &[Message<'_>]) -> HashSet<String> {
+    let of = |message: &Message<'_>| {
+        let calls = message.calls.iter().map(|(_, id)| *id);
+        calls.chain([message.tool_call_id]).filter_map(meaning).collect::<Vec<_>>()
+    };
+    messages.iter().flat_map(of).collect()
+}
+
+/// Cuts the notices out. Answers whether `content` must go as a whole.
+fn cut_notices(
+    message: &Message<'_>,
+    seen: &Seen<'_>,
+    plan: &Plan<'_>,
+    emptied: Emptied,
+    edits: &mut Edits,
+) -> bool {
+    let shown = shown(&seen.texts, &plan.calls);
+    let mut gone = HashSet::new();
+    for ((place, text), shown) in seen.texts.iter().zip(&shown) {
+        if !shown.is_empty() && rest(&text.text, shown).is_empty() {
+            gone.insert(*place);
+            continue;
+        }
+        for notice in shown {
+            edits.replace(text.span(&notice.cut), "");
+        }
+    }
+    let content = match &message.content {
+        _ if gone.is_empty() => return false,
+        Content::Missing => return false,
+        Content::Text(text) => text.span(),
+        Content::Parts(span, parts) if gone.len() == parts.len() => *span,
+        Content::Parts(_, parts) => {
+            let spans: Vec<Span> = parts.iter().map(|(span, _)| *span).collect();
+            edits.remove(&spans, |place| gone.contains(&place));
+            return false;
+        }
+    };
+    match emptied {
+        Emptied::Gone => true,
+        Emptied::Blank => {
+            edits.replace(content, "\"\"");
+            false
+        }
+    }
+}
+
+/// Puts the calls among those the client got, and takes `content` out if it is `gone`.
+fn add_calls(
+    request: &str,
+    message: &Message<'_>,
+    seen: &Seen<'_>,
+    plan: &Plan<'_>,
+    gone: bool,
+    edits: &mut Edits,
+) {
+    let all = members(request, message.span);
+    let is = |place: usize, key: &str| all.get(place).is_some_and(|member| member.key.is(key));
+    if gone {
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        edits.remove(&spans, |place| is(place, "content"));
+    }
+    let Some((last, _)) = message.calls.last() else {
+        let calls: Vec<&str> = plan.calls.iter().map(|call| call.original.as_str()).collect();
+        let list = format!("[{}]", calls.join(","));
+        match all.iter().find(|member| member.key.is("tool_calls")) {
+            Some(member) => edits.replace(member.value, list),
+            // The message has a role: it goes in front of that.
+            None => edits.insert(message.span.start + 1, format!("\"tool_calls\":{list},")),
+        }
+        return;
+    };
+    let is_hidden = |call: &&RemovedCall| call.id.is_empty() || !seen.ids.contains(&call.id);
+    for call in &plan.calls {
+        let hidden = plan.turn.calls.iter().filter(is_hidden);
+        let missing = hidden.filter(|other| other.place < call.place).count();
+        match message.calls.get(call.place.saturating_sub(missing)) {
+            Some((next, _)) => edits.insert(next.start, format!("{},", call.original)),
+            None => edits.insert(last.end, format!(",{}", call.original)),
+        }
+    }
+}

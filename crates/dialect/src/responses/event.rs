@@ -1,0 +1,208 @@
+//! Events of a stream, and whole responses, as far as the gate acts on them.
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use super::item::{Item, read_item};
+use crate::json::{Fields, Stray, index, members, skip_looking_for_calls, text_or_null};
+use crate::tally::{Tally, counts};
+
+/// One event.
+#[derive(Default)]
+pub(super) struct Event<'a> {
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) index: Option<(Span, Option<i64>)>,
+    pub(super) item_id: Option<Text<'a>>,
+    pub(super) name: Option<Text<'a>>,
+    /// A piece of a text or of arguments.
+    pub(super) delta: Option<Text<'a>>,
+    /// It has a `delta`, of whatever type.
+    pub(super) has_delta: bool,
+    /// All of the arguments, or of one command or patch.
+    pub(super) whole: Option<Text<'a>>,
+    pub(super) command_index: Option<i64>,
+    // The two that few events have are boxed, so that the many need not make room for them.
+    pub(super) item: Option<Box<Item<'a>>>,
+    pub(super) response: Option<Box<Response<'a>>>,
+    pub(super) strays: Vec<Stray>,
+}
+
+/// A response, or a list of items.
+#[derive(Default)]
+pub(super) struct Response<'a> {
+    pub(super) object: Option<Text<'a>>,
+    pub(super) model: Option<Text<'a>>,
+    pub(super) items: Vec<Item<'a>>,
+    /// Where the list of items stands, if there is one.
+    pub(super) output: Option<Span>,
+    /// The list is `data`, not `output`.
+    pub(super) is_list: bool,
+    /// It has an `error` that is not `null`.
+    pub(super) has_error: bool,
+    id: Option<Text<'a>>,
+    status: Option<Text<'a>>,
+    usage: Option<Span>,
+    incomplete: Option<Span>,
+    conversation: Option<Span>,
+}
+
+const EVENT: [&str; 12] = [
+    "type",
+    "output_index",
+    "item_id",
+    "name",
+    "delta",
+    "arguments",
+    "input",
+    "command",
+    "diff",
+    "command_index",
+    "item",
+    "response",
+];
+
+/// Reads an event's data.
+pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
+    let mut json = Json::new(data);
+    let mut event = Event::default();
+    let mut fields = Fields::new(&EVENT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        match fields.find(&key)? {
+            Some(0) => event.kind = text_or_null(&mut json)?,
+            Some(1) => event.index = Some(index(&mut json, data)?),
+            Some(2) => event.item_id = text_or_null(&mut json)?,
+            Some(3) => event.name = text(&mut json, &mut event.strays)?,
+            Some(4) => {
+                event.has_delta = true;
+                event.delta = text(&mut json, &mut event.strays)?;
+            }
+            Some(5..=8) => event.whole = text(&mut json, &mut event.strays)?.or(event.whole),
+            Some(9) => event.command_index = index(&mut json, data)?.1,
+            Some(10) => event.item = Some(Box::new(read_item(&mut json)?)),
+            Some(11) if json.kind()? == Kind::Object => {
+                let (response, strays) = read_response(&mut json)?;
+                event.response = Some(Box::new(response));
+                event.strays.extend(strays);
+            }
+            _ => {
+                skip_looking_for_calls(&mut json, &mut event.strays)?;
+            }
+        }
+    }
+    json.end()?;
+    Ok(event)
+}
+
+/// A string; in anything else calls are looked for.
+fn text<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Text<'a>>, Error> {
+    match json.kind()? {
+        Kind::String => json.string().map(Some),
+        _ => skip_looking_for_calls(json, strays).map(|_| None),
+    }
+}
+
+const RESPONSE: [&str; 10] = [
+    "object",
+    "model",
+    "output",
+    "data",
+    "error",
+    "id",
+    "status",
+    "usage",
+    "incomplete_details",
+    "conversation",
+];
+
+/// Members that say again what the request said: its tools, its texts.
+const ECHOES: [&str; 8] =
+    ["tools", "instructions", "input", "metadata", "text", "prompt", "reasoning", "tool_choice"];
+
+/// A response or a list, and the calls in fields that are not for calls.
+pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<(Response<'a>, Vec<Stray>), Error> {
+    let (mut response, mut strays) = (Response::default(), Vec::new());
+    let mut fields = Fields::new(&RESPONSE);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let place = fields.find(&key)?;
+        match place {
+            Some(0) => response.object = text(json, &mut strays)?,
+            Some(1) => response.model = text(json, &mut strays)?,
+            Some(2 | 3) if json.kind()? == Kind::Array => {
+                if response.output.is_some() {
+                    // Two lists: no client reads both.
+                    return Err(Error::new(
+                        callgate_call::json::Problem::DuplicateKey,
+                        key.span().start,
+                    ));
+                }
+                response.is_list = place == Some(3);
+                response.output = Some(read_items(json, &mut response.items)?);
+            }
+            Some(4) => {
+                response.has_error = json.kind()? != Kind::Null;
+                skip_looking_for_calls(json, &mut strays)?;
+            }
+            Some(5) => response.id = text(json, &mut strays)?,
+            Some(6) => response.status = text(json, &mut strays)?,
+            Some(7) => response.usage = Some(json.skip()?),
+            Some(8) => response.incomplete = Some(json.skip()?),
+            Some(9) => response.conversation = Some(json.skip()?),
+            _ if ECHOES.iter().any(|name| key.is(name)) => {
+                json.skip()?;
+            }
+            _ => {
+                skip_looking_for_calls(json, &mut strays)?;
+            }
+        }
+    }
+    Ok((response, strays))
+}
+
+fn read_items<'a>(json: &mut Json<'a>, items: &mut Vec<Item<'a>>) -> Result<Span, Error> {
+    let start = json.position();
+    let mut array = json.array()?;
+    while array.next(json)? {
+        items.push(read_item(json)?);
+    }
+    Ok(Span { start, end: json.position() })
+}
+
+impl Response<'_> {
+    /// What it tells of itself. Only at its end does it tell why it stopped.
+    pub(super) fn tally(&self, data: &str, ended: bool) -> Option<Box<Tally>> {
+        let mut tally = Tally::default();
+        if let Some(usage) = self.usage {
+            [tally.input, tally.output] = counts(data, usage, ["input_tokens", "output_tokens"]);
+        }
+        if ended {
+            tally.stopped(self.incomplete.and_then(|span| string_member(data, span, "reason")));
+            tally.stopped(self.status);
+        }
+        if !self.is_list {
+            let decoded = |text: Option<Text<'_>>| {
+                let text = text.and_then(|text| text.decode().ok().map(|text| text.into_owned()));
+                text.filter(|text| !text.is_empty())
+            };
+            tally.response = decoded(self.id);
+            tally.conversation =
+                decoded(self.conversation.and_then(|span| string_member(data, span, "id")));
+        }
+        tally.boxed()
+    }
+
+    /// Whether a body of this shape is of this API.
+    pub(super) fn is_ours(&self) -> bool {
+        let object = self.object.and_then(|object| object.decode().ok()).unwrap_or_default();
+        let of_api = object.starts_with("response") || object.starts_with("conversation");
+        match self.output {
+            Some(_) => of_api || object == "list",
+            None => of_api,
+        }
+    }
+}
+
+fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
+    let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
+    Json::at(data, found.value).string().ok()
+}

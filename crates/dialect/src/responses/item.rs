@@ -1,0 +1,404 @@
+//! Items of the output: which of them are calls, and where a call keeps its arguments.
+
+use std::borrow::Cow;
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, Value, quote};
+
+use crate::event::{Canonical, Host};
+use crate::json::{Edits, Fields, document, member, members, text_or_null};
+
+/// An item, as far as the gate acts on it.
+#[derive(Default)]
+pub(super) struct Item<'a> {
+    pub(super) span: Span,
+    /// Its type, decoded; empty if it has none.
+    pub(super) kind: Cow<'a, str>,
+    pub(super) id: Option<Text<'a>>,
+    pub(super) call_id: Option<Text<'a>>,
+    pub(super) encrypted_content: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    namespace: Option<Text<'a>>,
+    server_label: Option<Text<'a>>,
+    execution: Option<Text<'a>>,
+    environment: Option<Span>,
+    arguments: Option<Field>,
+    input: Option<Field>,
+    action: Option<Field>,
+    actions: Option<Field>,
+    operation: Option<Field>,
+    queries: Option<Field>,
+    code: Option<Field>,
+}
+
+type Field = (Span, Kind);
+
+/// What an item is to the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// A call, and who runs it.
+    Call(Host),
+    /// No call. Whatever in it looks like one is judged.
+    Other,
+    /// No call, and what looks like one in it is none: lists of tools, results.
+    Quiet,
+}
+
+/// Where a call keeps its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// JSON text in a string.
+    Json(&'static str),
+    /// Free text in a string.
+    Free(&'static str),
+    /// An object.
+    Object(&'static str),
+    /// A member that is no object: the arguments are an object of this one member.
+    Member(&'static str),
+    /// All members but those that say what the item is.
+    Rest,
+    /// Nowhere.
+    Nothing,
+}
+
+const ITEM: [&str; 16] = [
+    "type",
+    "id",
+    "call_id",
+    "name",
+    "namespace",
+    "server_label",
+    "execution",
+    "environment",
+    "arguments",
+    "input",
+    "action",
+    "actions",
+    "operation",
+    "queries",
+    "code",
+    "encrypted_content",
+];
+
+/// Reads an item. Whatever is no object has a span and nothing else.
+pub(super) fn read_item<'a>(json: &mut Json<'a>) -> Result<Item<'a>, Error> {
+    let mut item = Item::default();
+    if json.kind()? != Kind::Object {
+        item.span = json.skip()?;
+        return Ok(item);
+    }
+    let start = json.position();
+    let mut fields = Fields::new(&ITEM);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => {
+                item.kind = text_or_null(json)?.map(|t| t.decode()).transpose()?.unwrap_or_default()
+            }
+            Some(1) => item.id = text_or_null(json)?,
+            Some(2) => item.call_id = text_or_null(json)?,
+            Some(3) => item.name = text_or_null(json)?,
+            Some(4) => item.namespace = text_or_null(json)?,
+            Some(5) => item.server_label = text_or_null(json)?,
+            Some(6) => item.execution = text_or_null(json)?,
+            Some(7) => item.environment = Some(json.skip()?),
+            Some(8) => item.arguments = field(json)?,
+            Some(9) => item.input = field(json)?,
+            Some(10) => item.action = field(json)?,
+            Some(11) => item.actions = field(json)?,
+            Some(12) => item.operation = field(json)?,
+            Some(13) => item.queries = field(json)?,
+            Some(14) => item.code = field(json)?,
+            Some(15) if json.kind()? == Kind::String => {
+                item.encrypted_content = Some(json.string()?)
+            }
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    item.span = Span { start, end: json.position() };
+    Ok(item)
+}
+
+fn text(text: Option<Text<'_>>) -> Result<String, Error> {
+    Ok(text.map(|text| text.decode()).transpose()?.unwrap_or_default().into_owned())
+}
+
+/// A value that is not `null`.
+fn field(json: &mut Json<'_>) -> Result<Option<Field>, Error> {
+    let kind = json.kind()?;
+    let span = json.skip()?;
+    Ok((kind != Kind::Null).then_some((span, kind)))
+}
+
+impl Item<'_> {
+    /// What the item is. Types that are not known count as calls if anything about them does.
+    pub(super) fn class(&self, data: &str) -> Class {
+        match self.kind.as_ref() {
+            "function_call"
+            | "custom_tool_call"
+            | "local_shell_call"
+            | "apply_patch_call"
+            | "computer_call"
+            | "mcp_approval_request" => Class::Call(Host::Client),
+            "shell_call" if self.runs_in_container(data) => Class::Call(Host::Provider),
+            "tool_search_call" if self.execution.is_some_and(|text| text.is("server")) => {
+                Class::Call(Host::Provider)
+            }
+            "mcp_call"
+            | "web_search_call"
+            | "file_search_call"
+            | "code_interpreter_call"
+            | "image_generation_call"
+            | "program" => Class::Call(Host::Provider),
+            "message" | "reasoning" | "compaction" => Class::Other,
+            kind if QUIET.contains(&kind) => Class::Quiet,
+            kind if kind.ends_with("_call") || kind.ends_with("_request") => {
+                Class::Call(Host::Client)
+            }
+            _ if self.call_id.is_some() => Class::Call(Host::Client),
+            _ if self.name.is_some() && (self.arguments.is_some() || self.input.is_some()) => {
+                Class::Call(Host::Client)
+            }
+            _ => Class::Other,
+        }
+    }
+
+    fn runs_in_container(&self, data: &str) -> bool {
+        let kind = self.environment.and_then(|span| member(data, span, "type"));
+        let kind = kind.and_then(|kind| Json::at(data, kind).string().ok());
+        kind.and_then(|kind| kind.decode().ok()).is_some_and(|kind| kind.starts_with("container"))
+    }
+
+    /// Its name, without a namespace.
+    pub(super) fn bare_name(&self) -> Result<String, Error> {
+        text(self.name)
+    }
+
+    /// The name policies know the call by.
+    pub(super) fn tool(&self) -> Result<String, Error> {
+        let name = self.bare_name()?;
+        match self.kind.as_ref() {
+            "function_call" | "custom_tool_call" => Ok(spaced(&text(self.namespace)?, &name)),
+            "mcp_approval_request" | "mcp_call" => Ok(spaced(&text(self.server_label)?, &name)),
+            kind @ ("local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call"
+            | "tool_search_call") => Ok(bare(kind).to_owned()),
+            kind if name.is_empty() => Ok(bare(kind).to_owned()),
+            _ => Ok(spaced(&text(self.namespace)?, &name)),
+        }
+    }
+
+    /// The id its result names it by.
+    pub(super) fn result_id(&self) -> Result<String, Error> {
+        let id = match self.call_id {
+            Some(id) if !id.is_empty() => Some(id),
+            _ => self.id,
+        };
+        Ok(id.map(|id| id.decode()).transpose()?.unwrap_or_default().into_owned())
+    }
+
+    pub(super) fn form(&self) -> Form {
+        match self.kind.as_ref() {
+            "function_call" | "mcp_approval_request" | "mcp_call" | "tool_search_call" => {
+                match self.arguments {
+                    None | Some((_, Kind::String)) => Form::Json("arguments"),
+                    Some(_) => Form::Object("arguments"),
+                }
+            }
+            "custom_tool_call" => match self.input {
+                None | Some((_, Kind::String)) => Form::Free("input"),
+                Some(_) => Form::Object("input"),
+            },
+            "local_shell_call" | "shell_call" | "web_search_call" => Form::Object("action"),
+            "apply_patch_call" => Form::Object("operation"),
+            "computer_call" => match (self.action, self.actions) {
+                (_, None) => Form::Object("action"),
+                (None, Some(_)) => Form::Member("actions"),
+                (Some(_), Some(_)) => Form::Rest,
+            },
+            "code_interpreter_call" | "program" => Form::Free("code"),
+            "file_search_call" => Form::Member("queries"),
+            "image_generation_call" => Form::Nothing,
+            _ => match (self.arguments, self.input) {
+                (Some((_, Kind::String)), None) => Form::Json("arguments"),
+                (Some((_, Kind::Object)), None) => Form::Object("arguments"),
+                (None, Some((_, Kind::String))) => Form::Free("input"),
+                (None, Some((_, Kind::Object))) => Form::Object("input"),
+                _ => Form::Rest,
+            },
+        }
+    }
+
+    /// Whether the item as it is added may hold less than the item when it is done.
+    pub(super) fn begins_as_sketch(&self) -> bool {
+        matches!(self.form(), Form::Object(_) | Form::Member(_) | Form::Rest)
+    }
+
+    /// The arguments as text: what policies read.
+    pub(super) fn arguments(&self, data: &str) -> Result<String, Error> {
+        let raw = |field: Option<Field>| field.map(|(span, _)| span.of(data)).unwrap_or_default();
+        Ok(match self.form() {
+            Form::Json(key) | Form::Free(key) => match self.field(key) {
+                Some((span, Kind::String)) => Json::at(data, span).string()?.decode()?.into_owned(),
+                other => raw(other).to_owned(),
+            },
+            Form::Object(key) => raw(self.field(key)).to_owned(),
+            Form::Member(key) => match self.field(key) {
+                Some((span, _)) => format!("{{\"{key}\":{}}}", span.of(data)),
+                None => String::new(),
+            },
+            Form::Rest => rest(data, self.span),
+            Form::Nothing => String::new(),
+        })
+    }
+
+    /// The inside of the string that holds free text.
+    pub(super) fn free_text<'d>(&self, data: &'d str) -> Option<&'d str> {
+        let Form::Free(key) = self.form() else { return None };
+        let (span, kind) = self.field(key)?;
+        (kind == Kind::String).then(|| data.get(span.start + 1..span.end - 1)).flatten()
+    }
+
+    fn field(&self, key: &str) -> Option<Field> {
+        match key {
+            "arguments" => self.arguments,
+            "input" => self.input,
+            "action" => self.action,
+            "actions" => self.actions,
+            "operation" => self.operation,
+            "queries" => self.queries,
+            "code" => self.code,
+            _ => None,
+        }
+    }
+
+    /// The commands of a shell call.
+    pub(super) fn commands(&self, data: &str) -> Vec<String> {
+        let Some((span, _)) = self.action else { return Vec::new() };
+        match Value::parse(span.of(data)).as_ref().map(|action| action.get("commands")) {
+            Ok(Some(Value::Array(list))) => {
+                list.iter().map(|text| text.as_str().unwrap_or_default().to_owned()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The text of a patch.
+    pub(super) fn diff(&self, data: &str) -> Option<String> {
+        let (span, _) = self.operation?;
+        let operation = Value::parse(span.of(data)).ok()?;
+        operation.get("diff")?.as_str().map(str::to_owned)
+    }
+}
+
+/// The item with other arguments, everything else as it was.
+pub(super) fn with_arguments(item: &str, arguments: &str) -> String {
+    let mut json = Json::new(item);
+    let Ok(read) = read_item(&mut json) else { return item.to_owned() };
+    let is_document = Value::parse(arguments).is_ok();
+    let (key, value) = match read.form() {
+        Form::Json(key) | Form::Free(key) => (key, quote(arguments)),
+        // Anything but one strict document could add members of its own.
+        _ if !is_document => return item.to_owned(),
+        Form::Object(key) => (key, arguments.to_owned()),
+        Form::Member(key) => match member(arguments, document(arguments), key) {
+            Some(span) => (key, span.of(arguments).to_owned()),
+            None => return item.to_owned(),
+        },
+        Form::Rest => return with_rest(item, read.span, arguments),
+        Form::Nothing => return item.to_owned(),
+    };
+    let mut edits = Edits::default();
+    match member(item, read.span, key) {
+        Some(span) => edits.replace(span, value),
+        None => edits.insert(read.span.start + 1, format!("\"{key}\":{value},")),
+    }
+    edits.apply(item)
+}
+
+/// The item with this id for its result, if it has none.
+pub(super) fn with_call_id(item: &str, id: &str) -> String {
+    let has = |key: &str| {
+        let span = member(item, document(item), key).map(|span| span.of(item));
+        span.is_some_and(|text| text != "null" && text != "\"\"")
+    };
+    if id.is_empty() || has("call_id") || (has("id") && !is_function(item)) {
+        return item.to_owned();
+    }
+    let mut edits = Edits::default();
+    match member(item, document(item), "call_id") {
+        Some(span) => edits.replace(span, quote(id)),
+        None => edits.insert(document(item).start + 1, format!("\"call_id\":{},", quote(id))),
+    }
+    edits.apply(item)
+}
+
+fn is_function(item: &str) -> bool {
+    let kind = member(item, document(item), "type");
+    let kind = kind.and_then(|kind| Json::at(item, kind).string().ok());
+    kind.is_some_and(|kind| kind.is("function_call") || kind.is("custom_tool_call"))
+}
+
+/// A removed call as the provider knows it: whole, and no longer in progress.
+pub(super) fn original(item: &str, call: &Canonical) -> String {
+    let item = with_arguments(item, &call.arguments);
+    let mut edits = Edits::default();
+    match member(&item, document(&item), "status") {
+        Some(span) if span.of(&item) == "\"in_progress\"" => edits.replace(span, "\"completed\""),
+        _ => {}
+    }
+    edits.apply(&item)
+}
+
+/// All members of an item but those that say what it is, as an object.
+fn rest(data: &str, item: Span) -> String {
+    let members = members(data, item);
+    let list = members.iter().filter(|member| !is_label(&member.key));
+    let list: Vec<&str> = list.map(|member| member.span.of(data)).collect();
+    format!("{{{}}}", list.join(","))
+}
+
+fn with_rest(item: &str, span: Span, arguments: &str) -> String {
+    let members_of_item = members(item, span);
+    let labels = members_of_item.iter().filter(|member| is_label(&member.key));
+    let labels = labels.map(|member| member.span.of(item));
+    let others = members(arguments, document(arguments));
+    let list: Vec<&str> = labels.chain(others.iter().map(|m| m.span.of(arguments))).collect();
+    format!("{{{}}}", list.join(","))
+}
+
+fn is_label(key: &Text<'_>) -> bool {
+    ["type", "id", "call_id", "status", "name", "namespace", "caller"].iter().any(|k| key.is(k))
+}
+
+/// A tool of a server, or in a namespace, in the spelling that tells the two apart again.
+fn spaced(space: &str, name: &str) -> String {
+    let odd = |text: &str| text.contains("__") || text.contains(['/', '.', ':']);
+    let space = space.strip_prefix("mcp__").unwrap_or(space).trim_end_matches("__");
+    match space {
+        "" => name.to_owned(),
+        _ if odd(space) || odd(name) => format!("mcp__{space}__{name}"),
+        _ => format!("{space}.{name}"),
+    }
+}
+
+/// The tool that a type of item is.
+fn bare(kind: &str) -> &str {
+    kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_request")).unwrap_or(kind)
+}
+
+/// Items that hold tools or results.
+const QUIET: [&str; 12] = [
+    "function_call_output",
+    "custom_tool_call_output",
+    "local_shell_call_output",
+    "shell_call_output",
+    "apply_patch_call_output",
+    "computer_call_output",
+    "program_output",
+    "tool_search_output",
+    "mcp_list_tools",
+    "mcp_approval_response",
+    "additional_tools",
+    "item_reference",
+];

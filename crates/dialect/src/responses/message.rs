@@ -1,0 +1,89 @@
+//! A message of our own in the place of a call: the events that say it, and the item they make.
+
+use callgate_call::json::{Span, quote};
+use callgate_wire::Frame;
+
+use crate::json::{document, member};
+
+/// A message that takes the place of an item.
+pub(super) struct Message<'m> {
+    /// Its id, the same wherever it stands.
+    pub(super) id: &'m str,
+    pub(super) text: &'m str,
+}
+
+impl Message<'_> {
+    /// The whole message, as an item of the output.
+    pub(super) fn item(&self) -> String {
+        let (id, text) = (quote(self.id), quote(self.text));
+        format!(
+            "{{\"id\":{id},\"type\":\"message\",\"status\":\"completed\",\"content\":\
+             [{{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":{text}}}],\
+             \"role\":\"assistant\"}}"
+        )
+    }
+
+    /// Says the message in events of its own. They go under the number of the event they take the
+    /// place of: a client that resumes the stream behind it counts the upstream's.
+    pub(super) fn say(&self, frame: &Frame<'_>, data: &str, index: i64, out: &mut Vec<u8>) {
+        let (id, text) = (quote(self.id), quote(self.text));
+        let of_item = format!("\"item_id\":{id},\"output_index\":{index},\"content_index\":0");
+        let part = |text: &str| {
+            format!(
+                "\"part\":{{\"type\":\"output_text\",\"annotations\":[],\"logprobs\":[],\"text\":{text}}}"
+            )
+        };
+        let begun = format!(
+            "\"output_index\":{index},\"item\":{{\"id\":{id},\"type\":\"message\",\
+             \"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}}"
+        );
+        let done = format!("\"output_index\":{index},\"item\":{}", self.item());
+        let sequence = sequence_number(data);
+        for (name, members) in [
+            ("response.output_item.added", begun),
+            ("response.content_part.added", format!("{of_item},{}", part("\"\""))),
+            ("response.output_text.delta", format!("{of_item},\"delta\":{text},\"logprobs\":[]")),
+            ("response.output_text.done", format!("{of_item},\"text\":{text},\"logprobs\":[]")),
+            ("response.content_part.done", format!("{of_item},{}", part(&text))),
+            ("response.output_item.done", done),
+        ] {
+            event(frame, name, &sequence, &members, out);
+        }
+    }
+}
+
+/// The number of an event, as a member to be put into others; empty if it has none.
+pub(super) fn sequence_number(data: &str) -> String {
+    let number: Option<Span> = member(data, document(data), "sequence_number");
+    let number = number.map(|span| span.of(data)).filter(|text| text.parse::<u64>().is_ok());
+    number.map(|number| format!("\"sequence_number\":{number},")).unwrap_or_default()
+}
+
+/// Writes an event of our own.
+pub(super) fn event(
+    frame: &Frame<'_>,
+    name: &str,
+    sequence: &str,
+    members: &str,
+    out: &mut Vec<u8>,
+) {
+    let data = format!("{{\"type\":\"{name}\",{sequence}{members}}}");
+    let end = frame.line_end();
+    for part in [b"event: ", name.as_bytes(), end, b"data: ", data.as_bytes(), end, end] {
+        out.extend_from_slice(part);
+    }
+}
+
+/// The id of the message that takes the place of an item: that item's, under the prefix of
+/// messages.
+pub(super) fn id_for(item: Option<&str>, slot: u32) -> String {
+    item.and_then(id_of).unwrap_or_else(|| format!("msg_callgate_{slot}"))
+}
+
+/// The id of the message in the place of the item of that id, if that can be told from it.
+pub(super) fn id_of(item: &str) -> Option<String> {
+    let (_, own) = item.split_once('_')?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let fits = !own.is_empty() && own.len() <= 100 && own.bytes().all(plain);
+    fits.then(|| format!("msg_{own}"))
+}

@@ -1,0 +1,627 @@
+//! Events of a stream, and whole responses, to what the gate understands.
+
+use callgate_call::json::{Reader as Json, Span, Text};
+
+use super::copies::{Items, Known};
+use super::event::{Event, Response, read_event, read_response};
+use super::item::{Class, Item};
+use super::texts;
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
+};
+use crate::json::{Stray, document, inside, is_done, skip_looking_for_calls};
+use crate::speaker::Read;
+
+/// The one lane of a response.
+const LANE: u32 = 0;
+
+/// The slot of an item that began before the stream did: one that is resumed.
+const BEFORE: Slot = Slot::MAX;
+
+/// Why a call is refused whose item is one thing in one event and another in the next.
+const TYPE_CHANGED: &str = "its item changed its type";
+
+/// Reads the frames of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    items: Items,
+    /// Text has come in pieces: what says it again is no new text.
+    text_came: bool,
+    /// A signature has come in an item of its own.
+    signature_came: bool,
+    /// An event of the API was read.
+    has_spoken: bool,
+    max_calls: usize,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    pub(super) fn new(max_calls: usize) -> Self {
+        Self {
+            items: Items::default(),
+            text_came: false,
+            signature_came: false,
+            has_spoken: false,
+            max_calls,
+        }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Reads one event's data.
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if is_done(data) {
+            return Ok(Reading { order: Order::Stream, ..Reading::default() });
+        }
+        if !data.trim_start().starts_with('{') {
+            return match event {
+                // Clients stop at the name, whatever the data says.
+                Some(b"error") => {
+                    Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() })
+                }
+                _ => Err(Unreadable::Nothing),
+            };
+        }
+        let frame = read_event(data)?;
+        let decoded = match frame.kind {
+            Some(kind) if kind.is_escaped() => Some(kind.decode()?.into_owned()),
+            _ => None,
+        };
+        let kind = decoded.as_deref().or(frame.kind.as_ref().map(Text::raw)).unwrap_or_default();
+        let is_ours = kind.starts_with("response.") || kind == "error";
+        if !is_ours && (!self.has_spoken || kind.is_empty() || !frame.strays.is_empty()) {
+            return Err(Unreadable::Foreign);
+        }
+        let mut reading = self.event(kind, &frame, data)?;
+        self.has_spoken = true;
+        for stray in &frame.strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        reading.rename = rename(event, kind);
+        Ok(reading)
+    }
+
+    /// Reads a whole response, or a list of items.
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a response"));
+        }
+        let mut json = Json::new(data);
+        let (response, strays) = read_response(&mut json)?;
+        json.end()?;
+        if !response.is_ours() && !(response.has_error && response.output.is_none()) {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
+        let mut reading = Reading { order: Order::Stream, retells: true, ..Reading::default() };
+        for stray in &strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        self.response_parts(&response, data, true, &mut reading)?;
+        // A list of what was said before is no turn.
+        if response.output.is_some() && !response.is_list {
+            reading.parts.push(finish());
+        }
+        Ok(reading)
+    }
+
+    fn texts(&self, data: &str) -> Vec<Span> {
+        texts::find(data)
+    }
+
+    /// Every event says which item it is of, and every copy is judged by itself.
+    fn contain(&mut self) -> bool {
+        self.has_spoken
+    }
+}
+
+impl Reader {
+    fn event(&mut self, kind: &str, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        match kind.strip_prefix("response.").unwrap_or(kind) {
+            "output_text.delta" | "refusal.delta" => self.text(frame),
+            "output_item.added" => self.item_added(frame, data),
+            "output_item.done" => self.item_done(frame, data),
+            "function_call_arguments.delta" => {
+                let fragment = |text: &Text<'_>| ArgumentsPiece::Fragment(text.raw().to_owned());
+                self.arguments(frame, "function_call", frame.delta.as_ref().map(fragment))
+            }
+            "custom_tool_call_input.delta" => {
+                let free = |text: &Text<'_>| ArgumentsPiece::Free(text.raw().to_owned());
+                self.arguments(frame, "custom_tool_call", frame.delta.as_ref().map(free))
+            }
+            "function_call_arguments.done" => {
+                self.arguments(frame, "function_call", again(frame.whole)?)
+            }
+            "custom_tool_call_input.done" => {
+                self.arguments(frame, "custom_tool_call", again(frame.whole)?)
+            }
+            "shell_call_command.added" | "shell_call_command.delta" => {
+                self.command(frame, "shell_call", false)
+            }
+            "shell_call_command.done" => self.command(frame, "shell_call", true),
+            "apply_patch_call_operation_diff.delta" => {
+                self.command(frame, "apply_patch_call", false)
+            }
+            "apply_patch_call_operation_diff.done" => self.command(frame, "apply_patch_call", true),
+            "created" | "queued" | "in_progress" => self.lifecycle(frame, data, false),
+            "completed" | "incomplete" => {
+                let mut reading = self.lifecycle(frame, data, true)?;
+                self.refuse_unfinished(&mut reading);
+                reading.parts.push(finish());
+                Ok(reading)
+            }
+            "failed" => {
+                let mut reading = self.lifecycle(frame, data, true)?;
+                reading.failure = true;
+                Ok(reading)
+            }
+            "error" => Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() }),
+            other => {
+                let retells = RETELLING.contains(&other);
+                let reading = self.other(frame, data)?;
+                Ok(Reading { retells, ..reading })
+            }
+        }
+    }
+
+    /// Text the user sees.
+    fn text(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
+        let place = self.items.find(frame)?;
+        let known = place.and_then(|place| self.items.get(place));
+        if known.is_some_and(|known| known.host.is_some()) {
+            return Err(Unreadable::Orphan);
+        }
+        let slot = known.map_or(BEFORE, |known| known.slot);
+        let mut reading = block_reading(slot, BlockStep::Add, frame);
+        reading.text = frame.delta.filter(|text| !text.is_empty()).map(|text| inside(&text));
+        self.text_came |= reading.text.is_some();
+        Ok(reading)
+    }
+
+    fn item_added(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(item) = &frame.item else {
+            return Err(Unreadable::Ambiguous("an item that is added without an item"));
+        };
+        let index = frame.index.and_then(|(_, index)| index);
+        if index.is_some_and(|index| self.items.open_at(index).is_some()) {
+            return Err(Unreadable::Ambiguous("two items on one index"));
+        }
+        let slot = self.items.take_slot();
+        let mut known = Known::new(slot, index, item)?;
+        let mut reading = block_reading(slot, BlockStep::Open, frame);
+        match item.class(data) {
+            Class::Call(host) => {
+                known.host = Some(host);
+                let mut piece = self.opening(slot, item, host, data)?;
+                if item.begins_as_sketch() {
+                    // What it is added with may be the beginning of it.
+                    piece.arguments = ArgumentsPiece::None;
+                    if !known.remember_sketch(item, data)? {
+                        piece.refuse = Some("it cannot be told what it begins with");
+                    }
+                }
+                reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+            }
+            class => self.other_parts(item, class, data, &mut reading)?,
+        }
+        if self.items.len() >= self.max_calls {
+            return Err(Unreadable::TooManyCalls);
+        }
+        reading.retells = item.kind == "message";
+        self.items.push(known);
+        Ok(reading)
+    }
+
+    fn item_done(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(item) = &frame.item else {
+            return Err(Unreadable::Ambiguous("an item that is done without an item"));
+        };
+        let index = frame.index.and_then(|(_, index)| index);
+        let class = item.class(data);
+        let open = index.and_then(|index| self.items.open_at(index));
+        let was = open.and_then(|place| self.items.get(place));
+        let changed = was.is_some_and(|known| known.kind != item.kind);
+        let was_call = was.is_some_and(|known| known.host.is_some());
+        let is_copy = |host: Host| was.is_some_and(|known| !changed && known.covers(host));
+        match (class, open) {
+            (Class::Call(host), Some(place)) if is_copy(host) => {
+                let slot = was.map_or(BEFORE, |known| known.slot);
+                let mut reading = block_reading(slot, BlockStep::Close, frame);
+                self.copy(place, item, host, data, &mut reading)?;
+                Ok(reading)
+            }
+            (Class::Call(host), _) => {
+                if self.is_said_twice(item)? {
+                    return Err(Unreadable::Orphan);
+                }
+                let slot = self.items.take_slot();
+                let mut reading = block_reading(slot, BlockStep::Close, frame);
+                let refuse = changed.then_some(TYPE_CHANGED);
+                self.new_whole(slot, index, item, host, refuse, data, &mut reading)?;
+                Ok(reading)
+            }
+            // The call that was added is another thing now: what it is now says nothing of it.
+            (_, Some(_)) if was_call => Err(Unreadable::Orphan),
+            (class, open) => {
+                let slot = was.map_or(BEFORE, |known| known.slot);
+                let mut reading = block_reading(slot, BlockStep::Close, frame);
+                self.other_parts(item, class, data, &mut reading)?;
+                if let Some(signature) = texts::signature(item) {
+                    self.signature_came = true;
+                    reading.parts.push(Part { lane: LANE, at: signature, what: What::Signature });
+                }
+                reading.retells = true;
+                if let Some(place) = open {
+                    self.items.forget(place);
+                }
+                Ok(reading)
+            }
+        }
+    }
+
+    /// Whether a call that is done was done before: some clients would run it twice.
+    fn is_said_twice(&self, item: &Item<'_>) -> Result<bool, Unreadable> {
+        let place = self.items.copy_of(item, usize::MAX, &[])?;
+        let known = place.and_then(|place| self.items.get(place));
+        Ok(known
+            .is_some_and(|known| known.whole && !known.open && known.host == Some(Host::Client)))
+    }
+
+    /// A piece of the arguments, or all of them.
+    fn arguments(
+        &mut self,
+        frame: &Event<'_>,
+        kind: &str,
+        arguments: Option<ArgumentsPiece>,
+    ) -> Result<Reading, Unreadable> {
+        let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
+        let Some(known) = known.filter(|known| known.host.is_some()) else {
+            return Err(Unreadable::Orphan);
+        };
+        let mut piece = Piece { slot: known.slot, ..Piece::default() };
+        let renamed = frame.name.is_some_and(|name| !name.is(&known.name));
+        match arguments {
+            _ if known.kind != kind => piece.refuse = Some("a piece of another kind came for it"),
+            _ if renamed => piece.refuse = Some("it was given another name"),
+            Some(arguments) => piece.arguments = arguments,
+            None => piece.refuse = Some("a piece of its arguments is missing"),
+        }
+        let mut reading = block_reading(known.slot, BlockStep::Add, frame);
+        let at = Span::default();
+        reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        Ok(reading)
+    }
+
+    /// A piece of a command or of a patch, or all of it.
+    fn command(
+        &mut self,
+        frame: &Event<'_>,
+        kind: &str,
+        is_whole: bool,
+    ) -> Result<Reading, Unreadable> {
+        let known = self.items.find(frame)?.and_then(|place| self.items.get_mut(place));
+        let Some(known) = known.filter(|known| known.host.is_some()) else {
+            return Err(Unreadable::Orphan);
+        };
+        let mut reading = block_reading(known.slot, BlockStep::Add, frame);
+        if known.host == Some(Host::Provider) {
+            return Ok(reading);
+        }
+        let command = frame.command_index.unwrap_or(0);
+        let text = frame.delta.or(frame.whole).map(|text| text.decode()).transpose()?;
+        let agrees = match &text {
+            Some(text) if is_whole => known.all_pieces_say(command, text),
+            Some(text) => known.add_piece(command, text),
+            None => false,
+        };
+        let mut piece = Piece { slot: known.slot, ..Piece::default() };
+        if known.kind != kind || !agrees {
+            piece.refuse = Some(crate::COPIES_DIFFER);
+        }
+        let at = Span::default();
+        reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        Ok(reading)
+    }
+
+    /// An event that is not known, or says nothing of calls.
+    fn other(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
+        let mut reading = match known {
+            Some(known) => block_reading(known.slot, BlockStep::Add, frame),
+            None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame),
+            None => Reading { order: Order::Lane(LANE), ..Reading::default() },
+        };
+        if let Some(known) = known
+            && known.host == Some(Host::Client)
+        {
+            let mut piece = Piece { slot: known.slot, ..Piece::default() };
+            if frame.has_delta || frame.whole.is_some() {
+                piece.refuse = Some("an event that is not known adds to it");
+            }
+            let at = Span::default();
+            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        }
+        // Calls in an event that is not known are in no place for calls.
+        let items = frame.item.iter().map(|item| &**item);
+        let outputs = frame.response.iter().flat_map(|response| &response.items);
+        for item in items.chain(outputs) {
+            let class = item.class(data);
+            if let Class::Call(host) = class {
+                let slot = self.items.take_slot();
+                let mut piece = self.opening(slot, item, host, data)?;
+                (piece.ends, piece.carrier) = (true, Carrier::Stray);
+                let at = document(data);
+                reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+            } else {
+                self.other_parts(item, class, data, &mut reading)?;
+            }
+        }
+        Ok(reading)
+    }
+
+    /// An event that holds the response as it stands.
+    fn lifecycle(
+        &mut self,
+        frame: &Event<'_>,
+        data: &str,
+        ended: bool,
+    ) -> Result<Reading, Unreadable> {
+        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        if let Some(response) = &frame.response {
+            self.response_parts(response, data, ended, &mut reading)?;
+            reading.retells = reading.content.is_some();
+        }
+        Ok(reading)
+    }
+
+    fn response_parts(
+        &mut self,
+        response: &Response<'_>,
+        data: &str,
+        ended: bool,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        reading.model = response.model.map(|text| inside(&text));
+        reading.tally = response.tally(data, ended);
+        reading.content = response.output.filter(|_| !response.items.is_empty());
+        if ended && reading.content.is_none() {
+            reading.content = response.output;
+        }
+        let is_new = !self.has_items();
+        let mut taken = Vec::new();
+        for (place, item) in response.items.iter().enumerate() {
+            let class = item.class(data);
+            let Class::Call(host) = class else {
+                if is_new {
+                    self.items.take_slot();
+                }
+                self.other_parts(item, class, data, reading)?;
+                self.say_once(item, data, reading);
+                continue;
+            };
+            let copy = self.items.copy_of(item, place, &taken)?;
+            let known = copy.and_then(|place| self.items.get(place));
+            let fits = known.filter(|known| known.covers(host));
+            match (copy, fits) {
+                (Some(at), Some(known)) => {
+                    taken.push(known.slot);
+                    self.copy(at, item, host, data, reading)?;
+                }
+                _ => {
+                    let slot = self.items.take_slot();
+                    taken.push(slot);
+                    let index = i64::try_from(place).ok();
+                    self.new_whole(slot, index, item, host, None, data, reading)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether items have come in events of their own, so that the whole says them again.
+    fn has_items(&self) -> bool {
+        self.text_came || self.signature_came || self.items.len() > 0
+    }
+
+    /// The texts and signatures of an item, if none came before.
+    fn say_once(&mut self, item: &Item<'_>, data: &str, reading: &mut Reading) {
+        if !self.text_came && item.kind == "message" {
+            for at in texts::of_item(data, item.span) {
+                reading.parts.push(Part { lane: LANE, at, what: What::Text });
+            }
+        }
+        if let (false, Some(at)) = (self.signature_came, texts::signature(item)) {
+            reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+        }
+    }
+
+    /// A call that came before, said once more.
+    fn copy(
+        &mut self,
+        place: usize,
+        item: &Item<'_>,
+        host: Host,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let Some(known) = self.items.get_mut(place) else { return Ok(()) };
+        let mut refuse = (known.kind != item.kind).then_some(TYPE_CHANGED);
+        if !known.agrees(item, data)? {
+            refuse = Some(crate::COPIES_DIFFER);
+        }
+        (known.open, known.whole) = (false, true);
+        let slot = known.slot;
+        let piece = Piece {
+            slot,
+            ends: true,
+            copy: true,
+            name: Some(item.tool()?),
+            id: Some(item.result_id()?),
+            arguments: ArgumentsPiece::Again(item.arguments(data)?),
+            host: known.host.unwrap_or(host),
+            refuse,
+            ..Piece::default()
+        };
+        reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+        Ok(())
+    }
+
+    /// A call that comes whole, and for the first time.
+    #[expect(clippy::too_many_arguments, reason = "all of them describe the one call")]
+    fn new_whole(
+        &mut self,
+        slot: Slot,
+        index: Option<i64>,
+        item: &Item<'_>,
+        host: Host,
+        refuse: Option<&'static str>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        if self.items.len() >= self.max_calls {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let mut known = Known::new(slot, index, item)?;
+        (known.host, known.open, known.whole) = (Some(host), false, true);
+        let mut piece = self.opening(slot, item, host, data)?;
+        (piece.ends, piece.refuse) = (true, refuse);
+        reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
+        self.items.push(known);
+        Ok(())
+    }
+
+    /// The first piece of a call.
+    fn opening(
+        &self,
+        slot: Slot,
+        item: &Item<'_>,
+        host: Host,
+        data: &str,
+    ) -> Result<Piece, Unreadable> {
+        let arguments = match item.free_text(data) {
+            Some(text) => ArgumentsPiece::Free(text.to_owned()),
+            None => ArgumentsPiece::Again(item.arguments(data)?),
+        };
+        Ok(Piece {
+            slot,
+            opens: true,
+            repeats: true,
+            name: Some(item.tool()?),
+            id: Some(item.result_id()?),
+            arguments,
+            host,
+            original: Some(item.span.of(data).to_owned()),
+            ..Piece::default()
+        })
+    }
+
+    /// Calls that came only in part, and of which the end of the response says nothing.
+    fn refuse_unfinished(&self, reading: &mut Reading) {
+        for known in self.items.unfinished() {
+            let refuse = Some("not all of it came");
+            let piece = Piece { slot: known.slot, refuse, ..Piece::default() };
+            let at = Span::default();
+            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        }
+    }
+
+    /// Calls inside an item that is none.
+    fn other_parts(
+        &mut self,
+        item: &Item<'_>,
+        class: Class,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        if class == Class::Quiet {
+            return Ok(());
+        }
+        let mut strays = Vec::new();
+        skip_looking_for_calls(&mut Json::at(data, item.span), &mut strays)?;
+        for stray in &strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        Ok(())
+    }
+
+    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let slot = self.items.take_slot();
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let piece = Piece {
+            slot,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+}
+
+fn again(text: Option<Text<'_>>) -> Result<Option<ArgumentsPiece>, Unreadable> {
+    let text = text.map(|text| text.decode()).transpose()?;
+    Ok(text.map(|text| ArgumentsPiece::Again(text.into_owned())))
+}
+
+fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
+    let index = frame.index.map(|(span, _)| span);
+    Reading {
+        order: Order::Lane(LANE),
+        block: Some(Block { slot, does, index }),
+        ..Reading::default()
+    }
+}
+
+fn finish() -> Part {
+    let what = What::Finish(Finish { says_calls: false });
+    Part { lane: LANE, at: Span::default(), what }
+}
+
+/// The name a frame must come under, where the one it has hides it from some clients: older ones
+/// read no name but these, and no client reads on behind an `error`.
+fn rename(event: Option<&[u8]>, kind: &str) -> Option<&'static str> {
+    match event {
+        None => None,
+        Some(name) if name.starts_with(b"response.") || name == kind.as_bytes() => None,
+        Some(_) => EVENTS.into_iter().find(|event| *event == kind),
+    }
+}
+
+/// The events that carry text or calls, and those that begin and end a response.
+const EVENTS: [&str; 24] = [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.content_part.added",
+    "response.content_part.done",
+    "response.output_text.delta",
+    "response.output_text.done",
+    "response.refusal.delta",
+    "response.refusal.done",
+    "response.function_call_arguments.delta",
+    "response.function_call_arguments.done",
+    "response.custom_tool_call_input.delta",
+    "response.custom_tool_call_input.done",
+    "response.shell_call_command.added",
+    "response.shell_call_command.delta",
+    "response.shell_call_command.done",
+    "response.apply_patch_call_operation_diff.delta",
+    "response.apply_patch_call_operation_diff.done",
+    "error",
+];
+
+/// Events that say whole texts.
+const RETELLING: [&str; 4] =
+    ["output_text.done", "refusal.done", "content_part.added", "content_part.done"];

@@ -1,0 +1,257 @@
+//! Removed calls, put back into a Responses request.
+//!
+//! Where the client holds the history, a call goes where its notice stands, or to its old place
+//! among the items of its turn, with a result of its own directly behind it. Where the provider
+//! holds it, the call is still there, and only its result is missing: it opens the input.
+
+mod answer;
+mod history;
+
+use std::collections::HashSet;
+
+use callgate_call::json::{Error, Reader as Json, Span};
+
+use crate::json::{Edits, Fields, document, member};
+use crate::request::{
+    Plan, RemovedCall, RemovedTurn, Restored, Seen, plan, rest, shown, whole_object,
+};
+use history::{Entry, Input, Request};
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    let read = Request::read(request)?;
+    let mut out = Restored::default();
+    let mut edits = Edits::default();
+    let (kept, sent): (Vec<&RemovedTurn>, Vec<&RemovedTurn>) =
+        turns.iter().partition(|turn| read.goes_on_from(turn));
+    let mut known = read.known_ids();
+    let results = results(&kept, &mut known, &mut out);
+    let sent: Vec<RemovedTurn> = sent.into_iter().map(with_references).collect();
+    let places = Places::find(&read, &sent, known, &mut out);
+    places.edit(&read, &results, &mut edits);
+    out.body = (!edits.is_empty()).then(|| edits.apply(request));
+    Ok(out)
+}
+
+/// What can be told of each of the assistant's turns.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    Ok(Request::read(request)?.seen())
+}
+
+/// The ids that `request` has from the provider's memory: of the response and the conversation it
+/// goes on from, and of items it only refers to.
+pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
+    Ok(Request::read(request)?.states())
+}
+
+/// The id of the message that was shown in the place of a call.
+pub(crate) fn shown_as(original: &str) -> Option<String> {
+    let id = member(original, whole_object(original)?, "id")?;
+    let id = Json::at(original, id).string().ok()?;
+    super::message::id_of(id.raw())
+}
+
+/// The turn, to be known as well by the messages that took the place of its calls: a client may
+/// send no more than their ids.
+fn with_references(turn: &RemovedTurn) -> RemovedTurn {
+    let mut turn = turn.clone();
+    turn.signatures.extend(turn.calls.iter().filter_map(|call| shown_as(&call.original)));
+    turn
+}
+
+/// The results of the calls that the provider still has.
+fn results(turns: &[&RemovedTurn], known: &mut HashSet<String>, out: &mut Restored) -> Vec<String> {
+    let mut results = Vec::new();
+    for call in turns.iter().flat_map(|turn| &turn.calls) {
+        if known.contains(&call.id) {
+            out.skipped.push((call.id.clone(), Restored::PRESENT));
+            continue;
+        }
+        match refusal(call) {
+            Some(why) => out.skipped.push((call.id.clone(), why)),
+            None => {
+                results.extend(answer::result(call));
+                known.insert(call.id.clone());
+                out.restored.push(call.id.clone());
+            }
+        }
+    }
+    results
+}
+
+/// What stands against putting a call back.
+fn refusal(call: &RemovedCall) -> Option<&'static str> {
+    if call.id.is_empty() {
+        return Some(Restored::NO_ID);
+    }
+    if whole_object(&call.original).is_none() {
+        return Some(Restored::UNREADABLE);
+    }
+    answer::result(call).is_none().then_some(Restored::NO_RESULT)
+}
+
+/// Where the calls go among the items of the input.
+#[derive(Default)]
+struct Places {
+    /// The calls before each item, then those behind the last.
+    gaps: Vec<Vec<String>>,
+    /// For each item, whether it said nothing but notices. Then there are calls before it.
+    gone: Vec<bool>,
+    /// The notices to be cut out of texts that say more.
+    cuts: Vec<Span>,
+}
+
+impl Places {
+    fn find(
+        read: &Request<'_>,
+        turns: &[RemovedTurn],
+        known: HashSet<String>,
+        out: &mut Restored,
+    ) -> Self {
+        let Input::Items(_, items) = &read.input else {
+            for call in turns.iter().flat_map(|turn| &turn.calls) {
+                out.skipped.push((call.id.clone(), Restored::NOT_FOUND));
+            }
+            return Self::default();
+        };
+        let mut places = Self {
+            gaps: vec![Vec::new(); items.len() + 1],
+            gone: vec![false; items.len()],
+            cuts: Vec::new(),
+        };
+        let seen = read.seen();
+        let plans = plan(&seen, turns, known, |_, _, call| refusal(call), out);
+        for plan in &plans {
+            if let Some(seen) = seen.get(plan.seen) {
+                places.put_back(items, seen, plan);
+            }
+        }
+        places
+    }
+
+    fn put_back(&mut self, items: &[Entry<'_>], seen: &Seen<'_>, plan: &Plan<'_>) {
+        let turn = history::turn_at(items, seen.message);
+        let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
+        let shown = shown(&seen.texts, &plan.calls);
+        for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
+            let of_item = |(text, _): &(&(usize, _), &Vec<_>)| text.0 == place;
+            let texts: Vec<_> = seen.texts.iter().zip(&shown).filter(of_item).collect();
+            let says_more =
+                |((_, text), shown): &(&(usize, crate::request::Decoded<'_>), &Vec<_>)| {
+                    !rest(&text.text, shown).trim().is_empty()
+                };
+            let notices = texts.iter().any(|(_, shown)| !shown.is_empty());
+            let is_gone = notices && !texts.iter().any(says_more);
+            for ((_, text), shown) in &texts {
+                for notice in *shown {
+                    if let Some(mark) = marked.get_mut(notice.call) {
+                        *mark = Some(if is_gone || notice.leads { place } else { place + 1 });
+                    }
+                    if !is_gone {
+                        self.cuts.push(text.span(&notice.cut));
+                    }
+                }
+            }
+            let referred = item.reference().and_then(|id| {
+                plan.calls.iter().position(|call| shown_as(&call.original).as_deref() == Some(id))
+            });
+            if let Some(mark) = referred.and_then(|call| marked.get_mut(call)) {
+                *mark = Some(place);
+            }
+            if let Some(gone) = self.gone.get_mut(place) {
+                *gone |= is_gone || referred.is_some();
+            }
+        }
+        for (call, gap) in plan.calls.iter().zip(self.choose(plan, &marked, &turn)) {
+            if let (Some(gap), Some(result)) = (self.gaps.get_mut(gap), answer::result(call)) {
+                gap.push(format!("{},{result}", call.original));
+            }
+        }
+    }
+
+    /// The gap each call goes to: where its notice stood, else by its place, in the order of the
+    /// calls.
+    fn choose(
+        &self,
+        plan: &Plan<'_>,
+        marked: &[Option<usize>],
+        turn: &std::ops::Range<usize>,
+    ) -> Vec<usize> {
+        let is_gone = |place: usize| self.gone.get(place) == Some(&true);
+        let (mut least, mut chosen) = (turn.start, Vec::with_capacity(plan.calls.len()));
+        for (number, call) in plan.calls.iter().enumerate() {
+            let gap = marked.get(number).copied().flatten().unwrap_or_else(|| {
+                // Calls that were taken out before it, and left no item in their place.
+                let hidden = plan.turn.calls.iter().filter(|other| other.place < call.place);
+                let shown = turn.clone().filter(|place| is_gone(*place)).count();
+                let missing = hidden.count().saturating_sub(shown);
+                let most = marked.get(number..).unwrap_or(&[]).iter().flatten().min();
+                let most = most.copied().unwrap_or(turn.end);
+                (turn.start + call.place.saturating_sub(missing)).clamp(least.min(most), most)
+            });
+            least = least.max(gap);
+            chosen.push(gap);
+        }
+        chosen
+    }
+
+    fn edit(&self, read: &Request<'_>, results: &[String], edits: &mut Edits) {
+        let results = results.join(",");
+        match &read.input {
+            Input::Items(span, items) => {
+                for cut in &self.cuts {
+                    edits.replace(*cut, "");
+                }
+                for ((item, gone), calls) in items.iter().zip(&self.gone).zip(&self.gaps) {
+                    match (gone, calls.join(",")) {
+                        (_, calls) if calls.is_empty() => {}
+                        (true, calls) => edits.replace(item.span, calls),
+                        (false, calls) => edits.insert(item.span.start, format!("{calls},")),
+                    }
+                }
+                let behind = self.gaps.last().map(|calls| calls.join(",")).unwrap_or_default();
+                match items.last() {
+                    Some(last) if !behind.is_empty() => {
+                        edits.insert(last.span.end, format!(",{behind}"));
+                    }
+                    _ => {}
+                }
+                if !results.is_empty() {
+                    let comma = if items.is_empty() { "" } else { "," };
+                    edits.insert(span.start + 1, format!("{results}{comma}"));
+                }
+            }
+            _ if results.is_empty() => {}
+            Input::Text(span) => {
+                edits.insert(span.start, format!("[{results},{{\"role\":\"user\",\"content\":"));
+                edits.insert(span.end, "}]");
+            }
+            Input::Missing => {
+                let comma = if read.is_empty { "" } else { "," };
+                edits.insert(read.start + 1, format!("\"input\":[{results}]{comma}"));
+            }
+        }
+    }
+}
+
+/// The string at `key` of the object at `object`, or the `id` of the object there.
+fn id_at(request: &str, value: Span) -> Option<String> {
+    let id = |span: Span| {
+        let text = Json::at(request, span).string().ok()?;
+        text.decode().ok().map(|text| text.into_owned()).filter(|text| !text.is_empty())
+    };
+    id(value).or_else(|| member(request, value, "id").and_then(id))
+}
+
+/// The guarded members of a request.
+fn top_level() -> Fields<3> {
+    Fields::new(&["input", "previous_response_id", "conversation"])
+}
+
+/// Where the request's own object begins.
+fn start(request: &str) -> usize {
+    document(request).start
+}
+
+#[cfg(test)]
+mod tests;

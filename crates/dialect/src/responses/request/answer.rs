@@ -1,0 +1,37 @@
+//! The result of a call that was not run, in the shape its kind of call has.
+
+use callgate_call::json::{Reader as Json, quote};
+
+use crate::json::member;
+use crate::request::{RemovedCall, whole_object};
+
+/// The item that answers `call`; `None` for kinds whose result cannot say why.
+pub(super) fn result(call: &RemovedCall) -> Option<String> {
+    let item = whole_object(&call.original)?;
+    let kind = member(&call.original, item, "type")?;
+    let kind = Json::at(&call.original, kind).string().ok()?.decode().ok()?;
+    let (id, why) = (quote(&call.id), quote(&call.why));
+    Some(match kind.as_ref() {
+        "function_call" | "custom_tool_call" | "local_shell_call" => {
+            format!("{{\"type\":\"{kind}_output\",\"call_id\":{id},\"output\":{why}}}")
+        }
+        "shell_call" => format!(
+            "{{\"type\":\"shell_call_output\",\"call_id\":{id},\"output\":[{{\"stdout\":\"\",\
+             \"stderr\":{why},\"outcome\":{{\"type\":\"exit\",\"exit_code\":1}}}}]}}"
+        ),
+        "apply_patch_call" => format!(
+            "{{\"type\":\"apply_patch_call_output\",\"call_id\":{id},\"status\":\"failed\",\
+             \"output\":{why}}}"
+        ),
+        "tool_search_call" => format!(
+            "{{\"type\":\"tool_search_output\",\"call_id\":{id},\"execution\":\"client\",\
+             \"status\":\"completed\",\"tools\":[]}}"
+        ),
+        "mcp_approval_request" => format!(
+            "{{\"type\":\"mcp_approval_response\",\"approval_request_id\":{id},\
+             \"approve\":false,\"reason\":{why}}}"
+        ),
+        // A computer answers with a picture of its screen; of other kinds the result is not known.
+        _ => return None,
+    })
+}

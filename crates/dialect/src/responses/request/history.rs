@@ -1,0 +1,248 @@
+//! The history in a request: its items, and which of them are one turn of the assistant.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use super::{id_at, start, top_level};
+use crate::json::Fields;
+use crate::request::{Decoded, RemovedTurn, Seen, meaning, text_or_skip};
+
+/// A request.
+pub(super) struct Request<'a> {
+    pub(super) input: Input<'a>,
+    /// Where its object begins.
+    pub(super) start: usize,
+    /// It has no members.
+    pub(super) is_empty: bool,
+    response: Option<String>,
+    conversation: Option<String>,
+}
+
+/// What a request says.
+pub(super) enum Input<'a> {
+    Missing,
+    /// A text of the user.
+    Text(Span),
+    Items(Span, Vec<Entry<'a>>),
+}
+
+/// An item; a member of another type than every client sends is not there.
+#[derive(Default)]
+pub(super) struct Entry<'a> {
+    pub(super) span: Span,
+    kind: Option<Text<'a>>,
+    role: Option<Text<'a>>,
+    texts: Vec<Text<'a>>,
+    id: Option<Text<'a>>,
+    call_id: Option<Text<'a>>,
+    approval_request_id: Option<Text<'a>>,
+    encrypted_content: Option<Text<'a>>,
+}
+
+impl<'a> Request<'a> {
+    pub(super) fn read(request: &'a str) -> Result<Self, Error> {
+        let mut reader = Json::new(request);
+        let mut read = Self {
+            input: Input::Missing,
+            start: start(request),
+            is_empty: true,
+            response: None,
+            conversation: None,
+        };
+        let mut fields = top_level();
+        let mut object = reader.object()?;
+        while let Some(key) = object.next(&mut reader)? {
+            read.is_empty = false;
+            match fields.find(&key)? {
+                Some(0) => read.input = read_input(&mut reader)?,
+                Some(1) => read.response = id_at(request, reader.skip()?),
+                Some(_) => read.conversation = id_at(request, reader.skip()?),
+                None => {
+                    reader.skip()?;
+                }
+            }
+        }
+        reader.end()?;
+        Ok(read)
+    }
+
+    /// Whether the provider itself has what was taken out of `turn`.
+    pub(super) fn goes_on_from(&self, turn: &RemovedTurn) -> bool {
+        let same = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
+        same(&self.response, &turn.response) || same(&self.conversation, &turn.conversation)
+    }
+
+    /// Every id the client speaks of: its calls, and its results.
+    pub(super) fn known_ids(&self) -> HashSet<String> {
+        let ids = self.items().iter().flat_map(|item| {
+            let own = item.id.filter(|_| item.is("mcp_approval_request"));
+            [meaning(item.call_id), meaning(item.approval_request_id), meaning(own)]
+        });
+        ids.flatten().collect()
+    }
+
+    /// The ids that the provider knows what to do with.
+    pub(super) fn states(&self) -> Vec<String> {
+        let references = self.items().iter().filter_map(|item| item.reference());
+        let own = self.response.iter().chain(&self.conversation).map(String::as_str);
+        own.chain(references).map(str::to_owned).collect()
+    }
+
+    /// What can be told of each turn of the assistant.
+    pub(super) fn seen(&self) -> Vec<Seen<'a>> {
+        let items = self.items();
+        let (mut list, mut at) = (Vec::new(), 0);
+        while at < items.len() {
+            let turn = turn_at(items, at);
+            if turn.is_empty() {
+                at += 1;
+                continue;
+            }
+            list.push(look(items, turn.clone()));
+            at = turn.end;
+        }
+        list
+    }
+
+    fn items(&self) -> &[Entry<'a>] {
+        match &self.input {
+            Input::Items(_, items) => items,
+            Input::Missing | Input::Text(_) => &[],
+        }
+    }
+}
+
+/// The items in a row, from `start` on, that the assistant said.
+pub(super) fn turn_at(items: &[Entry<'_>], start: usize) -> Range<usize> {
+    let behind = items.get(start..).unwrap_or(&[]);
+    let length = behind.iter().take_while(|item| item.is_of_assistant()).count();
+    start..start + length
+}
+
+fn look<'a>(items: &[Entry<'a>], turn: Range<usize>) -> Seen<'a> {
+    let mut seen =
+        Seen { message: turn.start, texts: Vec::new(), ids: Vec::new(), signatures: Vec::new() };
+    for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
+        if item.is("reasoning") {
+            let text = item.encrypted_content.filter(|text| !text.is_empty()).or(item.id);
+            seen.signatures.extend(meaning(text));
+        } else if let Some(id) = item.reference() {
+            seen.signatures.push(id.to_owned());
+        } else if item.is_message() {
+            seen.texts.extend(item.texts.iter().map(|text| (place, Decoded::new(text))));
+        } else {
+            let id = item.call_id.filter(|id| !id.is_empty()).or(item.id);
+            seen.ids.extend(meaning(id));
+        }
+    }
+    seen
+}
+
+impl<'a> Entry<'a> {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.is_some_and(|text| text.is(kind))
+    }
+
+    fn is_message(&self) -> bool {
+        self.is("message") || self.kind.is_none()
+    }
+
+    fn is_of_assistant(&self) -> bool {
+        if self.is_message() {
+            return self.role.is_some_and(|role| role.is("assistant"));
+        }
+        let kind = meaning(self.kind).unwrap_or_default();
+        !kind.ends_with("_output") && kind != "mcp_approval_response" && kind != "additional_tools"
+    }
+
+    /// The id of the item it stands for, if it only refers to one.
+    pub(super) fn reference(&self) -> Option<&'a str> {
+        let is_plain = |text: &Text<'_>| !text.is_escaped() && !text.is_empty();
+        self.id.filter(|_| self.is("item_reference")).filter(is_plain).map(|id| id.raw())
+    }
+}
+
+fn read_input<'a>(reader: &mut Json<'a>) -> Result<Input<'a>, Error> {
+    match reader.kind()? {
+        Kind::String => reader.string().map(|text| Input::Text(text.span())),
+        Kind::Array => {
+            let start = reader.position();
+            let mut items = Vec::new();
+            let mut array = reader.array()?;
+            while array.next(reader)? {
+                items.push(read_entry(reader)?);
+            }
+            Ok(Input::Items(Span { start, end: reader.position() }, items))
+        }
+        // No client sends anything else; where nothing can be put in, nothing is.
+        _ => Err(Error::new(callgate_call::json::Problem::WrongType, reader.position())),
+    }
+}
+
+const ENTRY: [&str; 7] =
+    ["type", "role", "content", "id", "call_id", "approval_request_id", "encrypted_content"];
+
+fn read_entry<'a>(reader: &mut Json<'a>) -> Result<Entry<'a>, Error> {
+    let mut item = Entry::default();
+    if reader.kind()? != Kind::Object {
+        item.span = reader.skip()?;
+        return Ok(item);
+    }
+    let start = reader.position();
+    let mut fields = Fields::new(&ENTRY);
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(reader)? {
+        match fields.find(&key)? {
+            Some(0) => item.kind = text_or_skip(reader)?,
+            Some(1) => item.role = text_or_skip(reader)?,
+            Some(2) => item.texts = read_content(reader)?,
+            Some(3) => item.id = text_or_skip(reader)?,
+            Some(4) => item.call_id = text_or_skip(reader)?,
+            Some(5) => item.approval_request_id = text_or_skip(reader)?,
+            Some(_) => item.encrypted_content = text_or_skip(reader)?,
+            None => {
+                reader.skip()?;
+            }
+        }
+    }
+    item.span = Span { start, end: reader.position() };
+    Ok(item)
+}
+
+/// The texts of a message.
+fn read_content<'a>(reader: &mut Json<'a>) -> Result<Vec<Text<'a>>, Error> {
+    let mut texts = Vec::new();
+    match reader.kind()? {
+        Kind::String => texts.push(reader.string()?),
+        Kind::Array => {
+            let mut array = reader.array()?;
+            while array.next(reader)? {
+                texts.extend(read_part(reader)?);
+            }
+        }
+        _ => {
+            reader.skip()?;
+        }
+    }
+    Ok(texts)
+}
+
+fn read_part<'a>(reader: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
+    if reader.kind()? != Kind::Object {
+        return reader.skip().map(|_| None);
+    }
+    let mut text = None;
+    let mut fields = Fields::new(&["text"]);
+    let mut object = reader.object()?;
+    while let Some(key) = object.next(reader)? {
+        match fields.find(&key)? {
+            Some(_) => text = text_or_skip(reader)?,
+            None => {
+                reader.skip()?;
+            }
+        }
+    }
+    Ok(text)
+}

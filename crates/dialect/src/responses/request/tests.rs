@@ -1,0 +1,264 @@
+use serde_json::{Value, json};
+
+use super::{restore, seen, states};
+use crate::Dialect;
+use crate::request::{RemovedCall, RemovedTurn, Restored, TextDigest, signs};
+
+const NOTICE: &str = "blocked `rm`: \"no\"\nRecord: r1";
+
+fn original(kind: &str) -> String {
+    let item = match kind {
+        "function_call" => json!({"id": "fc_1", "arguments": "{\"n\": 1.0}", "name": "rm"}),
+        "custom_tool_call" => json!({"id": "ct_1", "input": "rm", "name": "rm"}),
+        "mcp_approval_request" => {
+            return json!({"type": kind, "id": "call_1", "name": "rm", "server_label": "s",
+                "arguments": "{}"})
+            .to_string();
+        }
+        "apply_patch_call" => {
+            json!({"id": "apc_1", "operation": {"type": "delete_file", "path": "a"}})
+        }
+        "tool_search_call" => json!({"id": "tsc_1", "arguments": {}, "execution": "client"}),
+        _ => json!({"id": "sh_1", "action": {}}),
+    };
+    let mut item = item;
+    item["type"] = kind.into();
+    item["call_id"] = "call_1".into();
+    item.to_string()
+}
+
+fn call(kind: &str, place: usize, notice: Option<&str>) -> RemovedCall {
+    RemovedCall {
+        id: "call_1".into(),
+        original: original(kind),
+        place,
+        notice: notice.map(str::to_owned),
+        why: "no".into(),
+    }
+}
+
+fn turn(call: RemovedCall) -> RemovedTurn {
+    RemovedTurn { calls: vec![call], ..RemovedTurn::default() }
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "message", "role": "assistant",
+        "content": [{"type": "output_text", "text": text, "annotations": []}]})
+}
+
+fn user(text: &str) -> Value {
+    json!({"role": "user", "content": text})
+}
+
+fn reasoning(sign: &str) -> Value {
+    json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": sign})
+}
+
+fn other_call(id: &str) -> [Value; 2] {
+    [
+        json!({"type": "function_call", "call_id": id, "name": "ls", "arguments": "{}"}),
+        json!({"type": "function_call_output", "call_id": id, "output": "ok"}),
+    ]
+}
+
+/// What the items become. Those that are not spliced stay as they are.
+#[track_caller]
+fn becomes(turn: &RemovedTurn, before: &[Value], after: &[Value]) {
+    let request = json!({"model": "m", "input": before}).to_string();
+    let restored = restore(&request, std::slice::from_ref(turn)).unwrap();
+    assert_eq!(restored.skipped, [], "{request}");
+    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+    assert_eq!(body["input"], json!(after));
+    assert_eq!(body["model"], "m");
+}
+
+#[track_caller]
+fn skips(turn: &RemovedTurn, input: &[Value], why: &'static str) {
+    let request = json!({ "input": input }).to_string();
+    let restored = restore(&request, std::slice::from_ref(turn)).unwrap();
+    assert_eq!((restored.body, restored.restored), (None, vec![]));
+    assert_eq!(restored.skipped, [("call_1".to_owned(), why)]);
+}
+
+fn result() -> Value {
+    json!({"type": "function_call_output", "call_id": "call_1", "output": "no"})
+}
+
+fn parsed(kind: &str) -> Value {
+    serde_json::from_str(&original(kind)).unwrap()
+}
+
+#[test]
+fn a_notice_is_replaced_by_its_call_and_result() {
+    let turn = turn(call("function_call", 1, Some(NOTICE)));
+    becomes(
+        &turn,
+        &[user("hi"), reasoning("s"), said(NOTICE), user("why")],
+        &[user("hi"), reasoning("s"), parsed("function_call"), result(), user("why")],
+    );
+    // A client that joins the texts of a turn.
+    becomes(
+        &turn,
+        &[said(&format!("One moment.\n\n{NOTICE}")), user("why")],
+        &[said("One moment."), parsed("function_call"), result(), user("why")],
+    );
+    // A message in the short form, at the very end.
+    becomes(
+        &turn,
+        &[user("hi"), json!({"role": "assistant", "content": NOTICE})],
+        &[user("hi"), parsed("function_call"), result()],
+    );
+    skips(&turn, &[user("hi"), user(NOTICE)], Restored::NOT_FOUND);
+}
+
+#[test]
+fn every_kind_of_call_has_its_kind_of_result() {
+    for (kind, result) in [
+        (
+            "custom_tool_call",
+            json!({"type": "custom_tool_call_output", "call_id": "call_1", "output": "no"}),
+        ),
+        (
+            "local_shell_call",
+            json!({"type": "local_shell_call_output", "call_id": "call_1", "output": "no"}),
+        ),
+        (
+            "shell_call",
+            json!({"type": "shell_call_output", "call_id": "call_1", "output": [{"stdout": "",
+                "stderr": "no", "outcome": {"type": "exit", "exit_code": 1}}]}),
+        ),
+        (
+            "apply_patch_call",
+            json!({"type": "apply_patch_call_output", "call_id": "call_1", "status": "failed",
+                "output": "no"}),
+        ),
+        (
+            "tool_search_call",
+            json!({"type": "tool_search_output", "call_id": "call_1", "execution": "client",
+                "status": "completed", "tools": []}),
+        ),
+        (
+            "mcp_approval_request",
+            json!({"type": "mcp_approval_response", "approval_request_id": "call_1",
+                "approve": false, "reason": "no"}),
+        ),
+    ] {
+        let turn = turn(call(kind, 0, Some(NOTICE)));
+        becomes(&turn, &[said(NOTICE)], &[parsed(kind), result]);
+    }
+    // It would need a picture.
+    let turn = turn(call("computer_call", 0, Some(NOTICE)));
+    skips(&turn, &[said(NOTICE)], Restored::NO_RESULT);
+}
+
+#[test]
+fn without_a_notice_a_call_goes_to_its_old_place() {
+    let [ls, output] = other_call("c2");
+    let mut turn = turn(call("function_call", 1, None));
+    turn.siblings = vec!["c2".into()];
+    becomes(
+        &turn,
+        &[user("hi"), reasoning("s"), ls.clone(), output.clone()],
+        &[user("hi"), reasoning("s"), parsed("function_call"), result(), ls, output],
+    );
+    // By the reasoning alone, and by what the client was left with.
+    turn.siblings = Vec::new();
+    turn.signatures = vec!["s".into()];
+    becomes(
+        &turn,
+        &[reasoning("s"), user("go on")],
+        &[reasoning("s"), parsed("function_call"), result(), user("go on")],
+    );
+    turn.signatures = Vec::new();
+    let mut digest = TextDigest::new();
+    digest.add("All done.");
+    turn.left = Some(digest.finish());
+    becomes(
+        &turn,
+        &[said("All done."), user("go on")],
+        &[said("All done."), parsed("function_call"), result(), user("go on")],
+    );
+}
+
+#[test]
+fn what_the_client_knows_of_is_not_put_back() {
+    let turn = turn(call("function_call", 0, Some(NOTICE)));
+    let own = json!({"type": "function_call_output", "call_id": "call_1", "output": "ran"});
+    skips(&turn, &[said(NOTICE), own], Restored::PRESENT);
+}
+
+#[test]
+fn a_reference_to_the_message_becomes_the_call() {
+    let mut turn = turn(call("function_call", 1, Some(NOTICE)));
+    turn.response = Some("resp_1".into());
+    let refer = |id: &str| json!({"type": "item_reference", "id": id});
+    becomes(
+        &turn,
+        &[refer("rs_1"), refer("msg_1"), user("why")],
+        &[refer("rs_1"), parsed("function_call"), result(), user("why")],
+    );
+    let request = json!({"input": [refer("msg_1")]}).to_string();
+    let asked = signs(Dialect::Responses, &request).unwrap().states;
+    assert!(turn.signs().states.iter().any(|state| asked.contains(state)));
+}
+
+/// Where the provider keeps the response only the result is missing.
+#[test]
+fn a_kept_response_gets_its_results() {
+    let mut turn = turn(call("function_call", 0, Some(NOTICE)));
+    turn.response = Some("resp_1".into());
+    turn.conversation = Some("conv_1".into());
+    for (request, want) in [
+        (
+            r#"{"previous_response_id":"resp_1", "input" : "why \u00e9"}"#,
+            r#"{"previous_response_id":"resp_1", "input" : [RESULT,{"role":"user","content":"why \u00e9"}]}"#,
+        ),
+        (
+            r#"{"previous_response_id":"resp_1","input":[ {"role":"user","content":"why"}]}"#,
+            r#"{"previous_response_id":"resp_1","input":[RESULT, {"role":"user","content":"why"}]}"#,
+        ),
+        (
+            r#"{"conversation":"conv_1","input":[]}"#,
+            r#"{"conversation":"conv_1","input":[RESULT]}"#,
+        ),
+        (
+            r#"{"conversation":{"id":"conv_1"}}"#,
+            r#"{"input":[RESULT],"conversation":{"id":"conv_1"}}"#,
+        ),
+    ] {
+        let restored = restore(request, std::slice::from_ref(&turn)).unwrap();
+        let result = r#"{"type":"function_call_output","call_id":"call_1","output":"no"}"#;
+        assert_eq!(restored.body.unwrap(), want.replace("RESULT", result));
+        assert_eq!(restored.restored, ["call_1"]);
+        let asked = signs(Dialect::Responses, request).unwrap().states;
+        assert!(asked.iter().any(|state| turn.signs().states.contains(state)), "{request}");
+    }
+    let answered = r#"{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"call_1","output":"x"}]}"#;
+    let restored = restore(answered, std::slice::from_ref(&turn)).unwrap();
+    assert_eq!((restored.body, restored.skipped.len()), (None, 1));
+    let other = r#"{"previous_response_id":"resp_2","input":"why"}"#;
+    assert_eq!(restore(other, &[turn]).unwrap().body, None);
+    assert_eq!(states(other).unwrap(), ["resp_2"]);
+}
+
+#[test]
+fn the_turns_of_a_history_are_told_apart() {
+    let [ls, output] = other_call("c2");
+    let input = [user("a"), reasoning("s"), ls, output, said("b"), user("c"), said("d")];
+    let request = json!({ "input": input }).to_string();
+    let seen = seen(&request).unwrap();
+    let starts: Vec<usize> = seen.iter().map(|seen| seen.message).collect();
+    assert_eq!(starts, [1, 4, 6]);
+    assert_eq!(
+        (seen[0].signatures.as_slice(), seen[0].ids.as_slice()),
+        (&["s".into()][..], &["c2".into()][..])
+    );
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_an_error() {
+    let turn = turn(call("function_call", 0, Some(NOTICE)));
+    for request in ["[]", "{", r#"{"input":1}"#, r#"{"input":[],"input":[]}"#, r#"{"Input":[]}"#] {
+        assert!(restore(request, std::slice::from_ref(&turn)).is_err(), "{request}");
+    }
+}

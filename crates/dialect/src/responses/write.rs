@@ -1,0 +1,281 @@
+//! What leaves of a Responses stream: the same bytes, renumbered, or replaced.
+
+use callgate_call::json::{Reader as Json, Span, quote};
+use callgate_wire::Frame;
+
+use super::item::{with_arguments, with_call_id};
+use super::message::{Message, event, id_for, sequence_number};
+use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
+use crate::json::{Edits, elements, member};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
+
+/// Writes the frames of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// Items that have left and not ended.
+    open: Vec<Slot>,
+    /// The indices of items that were left out: those behind them move up.
+    dropped: Vec<i64>,
+    /// The highest index that came.
+    highest: Option<i64>,
+    /// The ids of the messages that took the place of calls.
+    messages: Vec<(Slot, String)>,
+}
+
+impl Write for Writer {
+    /// Whether the start of this item has left and its end has not.
+    fn is_out(&self, slot: Slot) -> bool {
+        self.open.contains(&slot)
+    }
+
+    /// Whether a text frame can leave untouched.
+    fn leaves_as_it_came(&self, reading: &Reading, _: &str) -> bool {
+        match reading.block {
+            Some(block) => block.does == BlockStep::Add && self.dropped.is_empty(),
+            None => true,
+        }
+    }
+
+    /// Writes one frame.
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if reading.odd || stray_is_denied(reading, fates) {
+            return;
+        }
+        match reading.block.is_some() {
+            true => self.write_block(frame, data, reading, fates, out),
+            false => self.write_whole(frame, data, reading, fates, out),
+        }
+    }
+
+    /// Writes a whole response.
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let mut edits = Edits::default();
+        self.edit_output(data, reading, fates, &mut edits);
+        Some(finish_body(data, reading, edits))
+    }
+}
+
+impl Writer {
+    /// Writes an event of one item.
+    fn write_block(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let Some(block) = reading.block else { return };
+        let claimed = block.index.and_then(|index| number(index.of(data)));
+        let call = reading
+            .parts
+            .iter()
+            .zip(fates)
+            .find_map(|(part, fate)| listed(part).map(|piece| (part, piece, fate)));
+        self.highest = self.highest.max(claimed);
+        let index = claimed.map(|claimed| self.shifted(claimed));
+        let mut edits = Edits::default();
+        if let (Some(at), Some(claimed), Some(index)) = (block.index, claimed, index)
+            && claimed != index
+        {
+            edits.replace(at, index.to_string());
+        }
+        match call {
+            Some((part, piece, Fate::Notice(text))) => {
+                // What says it again says it in the events that have left.
+                if piece.opens {
+                    let id = self.message_id(piece.slot, data, part.at);
+                    let index = index.unwrap_or_else(|| self.next_index());
+                    Message { id: &id, text }.say(frame, data, index, out);
+                }
+                return;
+            }
+            Some((_, piece, Fate::Drop)) => {
+                if let (true, Some(claimed)) = (piece.opens, claimed) {
+                    self.dropped.push(claimed);
+                }
+                return;
+            }
+            Some((part, piece, Fate::Whole(canonical))) => {
+                let item = part.at.of(data);
+                let opens = piece.opens && block.does == BlockStep::Open;
+                let whole =
+                    with_call_id(&with_arguments(item, &canonical.arguments), &canonical.id);
+                match events_of(item).filter(|_| opens) {
+                    None => edits.replace(part.at, whole),
+                    Some(_) => edits.replace(part.at, with_arguments(&whole, "")),
+                }
+                self.step(block.slot, block.does);
+                leave(frame, data, reading, edits, out);
+                if let (true, Some(events)) = (opens, events_of(item)) {
+                    say_arguments(frame, data, index, item, events, canonical, out);
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.step(block.slot, block.does);
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Writes an event that holds the response as it stands, or anything else.
+    fn write_whole(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        let mut edits = Edits::default();
+        let said = self.edit_output(data, reading, fates, &mut edits);
+        // Some clients read the items as they are done, and not the whole.
+        for (index, id, text) in said.iter().filter(|_| ends) {
+            Message { id, text }.say(frame, data, *index, out);
+        }
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Edits the items that stand in a list. Answers the messages that come for the first time,
+    /// with their indices.
+    fn edit_output(
+        &mut self,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        edits: &mut Edits,
+    ) -> Vec<(i64, String, String)> {
+        let mut said = Vec::new();
+        let items = reading.content.map(|content| elements(data, content)).unwrap_or_default();
+        let mut gone = vec![false; items.len()];
+        // Parts stand in the order of the text.
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            let Some(piece) = listed(part) else { continue };
+            let Ok(place) = items.binary_search_by_key(&part.at.start, |item| item.start) else {
+                continue;
+            };
+            match fate {
+                Fate::Drop => {
+                    if let Some(gone) = gone.get_mut(place) {
+                        *gone = true;
+                    }
+                }
+                Fate::Notice(text) => {
+                    let id = self.message_id(piece.slot, data, part.at);
+                    edits.replace(part.at, Message { id: &id, text }.item());
+                    if piece.opens {
+                        let index = i64::try_from(place).unwrap_or(i64::MAX);
+                        said.push((self.shifted(index), id, text.clone()));
+                    }
+                }
+                Fate::Whole(canonical) => {
+                    let item = with_arguments(part.at.of(data), &canonical.arguments);
+                    edits.replace(part.at, with_call_id(&item, &canonical.id));
+                }
+                Fate::Keep | Fate::Ordinary(_) => {}
+            }
+        }
+        edits.remove(&items, |place| gone.get(place) == Some(&true));
+        for fate in fates {
+            let Fate::Ordinary(Some(text)) = fate else { continue };
+            let id = "msg_callgate".to_owned();
+            if let Some(content) = reading.content {
+                let comma = if gone.iter().all(|gone| *gone) { "" } else { "," };
+                let item = Message { id: &id, text }.item();
+                edits.insert(content.end - 1, format!("{comma}{item}"));
+            }
+            said.push((self.next_index(), id, text.clone()));
+        }
+        said
+    }
+
+    /// The id of the message in a call's place: one and the same in every copy, though some
+    /// providers give an item another id in each event.
+    fn message_id(&mut self, slot: Slot, data: &str, item: Span) -> String {
+        if let Some((_, id)) = self.messages.iter().find(|(known, _)| *known == slot) {
+            return id.clone();
+        }
+        let id = member(data, item, "id").and_then(|span| Json::at(data, span).string().ok());
+        let id = id_for(id.as_ref().map(|id| id.raw()), slot);
+        self.messages.push((slot, id.clone()));
+        id
+    }
+
+    /// The index an item leaves under.
+    fn shifted(&self, claimed: i64) -> i64 {
+        let before = self.dropped.iter().filter(|dropped| **dropped < claimed).count();
+        claimed.saturating_sub(i64::try_from(before).unwrap_or(i64::MAX))
+    }
+
+    fn next_index(&self) -> i64 {
+        self.shifted(self.highest.map_or(0, |highest| highest.saturating_add(1)))
+    }
+
+    fn step(&mut self, slot: Slot, does: BlockStep) {
+        match does {
+            BlockStep::Open => self.open.push(slot),
+            BlockStep::Add => {}
+            BlockStep::Close => self.open.retain(|open| *open != slot),
+        }
+    }
+}
+
+/// The part of a call in its proper place.
+fn listed(part: &Part) -> Option<&Piece> {
+    match &part.what {
+        What::Piece(piece) if piece.carrier == Carrier::Listed => Some(piece),
+        _ => None,
+    }
+}
+
+/// The events in which the arguments of such an item come, and what they are called there.
+fn events_of(item: &str) -> Option<[&'static str; 3]> {
+    let kind = member(item, crate::json::document(item), "type")?;
+    let kind = Json::at(item, kind).string().ok()?;
+    if kind.is("function_call") {
+        let (delta, done) =
+            ("response.function_call_arguments.delta", "response.function_call_arguments.done");
+        Some([delta, done, "arguments"])
+    } else if kind.is("custom_tool_call") {
+        let (delta, done) =
+            ("response.custom_tool_call_input.delta", "response.custom_tool_call_input.done");
+        Some([delta, done, "input"])
+    } else {
+        None
+    }
+}
+
+/// Says all of the arguments behind the item that was added.
+fn say_arguments(
+    frame: &Frame<'_>,
+    data: &str,
+    index: Option<i64>,
+    item: &str,
+    [delta, done, key]: [&'static str; 3],
+    canonical: &Canonical,
+    out: &mut Vec<u8>,
+) {
+    let id = member(item, crate::json::document(item), "id").map_or("\"\"", |span| span.of(item));
+    let index = index.map(|index| format!(",\"output_index\":{index}")).unwrap_or_default();
+    let (sequence, text) = (sequence_number(data), quote(&canonical.arguments));
+    let of_item = format!("\"item_id\":{id}{index}");
+    event(frame, delta, &sequence, &format!("{of_item},\"delta\":{text}"), out);
+    event(frame, done, &sequence, &format!("{of_item},\"{key}\":{text}"), out);
+}
+
+/// An index as clients read it: an integer, a number that is one, or its text.
+fn number(text: &str) -> Option<i64> {
+    crate::json::index(&mut Json::new(text), text).ok().and_then(|(_, number)| number)
+}

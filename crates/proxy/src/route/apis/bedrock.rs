@@ -1,0 +1,27 @@
+//! Amazon Bedrock's paths.
+
+use callgate_dialect::Dialect;
+
+use super::{ANOTHER_API, openai};
+use crate::route::table::{Part, Row, Treatment, any, posted};
+
+pub(super) static PARTS: &[Part] = &[
+    Part { roots: &[""], rows: ROWS },
+    Part { roots: &["/openai/v1"], rows: openai::CHAT_ROWS },
+    Part { roots: &["/openai/v1"], rows: openai::RESPONSES_ROWS },
+];
+
+const CONVERSE: Treatment = Treatment::Inspect(Dialect::Converse);
+const INVOKE: Treatment = Treatment::Inspect(Dialect::Invoke);
+
+const ROWS: &[Row] = &[
+    posted("/model/*/converse", CONVERSE),
+    posted("/model/*/converse-stream", CONVERSE),
+    posted("/model/*/invoke", INVOKE),
+    posted("/model/*/invoke-with-response-stream", INVOKE),
+    posted("/model/*/count-tokens", Treatment::Pass),
+    // A stream in both directions, and results that a bucket gets.
+    any("/model/*/invoke-with-bidirectional-stream", Treatment::Refuse(ANOTHER_API)),
+    any("/async-invoke/**", Treatment::Refuse(ANOTHER_API)),
+    posted("/guardrail/*/version/*/apply", Treatment::Pass),
+];

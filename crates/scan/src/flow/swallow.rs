@@ -1,0 +1,77 @@
+//! What is dropped as it comes: it belongs to something that was replaced already.
+
+use crate::ahead::Follower;
+use crate::detectors::format::{Closing, closing};
+use crate::find::end_of_run;
+use crate::set::{Begin, Inner, Inside};
+
+/// What is being dropped.
+#[derive(Debug)]
+pub(super) enum Swallow {
+    /// A key in armour, up to its last line.
+    Armour,
+    /// A long run, up to a space, a quote or a backslash.
+    Run,
+    /// A token in several parts, up to what cannot stand in one.
+    Token,
+    /// What a caller's pattern may still match.
+    Pattern(Box<Follower>),
+    /// All of the rest.
+    Rest,
+}
+
+/// Where it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// Behind so many bytes.
+    Here(usize),
+    /// Not in this text. What stands from `keep_from` on is to be shown again.
+    Beyond { keep_from: usize },
+}
+
+impl Swallow {
+    pub(super) fn of(inside: &Inside) -> Self {
+        if inside.armour { Self::Armour } else { Self::Run }
+    }
+
+    /// The rest of what began with `held` and took too long.
+    pub(super) fn rest_of(set: &Inner, begun: Option<(usize, Begin)>, held: &str) -> Self {
+        match begun {
+            Some((at, Begin::Pattern(_))) => {
+                let follower = set.ahead().and_then(|ahead| ahead.follow(at));
+                let Some(mut follower) = follower else { return Self::Rest };
+                match follower.push(held.as_bytes()) {
+                    None => Self::Pattern(Box::new(follower)),
+                    Some(_) => Self::Run,
+                }
+            }
+            Some((_, Begin::Detector { .. } | Begin::Word(_))) => Self::Run,
+            None => Self::Token,
+        }
+    }
+
+    pub(super) fn end(&mut self, text: &str) -> End {
+        let all = End::Beyond { keep_from: text.len() };
+        let ends = |length: usize| if length < text.len() { End::Here(length) } else { all };
+        match self {
+            Self::Armour => match closing(text) {
+                Closing::At(end) => End::Here(end),
+                Closing::NotYet { from } => End::Beyond { keep_from: from },
+                Closing::Never => {
+                    *self = Self::Rest;
+                    all
+                }
+            },
+            Self::Run => ends(end_of_run(text, 0)),
+            Self::Token => {
+                let inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+                ends(text.bytes().take_while(inside).count())
+            }
+            Self::Pattern(follower) => match follower.push(text.as_bytes()) {
+                Some(length) => End::Here(text.floor_char_boundary(length)),
+                None => all,
+            },
+            Self::Rest => all,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Clients of the Responses API: each believes another copy of a call.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Call, text};
+
+/// What each kind of client makes of a stream.
+pub(super) fn readings(events: &[(String, Value)]) -> BTreeMap<&'static str, Vec<Call>> {
+    BTreeMap::from([
+        ("whole response", whole_response(events)),
+        ("items done", items_done(events)),
+        ("pieces", pieces(events)),
+    ])
+}
+
+/// The calls of a response, of a list of items, or of several of either.
+pub(super) fn of_body(document: &Value) -> Vec<Call> {
+    let lists = [&document["output"], &document["data"]];
+    lists.into_iter().filter_map(Value::as_array).flatten().filter_map(call).collect()
+}
+
+/// The call an item is, if a client is to run it.
+fn call(item: &Value) -> Option<Call> {
+    let kind = item["type"].as_str().unwrap_or("");
+    let is_provider = match kind {
+        "mcp_call"
+        | "web_search_call"
+        | "file_search_call"
+        | "code_interpreter_call"
+        | "image_generation_call"
+        | "program" => true,
+        "tool_search_call" => item["execution"] == "server",
+        "shell_call" => {
+            item["environment"]["type"].as_str().is_some_and(|kind| kind.starts_with("container"))
+        }
+        _ => kind.ends_with("_output"),
+    };
+    let is_call = kind.ends_with("_call")
+        || kind.ends_with("_request")
+        || item["call_id"].is_string()
+        || (item["name"].is_string() && item.get("arguments").is_some());
+    if is_provider || !is_call {
+        return None;
+    }
+    let bare = kind.trim_end_matches("_call").trim_end_matches("_request");
+    let name = match item["name"].as_str() {
+        Some(name) if !name.is_empty() => name.to_owned(),
+        _ => bare.to_owned(),
+    };
+    let keys = ["arguments", "input", "action", "actions", "operation"];
+    let arguments = keys.iter().map(|key| &item[*key]).find(|value| !value.is_null());
+    Some((name, arguments.map(text).unwrap_or_default()))
+}
+
+/// The official helpers: the response that ends the stream, else the items that were done. What
+/// stood in the response before its end counts too.
+fn whole_response(events: &[(String, Value)]) -> Vec<Call> {
+    let ends = |event: &Value| {
+        let kind = event["type"].as_str().unwrap_or("");
+        ["completed", "incomplete", "failed"].iter().any(|end| kind == format!("response.{end}"))
+    };
+    let outputs = events.iter().filter_map(|(_, event)| {
+        event["response"]["output"].as_array().map(|list| (ends(event), list))
+    });
+    let (mut last, mut before) = (None, Vec::new());
+    for (is_end, list) in outputs {
+        let calls: Vec<Call> = list.iter().filter_map(call).collect();
+        match is_end {
+            true => last = Some(calls),
+            false => before.extend(calls),
+        }
+    }
+    let mut calls = last.unwrap_or_else(|| items_done(events));
+    for call in before {
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
+    }
+    calls
+}
+
+/// Codex and Vercel: an item runs as soon as it is done.
+fn items_done(events: &[(String, Value)]) -> Vec<Call> {
+    let done = events.iter().filter(|(_, event)| event["type"] == "response.output_item.done");
+    done.filter_map(|(_, event)| call(&event["item"])).collect()
+}
+
+/// A program that adds up the pieces itself, by index.
+fn pieces(events: &[(String, Value)]) -> Vec<Call> {
+    let mut calls: Vec<(Value, Call)> = Vec::new();
+    for (_, event) in events {
+        let kind = event["type"].as_str().unwrap_or("");
+        if kind == "response.output_item.added" {
+            if let Some(call) = call(&event["item"]) {
+                calls.push((event["output_index"].clone(), call));
+            }
+            continue;
+        }
+        let index = &event["output_index"];
+        let Some((_, call)) = calls.iter_mut().rev().find(|(known, _)| known == index) else {
+            continue;
+        };
+        if kind.ends_with("_arguments.delta") || kind.ends_with("_input.delta") {
+            call.1.push_str(event["delta"].as_str().unwrap_or(""));
+        } else if call.1.is_empty() {
+            call.1 = text(&event["arguments"]);
+        }
+    }
+    calls.into_iter().map(|(_, call)| call).collect()
+}

@@ -1,0 +1,256 @@
+//! Gemini generateContent. What a thought is signed with stands on the call behind it.
+
+use std::fmt::Write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Block, Provider, Refusal, Turn, farewell, pieces};
+use crate::upstream::Answer;
+
+#[derive(Deserialize)]
+struct Body {
+    contents: Vec<Content>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Content {
+    #[serde(default)]
+    role: Option<String>,
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+/// A part as a client sent it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    text: Option<String>,
+    #[serde(default)]
+    thought: bool,
+    thought_signature: Option<String>,
+    function_call: Option<Call>,
+    function_response: Option<Answered>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Call {
+    id: Option<String>,
+    name: String,
+    args: Option<Box<RawValue>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answered {
+    id: Option<String>,
+    name: String,
+}
+
+/// A call of a turn, with the signature it was given.
+struct Given<'a> {
+    id: &'a str,
+    name: &'a str,
+    input: &'a str,
+    signature: Option<String>,
+}
+
+pub(super) fn answer(provider: &Provider, body: &[u8], is_stream: bool) -> Result<Answer, Refusal> {
+    let body: Body =
+        serde_json::from_slice(body).map_err(|error| Refusal(format!("body: {error}")))?;
+    let turn = next_turn(provider, &body.contents)?;
+    Ok(if is_stream { stream(&turn) } else { whole(&turn) })
+}
+
+/// Checks the history, and gives the turn that follows it.
+fn next_turn(provider: &Provider, contents: &[Content]) -> Result<Turn, Refusal> {
+    let first = contents.first().ok_or_else(|| Refusal("contents is not specified".into()))?;
+    let turns = provider.turns(&text(&first.parts))?;
+    let mut given = 0;
+    let mut open: Vec<Given<'_>> = Vec::new();
+    let all: Vec<Turn> = turns.iter().cloned().chain(std::iter::repeat_n(farewell(), 8)).collect();
+    for (at, content) in contents.iter().enumerate() {
+        if content.parts.is_empty() {
+            return Err(Refusal(format!(
+                "GenerateContentRequest.contents[{at}].parts: contents.parts must not be empty."
+            )));
+        }
+        answers(content, &mut open)?;
+        if content.role.as_deref() == Some("model") {
+            let turn = all.get(given).ok_or_else(|| Refusal("too long".into()))?;
+            is_turn(at, content, turn)?;
+            open = calls(turn);
+            given += 1;
+        }
+    }
+    answers(&Content { role: None, parts: Vec::new() }, &mut open)?;
+    Ok(all.get(given).cloned().unwrap_or_else(farewell))
+}
+
+/// Whether the content behind calls answers all of them, and no other has answers.
+fn answers(content: &Content, open: &mut Vec<Given<'_>>) -> Result<(), Refusal> {
+    for answered in content.parts.iter().filter_map(|part| part.function_response.as_ref()) {
+        let known = open
+            .iter()
+            .position(|call| answered.id.as_deref() == Some(call.id) && answered.name == call.name);
+        let Some(place) = known else {
+            return Err(Refusal(format!(
+                "Please ensure that function response turn comes immediately after a function call turn: unexpected {answered:?}"
+            )));
+        };
+        open.remove(place);
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let missing: Vec<&str> = open.iter().map(|call| call.id).collect();
+    Err(Refusal(format!(
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn: expected {}",
+        missing.join(", ")
+    )))
+}
+
+/// Whether a content is the turn that was given. Thoughts need not come back.
+fn is_turn(at: usize, content: &Content, turn: &[Block]) -> Result<(), Refusal> {
+    let found: Vec<&Part> =
+        content.parts.iter().filter(|part| part.function_call.is_some()).collect();
+    let given = calls(turn);
+    for (place, call) in given.iter().enumerate() {
+        let part = found.get(place);
+        if !part.is_some_and(|part| is_call(part, call)) {
+            return Err(Refusal(format!(
+                "contents[{at}]: function call {place}: expected `{}` ({}) with {}, found {part:?}",
+                call.name, call.id, call.input
+            )));
+        }
+        if part.and_then(|part| part.thought_signature.as_ref()) != call.signature.as_ref() {
+            return Err(Refusal(format!(
+                "Function call is missing a thought_signature in functionCall parts. Function call `default_api:{}`, position {place}: expected {:?}, found {part:?}",
+                call.name, call.signature
+            )));
+        }
+    }
+    if let Some(more) = found.get(given.len()) {
+        return Err(Refusal(format!("contents[{at}]: unexpected function call {more:?}")));
+    }
+    let (expected, said) = (said(turn), text(&content.parts));
+    if expected != said {
+        return Err(Refusal(format!("contents[{at}]: expected text {expected:?}, found {said:?}")));
+    }
+    Ok(())
+}
+
+fn is_call(part: &Part, given: &Given<'_>) -> bool {
+    part.function_call.as_ref().is_some_and(|call| {
+        let raw = call.args.as_deref().map_or("{}", RawValue::get);
+        call.id.as_deref() == Some(given.id) && call.name == given.name && same(raw, given.input)
+    })
+}
+
+/// Whether arguments are those that were given. A client writes again what it got, in its own way;
+/// what no client could write again must be there to the byte.
+fn same(found: &str, given: &str) -> bool {
+    let read = |text| serde_json::from_str::<Value>(text).ok();
+    let can_be_written = read(given).is_some_and(|value| value.to_string() == given);
+    found == given || (can_be_written && read(found) == read(given))
+}
+
+/// The text of parts, without thoughts.
+fn text(parts: &[Part]) -> String {
+    parts.iter().filter(|part| !part.thought).filter_map(|part| part.text.as_deref()).collect()
+}
+
+/// The text of a turn, without thoughts.
+fn said(turn: &[Block]) -> String {
+    let text = |block: &Block| match block {
+        Block::Text(text) => Some(text.clone()),
+        Block::Thinking { .. } | Block::Redacted(_) | Block::Call { .. } => None,
+    };
+    turn.iter().filter_map(text).collect()
+}
+
+/// The calls of a turn. Each is signed with the thought before it, if there is one.
+fn calls(turn: &[Block]) -> Vec<Given<'_>> {
+    let mut calls = Vec::new();
+    let mut signature = None;
+    for block in turn {
+        match block {
+            Block::Thinking { signature: proof, .. } | Block::Redacted(proof) => {
+                signature = Some(base64(proof));
+            }
+            Block::Text(_) => {}
+            Block::Call { id, name, input } => {
+                calls.push(Given { id, name, input, signature: signature.take() });
+            }
+        }
+    }
+    calls
+}
+
+/// A signature as clients want it: they decode it and write it again.
+fn base64(proof: &str) -> String {
+    let mut text: String = proof.chars().filter(char::is_ascii_alphanumeric).collect();
+    while !text.len().is_multiple_of(4) {
+        text.push('A');
+    }
+    text
+}
+
+/// The parts of a turn as JSON, with the arguments as they are; texts in pieces if it is streamed.
+fn parts(turn: &[Block], is_stream: bool) -> Vec<String> {
+    let mut given = calls(turn).into_iter();
+    let mut parts = Vec::new();
+    for block in turn {
+        match block {
+            Block::Thinking { text, .. } => {
+                parts.push(json!({ "text": text, "thought": true }).to_string());
+            }
+            Block::Redacted(_) => {}
+            Block::Text(text) => {
+                let texts = if is_stream { pieces(text) } else { vec![text.clone()] };
+                parts.extend(texts.into_iter().map(|text| json!({ "text": text }).to_string()));
+            }
+            Block::Call { .. } => parts.extend(given.next().map(|call| document(&call))),
+        }
+    }
+    parts
+}
+
+fn document(call: &Given<'_>) -> String {
+    let (id, name) = (Value::from(call.id), Value::from(call.name));
+    let signed = call.signature.as_deref();
+    let signed = signed.map(|proof| format!(r#","thoughtSignature":{}"#, Value::from(proof)));
+    format!(
+        r#"{{"functionCall":{{"id":{id},"name":{name},"args":{}}}{}}}"#,
+        call.input,
+        signed.unwrap_or_default()
+    )
+}
+
+const USAGE: &str =
+    r#""usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":20,"totalTokenCount":30}"#;
+
+fn chunk(parts: &str, finish: &str) -> String {
+    format!(
+        r#"{{"candidates":[{{"content":{{"parts":[{parts}],"role":"model"}}{finish},"index":0}}],{USAGE},"modelVersion":"scripted","responseId":"r_1"}}"#
+    )
+}
+
+const STOP: &str = r#","finishReason":"STOP""#;
+
+fn whole(turn: &[Block]) -> Answer {
+    Answer::json(200, chunk(&parts(turn, false).join(","), STOP))
+}
+
+fn stream(turn: &[Block]) -> Answer {
+    let parts = parts(turn, true);
+    let mut out = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        let finish = if place + 1 == parts.len() { STOP } else { "" };
+        write!(out, "data: {}\r\n\r\n", chunk(part, finish)).unwrap();
+    }
+    Answer::stream(out)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Other bodies that say the same: every response of the corpus can be made harder to read.
+
+use callgate_dialect::Dialect;
+use callgate_wire::{Frame, Framing, Limits, Sniffer, Splitter};
+
+/// How a body is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// As it is in the corpus.
+    AsItCame,
+    /// Every key written with escapes, so that no search for text finds it.
+    Escaped,
+    /// The whole stream once more behind its end.
+    Twice,
+}
+
+impl Shape {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::AsItCame, Self::Escaped, Self::Twice];
+
+    /// The body in this shape. `None` if it has no such shape.
+    pub fn of(self, dialect: Dialect, body: &[u8]) -> Option<Vec<u8>> {
+        let framing = framing(dialect, body)?;
+        match (self, framing) {
+            (Self::AsItCame, _) => Some(body.to_vec()),
+            (Self::Escaped, Framing::Unreadable) => None,
+            (Self::Escaped, Framing::Body) => Some(escaped(body)),
+            (Self::Escaped, _) => each_frame(framing, body),
+            (Self::Twice, Framing::Sse | Framing::Lines | Framing::EventStream) => {
+                Some([body, body].concat())
+            }
+            (Self::Twice, _) => None,
+        }
+    }
+}
+
+/// How a body is framed. `None` if there is nothing in it.
+pub fn framing(dialect: Dialect, body: &[u8]) -> Option<Framing> {
+    let mut sniffer = Sniffer::new(dialect.forms());
+    sniffer.push(body).or_else(|| sniffer.finish())
+}
+
+/// The stream with the keys of every frame escaped. `None` if it cannot be cut into frames.
+fn each_frame(framing: Framing, body: &[u8]) -> Option<Vec<u8>> {
+    let mut splitter = Splitter::new(framing, Limits::default().frame);
+    let mut out = Vec::new();
+    let mut put = |frame: &Frame<'_>| match frame.data() {
+        Some(data) if data.trim_ascii_start().starts_with(b"{") => {
+            frame.rewrite(frame.event(), &escaped(data), &mut out);
+        }
+        _ => out.extend_from_slice(frame.bytes()),
+    };
+    splitter.push(body);
+    while let Some(frame) = splitter.next_frame().ok()? {
+        put(&frame);
+    }
+    while let Some(frame) = splitter.finish() {
+        put(&frame);
+    }
+    Some(out)
+}
+
+/// JSON with its keys escaped. What is no JSON comes out somehow.
+fn escaped(json: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len() * 2);
+    let mut rest = json;
+    while let Some(start) = rest.iter().position(|byte| *byte == b'"') {
+        let (before, text) = rest.split_at(start + 1);
+        let end = closing_quote(text);
+        let (text, after) = text.split_at(end);
+        out.extend_from_slice(before);
+        let is_key = after.get(1..).is_some_and(|after| after.trim_ascii_start().starts_with(b":"));
+        if is_key && !text.contains(&b'\\') {
+            for byte in text {
+                match byte.is_ascii() {
+                    true => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+                    false => out.push(*byte),
+                }
+            }
+        } else {
+            out.extend_from_slice(text);
+        }
+        let quote = after.len().min(1);
+        out.extend_from_slice(&after[..quote]);
+        rest = &after[quote..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// Where a string ends.
+fn closing_quote(text: &[u8]) -> usize {
+    let mut at = 0;
+    while at < text.len() && text[at] != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_escaped_and_nothing_else() {
+        let json = br#"{"a":"b:","c\"":["d",{ "e" : "f\"g:" }]}"#;
+        let want = br#"{"\u0061":"b:","c\"":["d",{ "\u0065" : "f\"g:" }]}"#;
+        assert_eq!(String::from_utf8_lossy(&escaped(json)), String::from_utf8_lossy(want));
+        let value = |bytes: &[u8]| serde_json::from_slice::<serde_json::Value>(bytes).unwrap();
+        assert_eq!(value(&escaped(json)), value(json));
+        assert_eq!(escaped(b"{\"a"), b"{\"a");
+    }
+
+    #[test]
+    fn every_frame_is_told_otherwise() {
+        let stream = b"event: x\ndata: {\"a\":1}\n\n: c\n\ndata: [DONE]\n\n";
+        let got = Shape::Escaped.of(Dialect::OpenAiChat, stream).unwrap();
+        let want = "event: x\ndata: {\"\\u0061\":1}\n\n: c\n\ndata: [DONE]\n\n";
+        assert_eq!(String::from_utf8_lossy(&got), want);
+        let twice = Shape::Twice.of(Dialect::OpenAiChat, stream).unwrap();
+        assert_eq!(twice.len(), 2 * stream.len());
+        assert_eq!(Shape::Twice.of(Dialect::OpenAiChat, b"{}"), None);
+    }
+}
