@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::support::{binary, case};
 
 const PATH: &str = "/bedrock/model/eu.anthropic.claude-sonnet-4-5-v1%3A0/converse-stream";
-const DENY: &str = "version: 1\nname: t\nrules:\n  - id: no-evil\n    match: { tool: evil }\n    \
-                    verdict: deny\n    reason: No evil.\n";
+const DENY: &str =
+    "policy: t\nrules:\n  - { id: no-evil, tool: evil, verdict: deny, reason: No evil. }\n";
 const BODY: &str = r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}"#;
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=AKIACLIENT/20261115/eu-central-1/bedrock/\
                       aws4_request, SignedHeaders=host;x-amz-date, Signature=00ff";
