@@ -12,6 +12,7 @@
 )]
 
 mod access;
+mod bedrock;
 mod bodies;
 mod conversations;
 mod dialects;
