@@ -12,8 +12,8 @@ mod write;
 
 use callgate_wire::Forms;
 
-use crate::converse;
 use crate::speaker::Speaker;
+use crate::{anthropic, converse};
 
 /// How InvokeModel is read, written and restored.
 pub(crate) static SPEAKER: Speaker = Speaker {
@@ -28,6 +28,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     counts_blocks: true,
     error_events: converse::error_events,
     error_body: converse::error_body,
+    blocked_body: anthropic::SPEAKER.blocked_body,
     original: request::original,
     restore: request::restore,
     seen: request::seen,

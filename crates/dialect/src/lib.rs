@@ -25,8 +25,8 @@ mod cohere;
 mod converse;
 mod echo;
 mod event;
-mod event;
 mod gemini;
+mod interactions;
 mod invoke;
 mod json;
 mod leave;
@@ -37,7 +37,6 @@ mod responses;
 mod speaker;
 mod tally;
 mod template;
-mod unread;
 
 use callgate_wire::{Forms, Frame};
 
@@ -122,11 +121,12 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Anthropic,
         Self::OpenAiChat,
         Self::Responses,
         Self::Gemini,
+        Self::Interactions,
         Self::Ollama,
         Self::Cohere,
         Self::Converse,
@@ -139,7 +139,7 @@ impl Dialect {
             Self::OpenAiChat => &openai_chat::SPEAKER,
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
-            Self::Interactions => &unread::INTERACTIONS,
+            Self::Interactions => &interactions::SPEAKER,
             Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &converse::SPEAKER,

@@ -100,7 +100,8 @@ impl Core {
         let provider = matches!(call.state, State::Provider);
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
-            return false;
+            // With its first piece all of it is refused, and leaves as a denied call does.
+            return piece.opens;
         }
         // Where a call has an end of its own nothing of it leaves behind that.
         let over = call.ended && !piece.opens && !denied;

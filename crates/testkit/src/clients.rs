@@ -7,6 +7,7 @@
 mod bedrock;
 mod cohere;
 mod gemini;
+mod interactions;
 mod ollama;
 mod responses;
 
@@ -44,7 +45,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         Dialect::Gemini => readings = gemini::readings(&text),
         Dialect::Ollama => readings = ollama::readings(&text),
         Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
-        _ => {}
+        Dialect::Interactions => readings = interactions::readings(&text),
     }
     readings
 }
@@ -109,7 +110,7 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
         Dialect::Responses => calls = responses::of_body(document),
         Dialect::Gemini => calls = gemini::whole(document),
         Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
-        _ => {}
+        Dialect::Interactions => calls = interactions::whole(document),
     }
     calls
 }

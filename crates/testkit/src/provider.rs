@@ -9,7 +9,9 @@
 //! the words of the provider.
 
 mod anthropic;
+mod cohere;
 mod gemini;
+mod interactions;
 mod openai_chat;
 mod responses;
 mod scripts;
@@ -89,6 +91,8 @@ pub struct Provider {
     scripts: BTreeMap<String, Vec<Turn>>,
     /// What the API of OpenAI keeps; one for all clones.
     state: Arc<Mutex<responses::State>>,
+    /// What Gemini's keeps, likewise.
+    interactions: Arc<Mutex<interactions::Kept>>,
 }
 
 /// What a provider says about a request it does not take.
@@ -108,10 +112,14 @@ impl Provider {
         let kept = ["/responses", "/conversations"].iter().find_map(|at| request.path.find(at));
         let given = if let Some(rest) = kept.and_then(|at| request.path.get(at..)) {
             responses::answer(self, request, rest)
+        } else if let Some(at) = request.path.find("/interactions") {
+            interactions::answer(self, request, request.path.get(at..).unwrap_or_default())
         } else if path.ends_with("/chat/completions") {
             openai_chat::answer(self, &request.body)
         } else if path.ends_with("/messages") {
             anthropic::answer(self, &request.body)
+        } else if path.ends_with("/v2/chat") {
+            cohere::answer(self, &request.body)
         } else if path.ends_with(":generateContent") {
             gemini::answer(self, &request.body, false)
         } else if path.ends_with(":streamGenerateContent") {

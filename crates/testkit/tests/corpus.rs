@@ -162,6 +162,7 @@ fn denied(case: &Case, run: &Run) {
             Dialect::Ollama => r#""done_reason":"tool_calls""#,
             Dialect::Cohere => r#""finish_reason":"TOOL_CALL""#,
             Dialect::Converse => r#""stopReason":"tool_use""#,
+            Dialect::Interactions => r#""requires_action""#,
             _ => return,
         };
         assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());

@@ -237,3 +237,62 @@ fn what_is_allowed_is_read_as_it_is_kept() {
     let cancelled = post(&gateway, &format!("{RESPONSES}/{id}/cancel"), &json!({}));
     assert_eq!(cancelled.text(), direct.text());
 }
+
+const INTERACTIONS: &str = "/v1beta/interactions";
+
+/// The interaction in a body, or its id in a stream.
+#[track_caller]
+fn interaction(reply: &Reply) -> Value {
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    if reply.text().starts_with('{') {
+        return reply.json();
+    }
+    let text = reply.text();
+    let first = text.lines().find_map(|line| line.strip_prefix("data: "));
+    serde_json::from_str::<Value>(first.unwrap_or_default()).unwrap()["interaction"].clone()
+}
+
+#[test]
+fn an_interaction_is_gone_on_from_after_a_denial() {
+    for stream in [true, false] {
+        let upstream = server();
+        let mut gateway = gateway(&upstream, POLICY, "");
+        let reply =
+            post(&gateway, INTERACTIONS, &first("all by name", json!({ "stream": stream })));
+        assert!(!shows_denied(&reply), "{}", reply.text());
+        let mut last = interaction(&reply);
+        gateway = gateway.restart();
+        for ids in [vec!["1_1a"], vec!["1_2a", "1_2b"], vec![]] {
+            let next = json!({ "model": "any", "input": "Go on.", "stream": stream,
+                "previous_interaction_id": last["id"] });
+            last = interaction(&post(&gateway, INTERACTIONS, &next));
+            let sent = upstream.requests().pop().unwrap().json();
+            let steps = sent["input"].as_array().cloned().unwrap_or_default();
+            let results = steps.iter().filter(|step| step["type"] == "function_result");
+            let answered: Vec<&str> =
+                results.map(|step| step["call_id"].as_str().unwrap()).collect();
+            assert_eq!(answered, ids, "stream {stream}");
+        }
+    }
+}
+
+#[test]
+fn reading_an_interaction_again_shows_no_denied_call() {
+    let upstream = server();
+    let denying = gateway(&upstream, POLICY, "");
+    let one = interaction(&post(&denying, INTERACTIONS, &first("one by name", json!({}))));
+    let path = format!("{INTERACTIONS}/{}", one["id"].as_str().unwrap());
+    let replies = [
+        get(&denying, &path),
+        get(&denying, &format!("{path}?stream=true")),
+        post(&denying, &format!("{path}/cancel"), &json!({})),
+    ];
+    for reply in replies {
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert!(!shows_denied(&reply), "{}", reply.text());
+        assert!(reply.text().contains("\"read_file\""), "{}", reply.text());
+    }
+    let allowing = gateway(&upstream, ALLOW, "");
+    let direct = Ask::get(&path).send(upstream.address());
+    assert_eq!(get(&allowing, &path).text(), direct.text());
+}

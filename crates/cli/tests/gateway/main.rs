@@ -17,6 +17,8 @@ mod conversations;
 mod dialects;
 mod failures;
 mod framing;
+mod google;
+mod guardrails;
 mod headers;
 mod http2;
 mod inbound;

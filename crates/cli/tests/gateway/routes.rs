@@ -217,10 +217,10 @@ fn a_list_of_stored_completions_shows_no_denied_call() {
 fn a_websocket_is_refused() {
     let upstream = echo();
     let gateway = gateway(&upstream, ALLOW, "");
-    for path in ["/v1/realtime", CHAT] {
+    for path in ["/v1/realtime", "/v1/responses", "/v1/responses/r_1", "/ws/live", CHAT] {
         let ask = Ask::get(path).header("connection", "upgrade").header("upgrade", "websocket");
         let reply = ask.send(gateway.address());
-        assert!((400..500).contains(&reply.status), "{path}: {}", reply.status);
+        assert_eq!(reply.status, 426, "{path}: {}", reply.text());
     }
     assert!(upstream.requests().is_empty());
 }

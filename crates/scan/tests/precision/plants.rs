@@ -1,14 +1,14 @@
 //! Secrets and personal data in their true forms, made as they are needed: no file holds a key.
 
 /// Numbers that look random and are the same at every run.
-pub struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -35,7 +35,7 @@ const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 const HEX: &str = "0123456789abcdef";
 
 /// One of each kind: what stands before it, and itself.
-pub fn plant(detector: &str, dice: &mut Dice) -> Option<(String, String)> {
+pub(crate) fn plant(detector: &str, dice: &mut Dice) -> Option<(String, String)> {
     let bare = |text: String| Some((String::new(), text));
     let behind = |lead: &str, text: String| Some((lead.to_owned(), text));
     match detector {
