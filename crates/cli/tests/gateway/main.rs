@@ -24,6 +24,7 @@ mod headers;
 mod http2;
 mod inbound;
 mod kept;
+mod listed;
 mod official;
 mod operation;
 mod policies;
