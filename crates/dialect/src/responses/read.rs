@@ -448,7 +448,8 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let Some(known) = self.items.get_mut(place) else { return Ok(()) };
         let mut refuse = (known.kind != item.kind).then_some(TYPE_CHANGED);
-        if !known.agrees(item, data)? {
+        let unnamed = !known.name.is_empty() && item.bare_name()?.is_empty();
+        if unnamed || !known.agrees(item, data)? {
             refuse = Some(crate::COPIES_DIFFER);
         }
         (known.open, known.whole) = (false, true);
