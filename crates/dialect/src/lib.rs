@@ -22,18 +22,21 @@ mod anthropic;
 mod assemble;
 mod clean;
 mod cohere;
+mod converse;
 mod echo;
 mod event;
 mod gemini;
+mod interactions;
+mod invoke;
 mod json;
 mod leave;
+mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
 mod speaker;
 mod tally;
 mod template;
-mod unread;
 
 use callgate_wire::{Forms, Frame};
 
@@ -118,8 +121,17 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] =
-        [Self::Anthropic, Self::OpenAiChat, Self::Responses, Self::Gemini, Self::Cohere];
+    pub const ALL: [Self; 9] = [
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::Responses,
+        Self::Gemini,
+        Self::Interactions,
+        Self::Ollama,
+        Self::Cohere,
+        Self::Converse,
+        Self::Invoke,
+    ];
 
     fn speaker(self) -> &'static Speaker {
         match self {
@@ -127,11 +139,11 @@ impl Dialect {
             Self::OpenAiChat => &openai_chat::SPEAKER,
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
-            Self::Interactions => &unread::INTERACTIONS,
-            Self::Ollama => &unread::OLLAMA,
+            Self::Interactions => &interactions::SPEAKER,
+            Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
-            Self::Converse => &unread::CONVERSE,
-            Self::Invoke => &unread::INVOKE,
+            Self::Converse => &converse::SPEAKER,
+            Self::Invoke => &invoke::SPEAKER,
         }
     }
 

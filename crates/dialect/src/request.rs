@@ -29,9 +29,11 @@
 //! ```
 
 pub(crate) mod listed;
+mod places;
 mod recognise;
 mod signs;
 mod text;
+mod texts;
 mod tools;
 
 use std::collections::HashSet;
@@ -40,8 +42,10 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use texts::{decoded, encoded, texts, with_texts};
 pub use tools::{Advertised, Tool, advertised};
 
+pub(crate) use places::{Places, Standing, put_back_blocks};
 pub(crate) use recognise::{Found, Seen, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 

@@ -8,7 +8,7 @@
 
 use callgate_call::json::{Span, string_end};
 
-use crate::event::{Block, Lane, Order, Reading};
+use crate::event::{Block, BlockStep, Lane, Order, Reading};
 
 /// The frame just read, if it was text and nothing else.
 #[derive(Debug, Default)]
@@ -60,8 +60,11 @@ impl Template {
             && !reading.odd
             && !reading.failure
             && !reading.retells
-            // What an index stands for must be known to the byte.
-            && reading.block.is_none_or(|b| b.index.is_some_and(|index| index.end <= text.start));
+            // A block begins once, and what an index stands for must be known to the byte.
+            && reading.block.is_none_or(|block| {
+                let before = block.index.is_some_and(|index| index.end <= text.start);
+                before && block.does == BlockStep::Add
+            });
         let (Some(before), Some(behind)) = (data.get(..text.start), data.get(text.end..)) else {
             return;
         };

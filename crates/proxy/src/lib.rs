@@ -25,6 +25,7 @@ mod restore;
 mod route;
 mod server;
 mod settings;
+mod texts;
 mod upstream;
 mod upward;
 

@@ -100,7 +100,13 @@ pub struct Hit {
     pub kind: Arc<str>,
     /// Where it stands, in bytes.
     pub span: Range<usize>,
+    /// From special to general: of hits that overlap the lowest names them all.
+    pub(crate) rank: usize,
 }
+
+/// Behind every detector.
+const PATTERN: usize = usize::MAX - 1;
+const WORD: usize = usize::MAX;
 
 impl Set {
     /// Nothing yet.
@@ -120,7 +126,7 @@ impl Set {
     }
 
     /// The text with every hit replaced as its source wants it. Hits that overlap are replaced as
-    /// one, as the first of them wants it.
+    /// one, with the name of the most special of them: detectors come before patterns and words.
     pub fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let hits = self.find(text);
         if hits.is_empty() {
@@ -206,6 +212,7 @@ impl Inner {
                 source: *source,
                 kind: Arc::clone(kind),
                 span: span.clone(),
+                rank,
             };
             seen.hits.extend(sources.iter().map(hit));
         }
@@ -214,7 +221,7 @@ impl Inner {
 
 impl Pattern {
     pub(crate) fn hit(&self, span: Range<usize>) -> Hit {
-        Hit { source: self.source, kind: Arc::clone(&self.kind), span }
+        Hit { source: self.source, kind: Arc::clone(&self.kind), span, rank: PATTERN }
     }
 
     /// A match of nothing is none.
@@ -243,7 +250,7 @@ impl Words {
             if is_whole_word(text, &span) && !again && !blocks.hide(span.start) {
                 ends.retain(|(of, _)| of != source);
                 ends.push((*source, span.end));
-                report(Hit { source: *source, kind: Arc::clone(kind), span });
+                report(Hit { source: *source, kind: Arc::clone(kind), span, rank: WORD });
             }
         }
     }

@@ -4,8 +4,11 @@
 //! keys, byte order marks before fields, events without their blank line, calls behind the end.
 //! They are lenient on purpose: a denied call that any of them can make out has leaked.
 
+mod bedrock;
 mod cohere;
 mod gemini;
+mod interactions;
+mod ollama;
 mod responses;
 
 use std::collections::BTreeMap;
@@ -40,7 +43,9 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         Dialect::Cohere => readings.extend(cohere::readings(&events)),
         Dialect::Responses => readings.extend(responses::readings(&events)),
         Dialect::Gemini => readings = gemini::readings(&text),
-        _ => {}
+        Dialect::Ollama => readings = ollama::readings(&text),
+        Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
+        Dialect::Interactions => readings = interactions::readings(&text),
     }
     readings
 }
@@ -101,9 +106,11 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
             }
         }
         Dialect::Cohere => calls.extend(cohere::whole(document)),
+        Dialect::Ollama => calls.extend(ollama::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
         Dialect::Gemini => calls = gemini::whole(document),
-        _ => {}
+        Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
+        Dialect::Interactions => calls = interactions::whole(document),
     }
     calls
 }

@@ -21,6 +21,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "openai_chat" => with_head(bodies(root, "corpus/openai-chat", "sse")?),
         "openai_responses" => with_head(bodies(root, "corpus/openai-responses", "sse")?),
         "cohere" => with_head(bodies(root, "corpus/cohere", "sse")?),
+        "ollama" => with_head(bodies(root, "corpus/ollama", "ndjson")?),
         "policy" => rule_files(root)?,
         _ => Vec::new(),
     });

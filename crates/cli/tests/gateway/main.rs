@@ -14,11 +14,15 @@
 mod access;
 mod bodies;
 mod conversations;
+mod dialects;
 mod failures;
 mod framing;
+mod google;
+mod guardrails;
 mod headers;
 mod http2;
 mod inbound;
+mod kept;
 mod official;
 mod operation;
 mod policies;

@@ -9,8 +9,8 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use crate::json::{Edits, Fields, member};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, Shown, meaning, messages, plan, rest,
-    shown, text_or_skip, whole_object,
+    Decoded, Places, Plan, RemovedCall, RemovedTurn, Restored, Seen, Standing, meaning, messages,
+    plan, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
@@ -88,6 +88,11 @@ impl Message<'_> {
 }
 
 impl Block<'_> {
+    fn standing(&self) -> Standing {
+        let (span, cache_control) = (self.span, self.cache_control);
+        Standing { span, is_text: self.text.is_some(), cache_control }
+    }
+
     fn is(&self, kind: &str) -> bool {
         self.kind.is_some_and(|text| text.is(kind))
     }
@@ -205,7 +210,7 @@ fn put_back(
     match &message.content {
         Content::Missing => {}
         Content::Text(text) => {
-            let block = Block { span: text.span(), text: Some(*text), ..Block::default() };
+            let block = Standing { span: text.span(), is_text: true, cache_control: None };
             let places = Places::find(request, &[block], seen, plan);
             let [before, behind] = places.gaps.as_slice() else { return };
             if places.gone.first() == Some(&true) {
@@ -219,134 +224,10 @@ fn put_back(
             edits.insert(text.span().end, format!("}}{behind}]"));
         }
         Content::Blocks(span, blocks) => {
-            let places = Places::find(request, blocks, seen, plan);
-            places.cut_notices(seen, edits);
-            for ((block, gone), calls) in blocks.iter().zip(&places.gone).zip(&places.gaps) {
-                match (gone, calls.join(",")) {
-                    (_, calls) if calls.is_empty() => {}
-                    (true, calls) => edits.replace(block.span, calls),
-                    (false, calls) => edits.insert(block.span.start, format!("{calls},")),
-                }
-            }
-            match (blocks.last(), places.gaps.last()) {
-                (_, None) => {}
-                (_, Some(calls)) if calls.is_empty() => {}
-                (Some(last), Some(calls)) => {
-                    edits.insert(last.span.end, format!(",{}", calls.join(",")));
-                }
-                (None, Some(calls)) => edits.insert(span.end - 1, calls.join(",")),
-            }
+            let blocks: Vec<Standing> = blocks.iter().map(Block::standing).collect();
+            put_back_blocks(request, *span, &blocks, seen, plan, edits);
         }
     }
-}
-
-/// Where the calls go in one message.
-struct Places {
-    /// The calls before each block, then those behind the last.
-    gaps: Vec<Vec<String>>,
-    /// For each block, whether it held nothing but notices. Then there are calls before it.
-    gone: Vec<bool>,
-    /// The notices in each of the message's texts.
-    shown: Vec<Vec<Shown>>,
-}
-
-impl Places {
-    fn find(request: &str, blocks: &[Block<'_>], seen: &Seen<'_>, plan: &Plan<'_>) -> Self {
-        let len = blocks.len();
-        let shown = shown(&seen.texts, &plan.calls);
-        let mut gone = vec![false; len];
-        let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
-        // The calls that have no block in the message. Without them the blocks behind have moved
-        // up.
-        let mut hidden = hidden(seen, plan.turn);
-        for ((block, text), shown) in seen.texts.iter().zip(&shown) {
-            // A text of nothing but white space is refused.
-            let is_gone = !shown.is_empty() && rest(&text.text, shown).trim().is_empty();
-            if let Some(gone) = gone.get_mut(*block) {
-                *gone = is_gone;
-            }
-            for (number, notice) in shown.iter().enumerate() {
-                if let Some(gap) = marked.get_mut(notice.call) {
-                    *gap = Some(if is_gone || notice.leads { *block } else { block + 1 });
-                }
-                if let (true, 0, Some(call)) = (is_gone, number, plan.calls.get(notice.call)) {
-                    hidden.retain(|place| *place != call.place);
-                }
-            }
-        }
-        let mut chosen = choose(plan, &marked, &hidden, len);
-        leave_no_text_behind(&mut chosen, &marked, blocks);
-        let mut gaps: Vec<Vec<String>> = vec![Vec::new(); len + 1];
-        for (call, gap) in plan.calls.iter().zip(chosen) {
-            if let Some(gap) = gaps.get_mut(gap) {
-                gap.push(call.original.clone());
-            }
-        }
-        // What a notice's block says of the cache holds for the call in its place.
-        for ((block, gone), calls) in blocks.iter().zip(&gone).zip(&mut gaps) {
-            if let (true, Some(cache), Some(call)) = (gone, block.cache_control, calls.last_mut()) {
-                *call = with_cache_control(call, cache.of(request));
-            }
-        }
-        Self { gaps, gone, shown }
-    }
-
-    /// Cuts the notices out of the blocks that hold more than notices.
-    fn cut_notices(&self, seen: &Seen<'_>, edits: &mut Edits) {
-        for ((block, text), shown) in seen.texts.iter().zip(&self.shown) {
-            if self.gone.get(*block) == Some(&false) {
-                for notice in shown {
-                    edits.replace(text.span(&notice.cut), "");
-                }
-            }
-        }
-    }
-}
-
-/// The gap each call goes to: where its notice stood, else by its place, in the order of the
-/// calls.
-fn choose(plan: &Plan<'_>, marked: &[Option<usize>], hidden: &[usize], len: usize) -> Vec<usize> {
-    let mut least = 0;
-    let mut chosen = Vec::with_capacity(plan.calls.len());
-    for (number, call) in plan.calls.iter().enumerate() {
-        let gap = marked.get(number).copied().flatten().unwrap_or_else(|| {
-            let missing = hidden.iter().filter(|place| **place < call.place).count();
-            let later = marked.get(number..).unwrap_or(&[]).iter().flatten().min();
-            let most = later.copied().unwrap_or(len).min(len);
-            call.place.saturating_sub(missing).clamp(least.min(most), most)
-        });
-        least = least.max(gap);
-        chosen.push(gap);
-    }
-    chosen
-}
-
-/// A text at the end is moved before the calls that left no notice: it is what a silent denial
-/// put into an empty turn, and the provider is reported to refuse text behind a call.
-fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: &[Block<'_>]) {
-    let Some(last) = chosen.last().copied() else { return };
-    let is_text = |block: &Block<'_>| block.text.is_some();
-    if !blocks.get(last..).is_some_and(|behind| behind.iter().all(is_text)) {
-        return;
-    }
-    for (gap, marked) in chosen.iter_mut().zip(marked).rev() {
-        if *gap != last || marked.is_some() {
-            return;
-        }
-        *gap = blocks.len();
-    }
-}
-
-/// The places of those calls of the turn that the message does not hold.
-fn hidden(seen: &Seen<'_>, turn: &RemovedTurn) -> Vec<usize> {
-    turn.calls.iter().filter(|call| !seen.ids.contains(&call.id)).map(|call| call.place).collect()
-}
-
-fn with_cache_control(original: &str, cache: &str) -> String {
-    let Some(span) = whole_object(original) else { return original.to_owned() };
-    let mut edits = Edits::default();
-    edits.insert(span.end - 1, format!(",\"cache_control\":{cache}"));
-    edits.apply(original)
 }
 
 /// Opens the user message with the error results. Where a call came from code that still runs, the

@@ -1,0 +1,363 @@
+//! Events of a ConverseStream, and whole answers, to what the gate understands.
+
+use callgate_call::json::{Kind, Reader as Json, Span};
+
+use super::view::{self, Event, Keys};
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
+};
+use crate::json::{Stray, document, inside, skip_looking_for_calls};
+use crate::speaker::Read;
+use crate::tally::{Tally, counts};
+
+/// The one lane of a message.
+const LANE: u32 = 0;
+
+/// Where an event's name stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// It is the name of the event.
+    OfEvents,
+    /// It is the key under which the data stands: `{"contentBlockDelta":{…}}`.
+    OfKeys,
+}
+
+/// Reads the events of one response.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    names: Names,
+    /// The blocks that have begun and not ended.
+    open: Vec<OpenBlock>,
+    /// How many blocks have begun: the place, and the slot, of the next.
+    started: u32,
+    in_message: bool,
+    has_spoken: bool,
+    max_open: usize,
+}
+
+#[derive(Debug)]
+struct OpenBlock {
+    slot: Slot,
+    index: i64,
+    is_call: bool,
+    /// An event that may have been this block's could not be read: nothing more of it leaves.
+    spoiled: bool,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_open` blocks at once are refused.
+    pub(crate) fn new(names: Names, max_open: usize) -> Self {
+        let (open, started) = (Vec::new(), 0);
+        Self { names, open, started, in_message: false, has_spoken: false, max_open }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        match self.names {
+            Names::OfEvents => {
+                let name = std::str::from_utf8(event.unwrap_or_default());
+                let name = name.map_err(|_| Unreadable::NotUtf8)?;
+                self.read_named(name, data, document(data), Vec::new())
+            }
+            Names::OfKeys => {
+                let (name, at, strays) = named(data)?;
+                self.read_named(name, data, at, strays)
+            }
+        }
+    }
+
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a message"));
+        }
+        let body = view::body(data)?;
+        if !body.is_error && body.content.is_none() {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
+        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        reading.tally = tally(body.usage, body.stop_reason, data);
+        for stray in &body.strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        reading.content = body.content.filter(|_| !body.blocks.is_empty());
+        self.whole_blocks(&body, data, &mut reading)?;
+        if !body.is_error {
+            let at = body.stop_reason.map(|reason| reason.span()).unwrap_or_default();
+            let says_calls = body.stop_reason.is_some_and(|reason| reason.is("tool_use"));
+            let what = What::Finish(Finish { says_calls });
+            reading.parts.push(Part { lane: LANE, at, what });
+        }
+        Ok(reading)
+    }
+
+    /// The texts of a whole answer.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let Ok(body) = view::body(data) else { return Vec::new() };
+        body.blocks.iter().filter_map(|block| block.text).map(|text| inside(&text)).collect()
+    }
+
+    /// Whatever is open may have been the event's block.
+    fn contain(&mut self) -> bool {
+        for block in &mut self.open {
+            block.spoiled = true;
+        }
+        self.in_message
+    }
+}
+
+impl Reader {
+    fn read_named(
+        &mut self,
+        name: &str,
+        data: &str,
+        at: Span,
+        mut strays: Vec<Stray>,
+    ) -> Result<Reading, Unreadable> {
+        let mut json = Json::at(data, at);
+        let mut event = view::event(&mut json, data)?;
+        json.end()?;
+        strays.append(&mut event.strays);
+        let has_start = event.start.is_some() && name != "contentBlockStart";
+        let has_delta = event.delta.is_some() && name != "contentBlockDelta";
+        if has_start || has_delta {
+            return Err(Unreadable::Ambiguous("an event that is not what its name says"));
+        }
+        let mut reading = match name {
+            "messageStart" => {
+                self.in_message = true;
+                Reading { order: Order::Lane(LANE), ..Reading::default() }
+            }
+            "contentBlockStart" => self.block_start(&event, data)?,
+            "contentBlockDelta" => self.block_delta(&event)?,
+            "contentBlockStop" => self.block_stop(&event)?,
+            "messageStop" => message_stop(&event),
+            "metadata" => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            name if name.ends_with("Exception") => {
+                Reading { order: Order::Stream, failure: true, ..Reading::default() }
+            }
+            // A later version's event passes, a stream of another API does not.
+            _ if self.has_spoken => Reading { order: Order::Lane(LANE), ..Reading::default() },
+            _ => return Err(Unreadable::Foreign),
+        };
+        self.has_spoken = true;
+        reading.tally = tally(event.usage, event.stop_reason, data);
+        for stray in &strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        Ok(reading)
+    }
+
+    fn block_start(&mut self, event: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let (at, index) = block_index(event)?;
+        let call = event.start.as_ref().and_then(|start| start.call.as_ref());
+        if call.is_some_and(|call| call.input.is_some()) {
+            // Where only some clients look.
+            return Err(Unreadable::Ambiguous("the start of a call has arguments"));
+        }
+        let slot = self.begin(index, call.is_some())?;
+        let mut reading = block_reading(slot, BlockStep::Open, at);
+        if let Some(call) = call {
+            let piece = call.piece(slot, data)?;
+            reading.parts.push(Part { lane: LANE, at: call.span, what: What::Piece(piece) });
+        }
+        Ok(reading)
+    }
+
+    fn block_delta(&mut self, event: &Event<'_>) -> Result<Reading, Unreadable> {
+        let (at, index) = block_index(event)?;
+        let known = self.resolve(index).map(|block| (block.slot, block.is_call, block.spoiled));
+        let delta = event.delta.as_ref();
+        let input = delta.and_then(|delta| delta.call);
+        let (slot, is_call, does) = match known {
+            // Arguments of no call, and pieces of a block that was withheld, go nowhere.
+            Some((_, false, _)) | None if input.is_some() => return Err(Unreadable::Orphan),
+            Some((_, false, true)) => return Err(Unreadable::Orphan),
+            Some((slot, is_call, _)) => (slot, is_call, BlockStep::Add),
+            None => (self.begin(index, false)?, false, BlockStep::Open),
+        };
+        let mut reading = block_reading(slot, does, at);
+        if is_call {
+            let mut piece = Piece { slot, ..Piece::default() };
+            match input {
+                Some(Some(text)) => {
+                    piece.arguments = ArgumentsPiece::Fragment(text.raw().to_owned());
+                }
+                Some(None) => piece.refuse = Some("a piece of its arguments is missing"),
+                None => {}
+            }
+            let what = What::Piece(piece);
+            reading.parts.push(Part { lane: LANE, at: Span::default(), what });
+        }
+        let text = delta.and_then(|delta| delta.text).filter(|text| !text.is_empty());
+        reading.text = text.map(|text| inside(&text));
+        if let Some(signature) = delta.and_then(|delta| delta.signature) {
+            let at = inside(&signature);
+            reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+        }
+        Ok(reading)
+    }
+
+    fn block_stop(&mut self, event: &Event<'_>) -> Result<Reading, Unreadable> {
+        let (at, index) = block_index(event)?;
+        let Some(block) = self.resolve(index) else {
+            // Nothing to end. It says nothing to any client that had no such block.
+            return Ok(Reading { odd: true, order: Order::Lane(LANE), ..Reading::default() });
+        };
+        let (slot, is_call) = (block.slot, block.is_call);
+        self.open.retain(|block| block.slot != slot);
+        let mut reading = block_reading(slot, BlockStep::Close, at);
+        if is_call {
+            reading.parts.push(Part { lane: LANE, at: Span::default(), what: What::End(slot) });
+        }
+        Ok(reading)
+    }
+
+    /// Begins a block. A client that goes by the index has lost an earlier block of it.
+    fn begin(&mut self, index: i64, is_call: bool) -> Result<Slot, Unreadable> {
+        self.open.retain(|block| block.index != index || block.is_call);
+        if self.open.len() >= self.max_open {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let slot = self.started;
+        self.started += 1;
+        self.open.push(OpenBlock { slot, index, is_call, spoiled: false });
+        Ok(slot)
+    }
+
+    fn resolve(&self, index: i64) -> Option<&OpenBlock> {
+        self.open.iter().rev().find(|block| block.index == index)
+    }
+
+    fn whole_blocks(
+        &mut self,
+        body: &view::Body<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let mut calls = 0;
+        for block in &body.blocks {
+            let slot = self.started;
+            self.started += 1;
+            if let Some(text) = block.text.filter(|text| !text.is_empty()) {
+                reading.parts.push(Part { lane: LANE, at: inside(&text), what: What::Text });
+            }
+            if let Some(signature) = block.signature {
+                let at = inside(&signature);
+                reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+            }
+            if let Some(call) = &block.call {
+                calls += 1;
+                if calls > self.max_open {
+                    return Err(Unreadable::TooManyCalls);
+                }
+                let mut piece = call.piece(slot, data)?;
+                piece.ends = true;
+                reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
+            }
+        }
+        Ok(())
+    }
+
+    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let slot = self.started;
+        self.started += 1;
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let piece = Piece {
+            slot,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+}
+
+/// The events whose name may be a key.
+pub(crate) const EVENTS: [&str; 6] = [
+    "messageStart",
+    "contentBlockStart",
+    "contentBlockDelta",
+    "contentBlockStop",
+    "messageStop",
+    "metadata",
+];
+
+/// The event whose name is a key of the data, and what stands beside it.
+fn named(data: &str) -> Result<(&'static str, Span, Vec<Stray>), Unreadable> {
+    let mut json = Json::new(data);
+    let (mut seen, mut found, mut strays) = (0, None, Vec::new());
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        match Keys(EVENTS).find(&key, &mut seen)?.and_then(|place| EVENTS.get(place)) {
+            Some(name) if json.kind()? == Kind::Object => {
+                if found.replace((*name, json.skip()?)).is_some() {
+                    return Err(Unreadable::Ambiguous("two events in one"));
+                }
+            }
+            _ => {
+                skip_looking_for_calls(&mut json, &mut strays)?;
+            }
+        }
+    }
+    json.end()?;
+    let (name, at) = found.ok_or(Unreadable::Foreign)?;
+    Ok((name, at, strays))
+}
+
+/// The index of an event's block, which every event of a block has.
+fn block_index(event: &Event<'_>) -> Result<(Span, i64), Unreadable> {
+    match event.index {
+        Some((at, Some(index))) if index >= 0 => Ok((at, index)),
+        _ => Err(Unreadable::Ambiguous("an event of a block without the block's index")),
+    }
+}
+
+fn block_reading(slot: Slot, does: BlockStep, index: Span) -> Reading {
+    Reading {
+        order: Order::Lane(LANE),
+        block: Some(Block { slot, does, index: Some(index) }),
+        ..Reading::default()
+    }
+}
+
+fn message_stop(event: &Event<'_>) -> Reading {
+    let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+    let at = event.stop_reason.map(|reason| reason.span()).unwrap_or_default();
+    let says_calls = event.stop_reason.is_some_and(|reason| reason.is("tool_use"));
+    reading.parts.push(Part { lane: LANE, at, what: What::Finish(Finish { says_calls }) });
+    reading
+}
+
+/// What an event or an answer tells of tokens, and why it stopped. Here the tokens from and to the
+/// cache are not among the input's.
+fn tally(
+    usage: Option<Span>,
+    stop_reason: Option<callgate_call::json::Text<'_>>,
+    data: &str,
+) -> Option<Box<Tally>> {
+    const USAGE: [&str; 4] =
+        ["inputTokens", "cacheWriteInputTokens", "cacheReadInputTokens", "outputTokens"];
+    let mut tally = Tally::default();
+    tally.stopped(stop_reason);
+    if let Some(usage) = usage {
+        [tally.input, tally.cache_written, tally.cache_read, tally.output] =
+            counts(data, usage, USAGE);
+    }
+    tally.boxed()
+}
+
+#[cfg(test)]
+mod tests;

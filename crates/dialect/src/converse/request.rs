@@ -1,0 +1,203 @@
+//! Removed calls, put back into a Converse request.
+
+use std::collections::{BTreeMap, HashSet};
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
+
+use super::view::Keys;
+use crate::json::Edits;
+use crate::request::{
+    Decoded, RemovedCall, RemovedTurn, Restored, Seen, Standing, meaning, messages, plan,
+    put_back_blocks, text_or_skip, whole_object,
+};
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    let messages = messages(request, read_message)?;
+    let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+    let answer_to = |place: usize| answer(&messages, seen.get(place)?.message);
+    let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
+        if call.id.is_empty() {
+            return Some(Restored::NO_ID);
+        }
+        if whole_object(&call.original).is_none() {
+            return Some(Restored::UNREADABLE);
+        }
+        answer_to(place).is_none().then_some(Restored::UNANSWERED)
+    };
+    let mut out = Restored::default();
+    let plans = plan(&seen, turns, known(&messages), refuse, &mut out);
+
+    let mut edits = Edits::default();
+    let mut results: BTreeMap<usize, Vec<&RemovedCall>> = BTreeMap::new();
+    for plan in &plans {
+        let Some(seen) = seen.get(plan.seen) else { continue };
+        let Some(message) = messages.get(seen.message) else { continue };
+        let Some(list) = message.content else { continue };
+        let blocks: Vec<Standing> = message.blocks.iter().map(Block::standing).collect();
+        put_back_blocks(request, list, &blocks, seen, plan, &mut edits);
+        if let Some(user) = answer_to(plan.seen) {
+            results.entry(user).or_default().extend(&plan.calls);
+        }
+    }
+    for (user, calls) in &results {
+        if let Some(message) = messages.get(*user) {
+            add_results(message, calls, &mut edits);
+        }
+    }
+    out.body = (!edits.is_empty()).then(|| edits.apply(request));
+    Ok(out)
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    let messages = messages(request, read_message)?;
+    Ok(messages.iter().enumerate().filter_map(look).collect())
+}
+
+#[derive(Default)]
+struct Message<'a> {
+    role: Option<Text<'a>>,
+    /// Where its list of blocks stands.
+    content: Option<Span>,
+    blocks: Vec<Block<'a>>,
+}
+
+/// A content block; a member of another type than every client sends is not there.
+#[derive(Default)]
+struct Block<'a> {
+    span: Span,
+    text: Option<Text<'a>>,
+    /// The id of the call it is.
+    call: Option<Text<'a>>,
+    /// The id of the call whose result it is.
+    result: Option<Text<'a>>,
+    signature: Option<Text<'a>>,
+}
+
+impl Message<'_> {
+    fn is(&self, role: &str) -> bool {
+        self.role.is_some_and(|text| text.is(role))
+    }
+}
+
+impl Block<'_> {
+    fn standing(&self) -> Standing {
+        Standing { span: self.span, is_text: self.text.is_some(), cache_control: None }
+    }
+}
+
+fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
+    const KEYS: Keys<2> = Keys(["role", "content"]);
+    let mut message = Message::default();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => message.role = text_or_skip(json)?,
+            Some(_) if json.kind()? == Kind::Array => {
+                let start = json.position();
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    message.blocks.push(read_block(json)?);
+                }
+                message.content = Some(Span { start, end: json.position() });
+            }
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(message)
+}
+
+fn read_block<'a>(json: &mut Json<'a>) -> Result<Block<'a>, Error> {
+    const KEYS: Keys<4> = Keys(["text", "toolUse", "toolResult", "reasoningContent"]);
+    let mut block = Block::default();
+    if json.kind()? != Kind::Object {
+        block.span = json.skip()?;
+        return Ok(block);
+    }
+    let start = json.position();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => block.text = text_or_skip(json)?,
+            Some(1) => block.call = text_under(json, &["toolUseId"])?,
+            Some(2) => block.result = text_under(json, &["toolUseId"])?,
+            Some(_) => block.signature = text_under(json, &["reasoningText", "signature"])?,
+            None => {
+                json.skip()?;
+            }
+        }
+    }
+    block.span = Span { start, end: json.position() };
+    Ok(block)
+}
+
+/// The text at a path of keys, if there is one. Reads the whole value.
+fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>, Error> {
+    let Some((first, rest)) = path.split_first() else { return text_or_skip(json) };
+    if json.kind()? != Kind::Object {
+        return json.skip().map(|_| None);
+    }
+    let mut found = None;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match key.is(first) {
+            true => found = text_under(json, rest)?,
+            false => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What can be told of a message, if it is the assistant's.
+fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+    if !message.is("assistant") {
+        return None;
+    }
+    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, block) in message.blocks.iter().enumerate() {
+        if let Some(text) = &block.text {
+            texts.push((place, Decoded::new(text)));
+        }
+        ids.extend(meaning(block.call));
+        signatures.extend(meaning(block.signature));
+    }
+    Some(Seen { message: place, texts, ids, signatures })
+}
+
+/// Every id the client speaks of: its calls, and its results.
+fn known(messages: &[Message<'_>]) -> HashSet<String> {
+    let blocks = messages.iter().flat_map(|message| &message.blocks);
+    blocks.flat_map(|block| [meaning(block.call), meaning(block.result)]).flatten().collect()
+}
+
+/// The user message that answers the assistant message at `place`.
+fn answer(messages: &[Message<'_>], place: usize) -> Option<usize> {
+    let next = messages.get(place + 1)?;
+    (next.is("user") && next.content.is_some()).then_some(place + 1)
+}
+
+/// Opens the user message with the error results.
+fn add_results(message: &Message<'_>, calls: &[&RemovedCall], edits: &mut Edits) {
+    let Some(list) = message.content else { return };
+    let results: Vec<String> = calls.iter().map(|call| error_result(call)).collect();
+    let comma = if message.blocks.is_empty() { "" } else { "," };
+    edits.insert(list.start + 1, format!("{}{comma}", results.join(",")));
+}
+
+fn error_result(call: &RemovedCall) -> String {
+    format!(
+        "{{\"toolResult\":{{\"toolUseId\":{},\"content\":[{{\"text\":{}}}],\"status\":\"error\"}}}}",
+        quote(&call.id),
+        quote(&call.why)
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,334 @@
+//! The fields of Converse that the gate acts on.
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
+use crate::json::{Stray, decode, index, skip_looking_for_calls, text_or_null};
+
+/// The data of one event.
+#[derive(Default)]
+pub(super) struct Event<'a> {
+    pub(super) index: Option<(Span, Option<i64>)>,
+    /// The start of a block, if there is one.
+    pub(super) start: Option<Block<'a>>,
+    pub(super) delta: Option<Delta<'a>>,
+    pub(super) stop_reason: Option<Text<'a>>,
+    pub(super) usage: Option<Span>,
+    pub(super) strays: Vec<Stray>,
+}
+
+/// A content block, or the start of one.
+#[derive(Default)]
+pub(super) struct Block<'a> {
+    pub(super) span: Span,
+    pub(super) call: Option<Call<'a>>,
+    pub(super) text: Option<Text<'a>>,
+    pub(super) signature: Option<Text<'a>>,
+}
+
+/// A call, or what may be one: an object with a name in a place for blocks.
+#[derive(Default)]
+pub(super) struct Call<'a> {
+    pub(super) span: Span,
+    id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    kind: Option<Text<'a>>,
+    pub(super) input: Option<(Span, Kind)>,
+}
+
+/// What one event adds to a block.
+#[derive(Default)]
+pub(super) struct Delta<'a> {
+    pub(super) text: Option<Text<'a>>,
+    pub(super) signature: Option<Text<'a>>,
+    /// It is for a call. Its arguments, if it has any.
+    pub(super) call: Option<Option<Text<'a>>>,
+}
+
+/// A whole answer.
+#[derive(Default)]
+pub(super) struct Body<'a> {
+    pub(super) content: Option<Span>,
+    pub(super) blocks: Vec<Block<'a>>,
+    pub(super) stop_reason: Option<Text<'a>>,
+    pub(super) usage: Option<Span>,
+    /// It has the message of an error and no output.
+    pub(super) is_error: bool,
+    pub(super) strays: Vec<Stray>,
+}
+
+impl Call<'_> {
+    /// The first piece of the call.
+    pub(super) fn piece(&self, slot: Slot, data: &str) -> Result<Piece, Unreadable> {
+        let name = decode(self.name)?;
+        // Clients that are older than the type run what has the name of a tool of theirs. The tools
+        // of the service have names of their own.
+        let is_of_provider = self.kind.is_some_and(|kind| kind.is("server_tool_use"))
+            && name.as_deref().is_some_and(|name| name.starts_with("nova_"));
+        let arguments = match self.input {
+            None | Some((_, Kind::Null)) => ArgumentsPiece::None,
+            Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
+        };
+        Ok(Piece {
+            slot,
+            opens: true,
+            name,
+            id: decode(self.id)?,
+            arguments,
+            host: if is_of_provider { Host::Provider } else { Host::Client },
+            original: Some(self.span.of(data).to_owned()),
+            ..Piece::default()
+        })
+    }
+}
+
+/// Reads the data of an event.
+pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>, Error> {
+    const KEYS: Keys<5> = Keys(["contentBlockIndex", "start", "delta", "stopReason", "usage"]);
+    let mut event = Event::default();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => event.index = Some(index(json, data)?),
+            Some(1) => event.start = block(json, &mut event.strays)?,
+            Some(2) => event.delta = delta(json, &mut event.strays)?,
+            Some(3) => event.stop_reason = text_or_null(json)?,
+            Some(4) => event.usage = Some(json.skip()?),
+            _ => {
+                skip_looking_for_calls(json, &mut event.strays)?;
+            }
+        }
+    }
+    Ok(event)
+}
+
+/// Reads a whole answer.
+pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
+    const KEYS: Keys<4> = Keys(["output", "stopReason", "usage", "message"]);
+    let mut json = Json::new(data);
+    let mut body = Body::default();
+    let (mut seen, mut output, mut error) = (0, false, false);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => {
+                output = true;
+                read_output(&mut json, &mut body)?;
+            }
+            Some(1) => body.stop_reason = text_or_null(&mut json)?,
+            Some(2) => body.usage = Some(json.skip()?),
+            Some(3) => {
+                error = json.kind()? == Kind::String;
+                skip_looking_for_calls(&mut json, &mut body.strays)?;
+            }
+            _ => {
+                skip_looking_for_calls(&mut json, &mut body.strays)?;
+            }
+        }
+    }
+    json.end()?;
+    body.is_error = error && !output;
+    Ok(body)
+}
+
+fn read_output<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
+    const KEYS: Keys<1> = Keys(["message"]);
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(_) => read_message(json, body)?,
+            None => {
+                skip_looking_for_calls(json, &mut body.strays)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error> {
+    const KEYS: Keys<1> = Keys(["content"]);
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        if KEYS.find(&key, &mut seen)?.is_none() {
+            skip_looking_for_calls(json, &mut body.strays)?;
+            continue;
+        }
+        json.kind()?;
+        let start = json.position();
+        let mut blocks = json.array()?;
+        while blocks.next(json)? {
+            let block = block(json, &mut body.strays)?.ok_or_else(|| wrong_type(json))?;
+            body.blocks.push(block);
+        }
+        body.content = Some(Span { start, end: json.position() });
+    }
+    Ok(())
+}
+
+/// A block: an object whose one member says what it is. `None` for `null`.
+fn block<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Block<'a>>, Error> {
+    const KEYS: Keys<4> = Keys(["toolUse", "text", "reasoningContent", "toolResult"]);
+    if json.kind()? == Kind::Null {
+        return json.skip().map(|_| None);
+    }
+    let mut found = Block::default();
+    let start = json.position();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => set_call(&mut found, call(json)?, json)?,
+            Some(1) => found.text = text_or_null(json)?,
+            Some(2) => found.signature = reasoning(json)?,
+            // What a tool answered may look like anything.
+            Some(3) => {
+                json.skip()?;
+            }
+            _ => unknown_kind(json, &mut found, strays)?,
+        }
+    }
+    found.span = Span { start, end: json.position() };
+    Ok(Some(found))
+}
+
+/// A kind of block to come. One with a name, and an id or an input, may be another kind of call.
+fn unknown_kind<'a>(
+    json: &mut Json<'a>,
+    found: &mut Block<'a>,
+    strays: &mut Vec<Stray>,
+) -> Result<(), Error> {
+    let looks_like_one =
+        |call: &Call<'_>| call.name.is_some() && (call.id.is_some() || call.input.is_some());
+    if json.kind()? == Kind::Object
+        && let Some(call) = call(&mut json.clone()).ok().filter(looks_like_one)
+    {
+        json.skip()?;
+        return set_call(found, call, json);
+    }
+    skip_looking_for_calls(json, strays).map(|_| ())
+}
+
+/// A block is one call and not two.
+fn set_call<'a>(block: &mut Block<'a>, call: Call<'a>, json: &Json<'_>) -> Result<(), Error> {
+    match block.call.replace(call) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(Problem::DuplicateKey, json.position())),
+    }
+}
+
+fn call<'a>(json: &mut Json<'a>) -> Result<Call<'a>, Error> {
+    const KEYS: Keys<5> = Keys(["toolUseId", "name", "input", "type", "id"]);
+    json.kind()?;
+    let start = json.position();
+    let mut call = Call::default();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => call.id = text_or_null(json)?,
+            Some(1) => call.name = text_or_null(json)?,
+            Some(2) => {
+                let kind = json.kind()?;
+                call.input = Some((json.skip()?, kind));
+            }
+            Some(3) => call.kind = text_or_null(json)?,
+            Some(4) if call.id.is_none() && json.kind()? == Kind::String => {
+                call.id = Some(json.string()?);
+            }
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    call.span = Span { start, end: json.position() };
+    Ok(call)
+}
+
+/// The signature of a piece of thinking, which has it in itself or one level down.
+fn reasoning<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
+    let mut signature = None;
+    if json.kind()? != Kind::Object {
+        return json.skip().map(|_| None);
+    }
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let kind = json.kind()?;
+        if key.is("signature") && kind == Kind::String {
+            signature = Some(json.string()?);
+        } else if key.is("reasoningText") && kind == Kind::Object {
+            signature = reasoning(json)?.or(signature);
+        } else {
+            json.skip()?;
+        }
+    }
+    Ok(signature)
+}
+
+fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Delta<'a>>, Error> {
+    const KEYS: Keys<4> = Keys(["text", "toolUse", "reasoningContent", "toolResult"]);
+    if json.kind()? == Kind::Null {
+        return json.skip().map(|_| None);
+    }
+    let mut delta = Delta::default();
+    let mut seen = 0;
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(0) => delta.text = text_or_null(json)?,
+            Some(1) => delta.call = Some(piece_of_input(json, strays)?),
+            Some(2) => delta.signature = reasoning(json)?,
+            Some(3) => {
+                json.skip()?;
+            }
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(Some(delta))
+}
+
+fn piece_of_input<'a>(
+    json: &mut Json<'a>,
+    strays: &mut Vec<Stray>,
+) -> Result<Option<Text<'a>>, Error> {
+    const KEYS: Keys<1> = Keys(["input"]);
+    let (mut seen, mut input) = (0, None);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match KEYS.find(&key, &mut seen)? {
+            Some(_) => input = Some(json.string()?),
+            None => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(input)
+}
+
+/// The keys of one object that the gate acts on. One that stands twice, or in another case, makes
+/// the object ambiguous: see [`Fields`](crate::json::Fields), which is for keys without capitals.
+pub(super) struct Keys<const N: usize>(pub(super) [&'static str; N]);
+
+impl<const N: usize> Keys<N> {
+    pub(super) fn find(&self, key: &Text<'_>, seen: &mut u32) -> Result<Option<usize>, Error> {
+        let text = key.decode()?;
+        let Some(place) = self.0.iter().position(|name| name.eq_ignore_ascii_case(&text)) else {
+            return Ok(None);
+        };
+        let bit = 1 << place;
+        let is_exact = self.0.get(place).is_some_and(|name| *name == text);
+        if !is_exact || *seen & bit != 0 {
+            return Err(Error::new(Problem::DuplicateKey, key.span().start));
+        }
+        *seen |= bit;
+        Ok(Some(place))
+    }
+}
+
+fn wrong_type(json: &Json<'_>) -> Error {
+    Error::new(Problem::WrongType, json.position())
+}

@@ -1,0 +1,282 @@
+//! What leaves of a Converse stream or answer: the same bytes, renumbered, or replaced.
+
+use callgate_call::json::{Span, Value, quote};
+use callgate_wire::Frame;
+
+use super::read::Names;
+use crate::event::{BlockStep, Canonical, Carrier, Fate, Finish, Part, Reading, Slot, What};
+use crate::json::{Edits, document, elements, member};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
+
+/// Writes the events of one response.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    names: Names,
+    /// The index behind the last block that has left.
+    left: u32,
+    /// How many blocks were left out.
+    dropped: u32,
+    /// Blocks that have left and not ended: slot, and the index they left under.
+    open: Vec<(Slot, u32)>,
+    /// The block among them that is a call: the next block waits until it has ended, for clients
+    /// that add every piece of arguments to the call that began last.
+    open_call: Option<Slot>,
+}
+
+impl Writer {
+    /// A writer at the start of a response.
+    pub(crate) fn new(names: Names) -> Self {
+        Self { names, left: 0, dropped: 0, open: Vec::new(), open_call: None }
+    }
+}
+
+impl Write for Writer {
+    fn is_out(&self, slot: Slot) -> bool {
+        self.open.iter().any(|(open, _)| *open == slot)
+    }
+
+    fn open_call(&self) -> Option<Slot> {
+        self.open_call
+    }
+
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        let Some(block) = reading.block else { return true };
+        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
+        match (block.does, out, block.index) {
+            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
+            _ => false,
+        }
+    }
+
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if reading.odd || stray_is_denied(reading, fates) {
+            return;
+        }
+        if reading.block.is_some() {
+            return self.write_block(frame, data, reading, fates, out);
+        }
+        let mut edits = Edits::default();
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            let What::Finish(finish) = &part.what else { continue };
+            self.close_call(frame, out);
+            if let Fate::Ordinary(text) = fate {
+                if let Some(text) = text {
+                    self.say(frame, text, out);
+                }
+                if finish.says_calls {
+                    edits.replace(part.at, "\"end_turn\"");
+                }
+            }
+        }
+        leave(frame, data, reading, edits, out);
+    }
+
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let mut edits = Edits::default();
+        edit_blocks(data, reading, fates, &mut edits);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            if let (What::Finish(Finish { says_calls: true }), Fate::Ordinary(_)) =
+                (&part.what, fate)
+            {
+                edits.replace(part.at, "\"end_turn\"");
+            }
+        }
+        Some(finish_body(data, reading, edits))
+    }
+
+    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let Some(slot) = self.open_call.take() else { return };
+        let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
+        let (_, number) = self.open.swap_remove(place);
+        self.stop(frame, number, out);
+    }
+}
+
+impl Writer {
+    fn write_block(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let Some(block) = reading.block else { return };
+        let call = reading.parts.iter().position(is_call);
+        let fate = call.and_then(|place| fates.get(place));
+        match fate {
+            Some(Fate::Notice(text)) => return self.say(frame, text, out),
+            Some(Fate::Drop) => {
+                self.dropped += u32::from(block.does == BlockStep::Open);
+                return;
+            }
+            _ => {}
+        }
+        let claimed = block.index.and_then(|index| index.of(data).parse().ok());
+        let opens = (block.does == BlockStep::Open).then(|| self.claim(claimed));
+        let Some(number) = self.number(block.slot, block.does, opens, call.is_some()) else {
+            return;
+        };
+        let mut edits = Edits::default();
+        if let Some(index) = block.index.filter(|index| !is_number(index.of(data), number)) {
+            edits.replace(index, number.to_string());
+        }
+        leave(frame, data, reading, edits, out);
+        if let Some(Fate::Whole(call)) = fate {
+            let input = quote(&call.arguments);
+            let delta = format!(
+                "{{\"contentBlockIndex\":{number},\"delta\":{{\"toolUse\":{{\"input\":{input}}}}}}}"
+            );
+            self.event(frame, "contentBlockDelta", &delta, out);
+        }
+    }
+
+    /// Says `text` in a block of its own.
+    fn say(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let number = self.left;
+        self.left += 1;
+        let text = quote(text);
+        let delta = format!("{{\"contentBlockIndex\":{number},\"delta\":{{\"text\":{text}}}}}");
+        self.event(frame, "contentBlockDelta", &delta, out);
+        self.stop(frame, number, out);
+    }
+
+    fn stop(&self, frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+        let stop = format!("{{\"contentBlockIndex\":{number}}}");
+        self.event(frame, "contentBlockStop", &stop, out);
+    }
+
+    fn event(&self, frame: &Frame<'_>, name: &str, data: &str, out: &mut Vec<u8>) {
+        match self.names {
+            Names::OfEvents => frame.another(Some(name), data, out),
+            Names::OfKeys => frame.another(None, &format!("{{\"{name}\":{data}}}"), out),
+        }
+    }
+
+    /// The index for a block that begins. Models leave holes of their own, which stay; what was
+    /// left out leaves none.
+    fn claim(&mut self, claimed: Option<u32>) -> u32 {
+        let moved = claimed.and_then(|claimed| claimed.checked_sub(self.dropped));
+        let number = moved.unwrap_or(self.left).max(self.left);
+        self.left = number.saturating_add(1);
+        number
+    }
+
+    /// The index a block's event leaves under.
+    fn number(
+        &mut self,
+        slot: Slot,
+        does: BlockStep,
+        opens: Option<u32>,
+        is_call: bool,
+    ) -> Option<u32> {
+        let place = self.open.iter().position(|(open, _)| *open == slot);
+        match does {
+            BlockStep::Open => {
+                self.open.push((slot, opens?));
+                if is_call {
+                    self.open_call = Some(slot);
+                }
+                opens
+            }
+            BlockStep::Add => self.open.get(place?).map(|(_, number)| *number),
+            BlockStep::Close => {
+                if self.open_call == Some(slot) {
+                    self.open_call = None;
+                }
+                Some(self.open.swap_remove(place?).1)
+            }
+        }
+    }
+}
+
+/// Edits the blocks of a whole answer.
+fn edit_blocks(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
+    let Some(content) = reading.content else { return };
+    let blocks = elements(data, content);
+    let fate_at = |span: Span| {
+        let is_here = |part: &Part| is_call(part) && part.at.start == span.start;
+        let place = reading.parts.iter().position(is_here)?;
+        fates.get(place)
+    };
+    let gone = |place: usize| {
+        blocks.get(place).is_some_and(|span| matches!(fate_at(*span), Some(Fate::Drop)))
+    };
+    for span in &blocks {
+        match fate_at(*span) {
+            Some(Fate::Notice(text)) => edits.replace(*span, text_block(text)),
+            Some(Fate::Whole(call)) => edits.append(input_edits(data, *span, &call.arguments)),
+            _ => {}
+        }
+    }
+    edits.remove(&blocks, gone);
+    let left = (0..blocks.len()).filter(|place| !gone(*place)).count();
+    for (part, fate) in reading.parts.iter().zip(fates) {
+        if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
+            let comma = if left > 0 { "," } else { "" };
+            edits.insert(content.end - 1, format!("{comma}{}", text_block(text)));
+        }
+    }
+}
+
+/// Other arguments for the call in the block at `block`.
+fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
+    let mut edits = Edits::default();
+    let call = crate::json::members(data, block).into_iter().find(|m| is_object(m.value.of(data)));
+    if let Some(call) = call.map(|member| member.value) {
+        match member(data, call, "input") {
+            Some(input) => edits.replace(input, arguments),
+            None => edits.insert(call.start + 1, format!("\"input\":{arguments},")),
+        }
+    }
+    edits
+}
+
+fn is_object(text: &str) -> bool {
+    text.starts_with('{')
+}
+
+/// A removed call as the provider knows it.
+pub(crate) fn original(opened: Option<&str>, call: &Canonical) -> String {
+    let opened = opened.unwrap_or("{}");
+    // Anything but one strict document could add members of its own.
+    let arguments = match Value::parse(&call.arguments) {
+        Ok(_) => call.arguments.as_str(),
+        Err(_) => "{}",
+    };
+    let mut edits = Edits::default();
+    match member(opened, document(opened), "input") {
+        Some(input) => edits.replace(input, arguments),
+        None => edits.insert(document(opened).end - 1, format!(",\"input\":{arguments}")),
+    }
+    format!("{{\"toolUse\":{}}}", edits.apply(opened))
+}
+
+fn text_block(text: &str) -> String {
+    format!("{{\"text\":{}}}", quote(text))
+}
+
+/// Whether the part is a call in its proper place.
+fn is_call(part: &Part) -> bool {
+    match &part.what {
+        What::Piece(piece) => piece.carrier == Carrier::Listed,
+        What::End(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether the index says `number` to every client.
+fn is_number(text: &str, number: u32) -> bool {
+    text.parse() == Ok(number) || text.parse() == Ok(f64::from(number))
+}

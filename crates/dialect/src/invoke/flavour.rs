@@ -1,0 +1,73 @@
+//! Which model's API a document is of.
+
+use callgate_call::json::{Kind, Reader as Json};
+
+use crate::converse;
+use crate::event::Unreadable;
+use crate::speaker::{Read, Write};
+use crate::{anthropic, openai_chat};
+
+/// A model's own API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flavour {
+    /// Anthropic Messages.
+    Anthropic,
+    /// Converse, its events named by a key.
+    Nova,
+    /// Chat Completions.
+    Chat,
+    /// Text, and nothing that could be a call.
+    Plain,
+}
+
+impl Flavour {
+    /// The API a chunk or a whole body is of. What could be two is none.
+    pub(super) fn of(data: &str) -> Result<Self, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let mut json = Json::new(data);
+        let mut found = None;
+        let mut object = json.object()?;
+        while let Some(key) = object.next(&mut json)? {
+            let kind = json.kind()?;
+            json.skip()?;
+            let key = key.decode()?;
+            let is = |word: &str| key.eq_ignore_ascii_case(word);
+            let flavour = if is("type") && kind == Kind::String {
+                Self::Anthropic
+            } else if is("choices") {
+                Self::Chat
+            } else if is("output") || converse::read::EVENTS.iter().any(|event| is(event)) {
+                Self::Nova
+            } else {
+                continue;
+            };
+            if found.replace(flavour).is_some_and(|before| before != flavour) {
+                return Err(Unreadable::Ambiguous("it is in the shape of two APIs"));
+            }
+        }
+        json.end()?;
+        Ok(found.unwrap_or(Self::Plain))
+    }
+
+    pub(super) fn reader(self, max_calls: usize) -> Box<dyn Read> {
+        match self {
+            Self::Anthropic => (anthropic::SPEAKER.reader)(max_calls),
+            Self::Nova => {
+                Box::new(converse::read::Reader::new(converse::read::Names::OfKeys, max_calls))
+            }
+            Self::Chat => (openai_chat::SPEAKER.reader)(max_calls),
+            Self::Plain => Box::new(super::plain::Reader::default()),
+        }
+    }
+
+    pub(super) fn writer(self) -> Box<dyn Write> {
+        match self {
+            Self::Anthropic => (anthropic::SPEAKER.writer)(),
+            Self::Nova => Box::new(converse::write::Writer::new(converse::read::Names::OfKeys)),
+            Self::Chat => (openai_chat::SPEAKER.writer)(),
+            Self::Plain => Box::new(super::plain::Writer),
+        }
+    }
+}

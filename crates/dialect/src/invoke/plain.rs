@@ -1,0 +1,157 @@
+//! Models that say text and nothing else: Titan, Llama, older Mistral, embeddings.
+//!
+//! What looks like a call is judged; what is under a key for calls, in no shape that is known, is
+//! refused.
+
+use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_wire::Frame;
+
+use crate::event::{
+    ArgumentsPiece, Carrier, Fate, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
+};
+use crate::json::{Edits, Stray, document, inside, skip_looking_for_calls};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::{Read, Write};
+
+/// Reads the chunks of one response.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    strays: Slot,
+    has_spoken: bool,
+}
+
+/// Keys under which models put calls.
+const CALLS: [&str; 7] = [
+    "tool_calls",
+    "toolCalls",
+    "tool_call",
+    "toolUse",
+    "tool_use",
+    "function_call",
+    "functionCall",
+];
+
+/// Keys under which models put their text.
+const TEXTS: [&str; 4] = ["outputText", "generation", "completion", "text"];
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if holds_call_key(&mut Json::new(data), data)? {
+            return Err(Unreadable::Ambiguous("a call in a shape that is not known"));
+        }
+        let mut reading = Reading { order: Order::Lane(0), ..Reading::default() };
+        let mut strays = Vec::new();
+        let mut json = Json::new(data);
+        let mut object = json.object()?;
+        while let Some(key) = object.next(&mut json)? {
+            let is_text = TEXTS.iter().any(|text| key.is(text));
+            if is_text && json.kind()? == Kind::String {
+                let text = json.string()?;
+                reading.text = (!text.is_empty()).then(|| inside(&text));
+                continue;
+            }
+            skip_looking_for_calls(&mut json, &mut strays)?;
+        }
+        json.end()?;
+        self.has_spoken = true;
+        for stray in &strays {
+            reading.parts.push(self.stray_part(stray, data)?);
+        }
+        Ok(reading)
+    }
+
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        let mut reading = self.read(None, data)?;
+        reading.order = Order::Stream;
+        if let Some(at) = reading.text.take() {
+            reading.parts.push(Part { lane: 0, at, what: What::Text });
+        }
+        let what = What::Finish(Finish { says_calls: false });
+        reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        Ok(reading)
+    }
+
+    fn contain(&mut self) -> bool {
+        false
+    }
+}
+
+impl Reader {
+    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let slot = self.strays;
+        self.strays += 1;
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let piece = Piece {
+            slot,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: 0, at: document(data), what: What::Piece(piece) })
+    }
+}
+
+/// Whether a key for calls stands anywhere in the next value, with something under it.
+fn holds_call_key(json: &mut Json<'_>, data: &str) -> Result<bool, Unreadable> {
+    let mut holds = false;
+    match json.kind()? {
+        Kind::Object => {
+            let mut object = json.object()?;
+            while let Some(key) = object.next(json)? {
+                json.kind()?;
+                let start = json.position();
+                holds |= holds_call_key(json, data)?;
+                let value = Span { start, end: json.position() };
+                let key = key.decode()?;
+                let is_call = CALLS.iter().any(|call| call.eq_ignore_ascii_case(&key));
+                holds |= is_call && says_something(value.of(data));
+            }
+        }
+        Kind::Array => {
+            let mut array = json.array()?;
+            while array.next(json)? {
+                holds |= holds_call_key(json, data)?;
+            }
+        }
+        _ => {
+            json.skip()?;
+        }
+    }
+    Ok(holds)
+}
+
+fn says_something(value: &str) -> bool {
+    let inside = value.trim_matches(['[', ']', '{', '}']).trim();
+    !inside.is_empty() && inside != "null"
+}
+
+/// Writes the chunks of one response: as they came, or not at all.
+#[derive(Debug)]
+pub(super) struct Writer;
+
+impl Write for Writer {
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if !stray_is_denied(reading, fates) {
+            leave(frame, data, reading, Edits::default(), out);
+        }
+    }
+
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        let denied = stray_is_denied(reading, fates);
+        (!denied).then(|| finish_body(data, reading, Edits::default()))
+    }
+}

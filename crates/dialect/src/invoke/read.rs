@@ -1,0 +1,73 @@
+//! Chunks of InvokeModelWithResponseStream, and whole bodies, read as the model's own API.
+
+use callgate_call::json::Span;
+
+use super::flavour::Flavour;
+use crate::event::{Order, Reading, Unreadable};
+use crate::speaker::Read;
+
+/// Reads the chunks of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    max_calls: usize,
+    /// What the response turned out to be.
+    inner: Option<(Flavour, Box<dyn Read>)>,
+    has_failed: bool,
+}
+
+impl Reader {
+    /// A reader at the start of a response.
+    pub(super) fn new(max_calls: usize) -> Self {
+        Self { max_calls, inner: None, has_failed: false }
+    }
+
+    /// The reader of the API that `data` is of. It is the same for a whole response.
+    fn inner(&mut self, data: &str) -> Result<&mut dyn Read, Unreadable> {
+        let flavour = Flavour::of(data)?;
+        let max_calls = self.max_calls;
+        let (settled, reader) =
+            self.inner.get_or_insert_with(|| (flavour, flavour.reader(max_calls)));
+        match *settled == flavour {
+            true => Ok(reader.as_mut()),
+            false => Err(Unreadable::Foreign),
+        }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_failed || self.inner.as_ref().is_some_and(|(_, inner)| inner.has_spoken())
+    }
+
+    fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        match event {
+            Some(b"chunk") => {}
+            Some(name) if name.ends_with(b"Exception") => {
+                self.has_failed = true;
+                return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
+            }
+            _ => return Err(Unreadable::Foreign),
+        }
+        let mut reading = self.inner(data)?.read(None, data)?;
+        // There are no names here, and clients need none.
+        reading.rename = None;
+        Ok(reading)
+    }
+
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        let mut reading = self.inner(data)?.read_body(data)?;
+        reading.rename = None;
+        Ok(reading)
+    }
+
+    fn texts(&self, data: &str) -> Vec<Span> {
+        self.inner.as_ref().map(|(_, inner)| inner.texts(data)).unwrap_or_default()
+    }
+
+    fn contain(&mut self) -> bool {
+        self.inner.as_mut().is_some_and(|(_, inner)| inner.contain())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! What leaves of InvokeModel: written as the model's own API, in the same envelope.
+
+use callgate_wire::Frame;
+
+use super::flavour::Flavour;
+use crate::event::{Fate, Reading, Slot};
+use crate::json::Edits;
+use crate::leave::leave;
+use crate::speaker::Write;
+
+/// Writes the chunks of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    inner: Option<Box<dyn Write>>,
+}
+
+impl Writer {
+    /// The writer of the API that `data` is of: the reader has made sure that it is always the
+    /// same.
+    fn inner(&mut self, data: &str) -> &mut dyn Write {
+        let flavour = || Flavour::of(data).unwrap_or(Flavour::Plain);
+        self.inner.get_or_insert_with(|| flavour().writer()).as_mut()
+    }
+}
+
+impl Write for Writer {
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        match &self.inner {
+            Some(inner) => inner.leaves_as_it_came(reading, data),
+            None => reading.block.is_none(),
+        }
+    }
+
+    fn is_out(&self, slot: Slot) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.is_out(slot))
+    }
+
+    fn open_call(&self) -> Option<Slot> {
+        self.inner.as_ref()?.open_call()
+    }
+
+    fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        if let Some(inner) = &mut self.inner {
+            inner.close_call(frame, out);
+        }
+    }
+
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        match frame.event() == Some(b"chunk") {
+            true => self.inner(data).write(frame, data, reading, fates, out),
+            // An exception is no part of the model's API.
+            false => leave(frame, data, reading, Edits::default(), out),
+        }
+    }
+
+    fn text_ahead(&self, data: &str) -> Option<String> {
+        self.inner.as_ref()?.text_ahead(data)
+    }
+
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        self.inner(data).write_body(data, reading, fates)
+    }
+}
