@@ -87,7 +87,7 @@ fn tricky() -> impl Strategy<Value = String> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 1500,
+        cases: 400,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -70,7 +70,12 @@ fn recall_and_precision_of_each_detector() {
             let mut dice = Dice::new(seed as u64 + 1);
             let (lead, secret) =
                 plant(detector.name, &mut dice).unwrap_or_else(|| panic!("no {}", detector.name));
-            let after = if detector.name == "url_password" { "@db:5432/x" } else { "" };
+            let after = match (detector.name, lead.chars().last()) {
+                ("url_password", _) => "@db:5432/x",
+                (_, Some('"')) => "\"",
+                (_, Some('\'')) => "'",
+                _ => "",
+            };
             let text = place.replace('@', &format!("{lead}{secret}{after}"));
             let start = text.find(&secret).unwrap();
             judge(&set, &text, start..start + secret.len(), &detector, &mut scores);

@@ -19,7 +19,7 @@ use std::thread;
 
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
-use callgate_policy::Policies;
+use callgate_policy::{Direction, Policies};
 use callgate_testkit::clients::{self, Call};
 use callgate_testkit::corpus;
 use callgate_testkit::drive::{self, Run};
@@ -27,6 +27,7 @@ use callgate_testkit::made::{self, Called, Said};
 use callgate_testkit::shapes::{self, Shape};
 use callgate_testkit::table;
 use callgate_wire::Framing;
+use serde_json::Value;
 
 /// Cuts of a body in two, beside whole and byte by byte.
 const CUTS: usize = 6;
@@ -38,10 +39,19 @@ enum Verdict {
     DenyName,
     DenyArguments,
     Silent,
+    Sanitize,
+    Block,
 }
 
 impl Verdict {
-    const ALL: [Self; 4] = [Self::Allow, Self::DenyName, Self::DenyArguments, Self::Silent];
+    const ALL: [Self; 6] = [
+        Self::Allow,
+        Self::DenyName,
+        Self::DenyArguments,
+        Self::Silent,
+        Self::Sanitize,
+        Self::Block,
+    ];
 
     fn title(self) -> &'static str {
         match self {
@@ -49,15 +59,20 @@ impl Verdict {
             Self::DenyName => "deny by name",
             Self::DenyArguments => "deny by arguments",
             Self::Silent => "deny silently",
+            Self::Sanitize => "sanitize",
+            Self::Block => "block",
         }
     }
 
-    /// What decides so about calls of these names. `None`: nothing can, for there are none.
-    fn policies(self, names: &[&str]) -> Option<Policies> {
+    /// What decides so about a body. `None`: nothing can, for there is nothing of the kind in it.
+    fn policies(self, body: &Body) -> Option<Policies> {
+        let names: Vec<&str> = body.names.iter().map(String::as_str).collect();
         match self {
             Self::Allow => Some(drive::allow_all_held()),
             Self::DenyArguments => Some(drive::deny_all_by_arguments()),
-            Self::DenyName | Self::Silent => (!names.is_empty()).then(|| drive::deny_names(names)),
+            Self::DenyName | Self::Silent => (!names.is_empty()).then(|| drive::deny_names(&names)),
+            Self::Sanitize => body.is_made.then(|| drive::policies(SANITIZE)),
+            Self::Block => body.is_made.then(|| drive::policies(BLOCK)),
         }
     }
 
@@ -65,25 +80,75 @@ impl Verdict {
         if self == Self::Silent { OnDeny::Silent } else { OnDeny::Explain }
     }
 
-    /// The calls that a client sees and should not.
-    fn leaks(self, dialect: Dialect, run: &Run) -> Vec<(&'static str, Call)> {
-        let seen = clients::readings(dialect, &run.out).into_iter();
-        let seen =
-            seen.flat_map(|(client, calls)| calls.into_iter().map(move |call| (client, call)));
-        let is_leak = |(_, (name, _)): &(&str, Call)| match self {
-            // Somebody must have been asked about it, perhaps under the name of its server. Pieces
-            // that some readers take for calls have no name.
-            Self::Allow => {
-                let asked = |(judged, _, allowed): &(String, String, bool)| {
-                    *allowed && judged.ends_with(name)
-                };
-                !name.is_empty() && !run.judged.iter().any(asked)
+    /// What a client sees and should not.
+    fn leaks(self, dialect: Dialect, run: &Run) -> Vec<String> {
+        let seen = clients::readings(dialect, &run.out);
+        let calls =
+            seen.iter().flat_map(|(client, calls)| calls.iter().map(move |call| (client, call)));
+        let told = |(client, call): (&&str, &Call)| format!("{client} sees {call:?}");
+        match self {
+            Self::Allow => calls.filter(|(_, call)| !was_asked(run, call)).map(told).collect(),
+            Self::DenyName | Self::DenyArguments | Self::Silent => calls.map(told).collect(),
+            Self::Sanitize => {
+                let mut leaks = lost(&seen);
+                leaks.extend(said_in(dialect, run, ADDRESS));
+                leaks
             }
-            _ => true,
-        };
-        seen.filter(is_leak).collect()
+            Self::Block => {
+                let mut leaks: Vec<String> = calls.map(told).collect();
+                leaks.extend(said_in(dialect, run, WORD));
+                leaks
+            }
+        }
     }
 }
+
+/// Whether somebody was asked about a call, perhaps under the name of its server too. Pieces that
+/// some readers take for calls have no name.
+fn was_asked(run: &Run, (name, _): &Call) -> bool {
+    name.is_empty()
+        || run.judged.iter().any(|(judged, _, allowed)| *allowed && judged.ends_with(name))
+}
+
+/// Who lost a call that should only have lost a part of its arguments.
+fn lost(seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
+    let mut lost = Vec::new();
+    for (client, calls) in seen {
+        let is_there = |name: &str| calls.iter().any(|(seen, _)| seen == name);
+        if !(is_there("send") && is_there("send_all")) {
+            lost.push(format!("{client} lost a call: {calls:?}"));
+        }
+    }
+    lost
+}
+
+/// Whether a text left: in one frame, or in pieces of many.
+fn said_in(dialect: Dialect, run: &Run, text: &str) -> Option<String> {
+    let mut strings = BTreeMap::new();
+    for data in shapes::frames(dialect, &run.out) {
+        collect("", &serde_json::from_slice(&data).unwrap_or_default(), &mut strings);
+    }
+    strings.values().any(|said: &String| said.contains(text)).then(|| format!("`{text}` left"))
+}
+
+/// Every string under a key, one behind the other.
+fn collect(key: &str, value: &Value, strings: &mut BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => strings.entry(key.to_owned()).or_default().push_str(text),
+        Value::Array(list) => list.iter().for_each(|value| collect(key, value, strings)),
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| collect(key, value, strings));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What must not leave: in the arguments of a call, and in the text.
+const ADDRESS: &str = "jane@example.com";
+const WORD: &str = "xyzzy";
+
+const SANITIZE: &str = "policy: sanitize\nrules:\n  - { id: no-address, verdict: sanitize, sanitize: { detectors: [email] } }\n";
+const BLOCK: &str = "policy: block\nrules: []\ntext:\n  - { id: no-word, in: [response], keywords: [xyzzy], verdict: block, reason: not said here }\n";
 
 /// What a row of the table counts.
 #[derive(Debug, Default, Clone)]
@@ -125,6 +190,8 @@ struct Body {
     bytes: Vec<u8>,
     /// Every name under which some client may see a call in it.
     names: Vec<String>,
+    /// Whether it says what [`SAID`] says.
+    is_made: bool,
 }
 
 impl Body {
@@ -132,7 +199,8 @@ impl Body {
         let bytes = shape.of(dialect, told)?;
         // Behind its end a stream may have other names: readers join them.
         let names = names(dialect, &[told, &bytes]);
-        Some(Self { name: format!("{name} {shape:?}"), dialect, bytes, names })
+        let is_made = name.contains("made") && shape != Shape::Twice;
+        Some(Self { name: format!("{name} {shape:?}"), dialect, bytes, names, is_made })
     }
 }
 
@@ -155,7 +223,7 @@ fn bodies() -> Vec<Body> {
 
 /// Two calls behind a text.
 const SAID: Said<'_> = Said {
-    text: "I send two letters.",
+    text: "I send two letters about xyzzy, and say so.",
     calls: &[
         Called { id: "call_1", name: "send", arguments: r#"{"to":"jane@example.com","n":1}"# },
         Called {
@@ -181,16 +249,16 @@ fn fill<'a>(bodies: impl Iterator<Item = &'a Body>) -> Rows {
 
 /// Runs a body under a verdict in every cutting, and counts.
 fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
-    let names: Vec<&str> = body.names.iter().map(String::as_str).collect();
-    let Some(policies) = verdict.policies(&names) else { return };
+    let Some(policies) = verdict.policies(body) else { return };
     for chunks in drive::cuttings(&body.bytes, cuts(&body.bytes)) {
         let first = chunks[0].len();
-        let settings = drive::settings(verdict.on_deny());
+        let mut settings = drive::settings(verdict.on_deny());
+        settings.text = policies.text_guard(Direction::Response);
         let run = drive::run(body.dialect, settings, &policies, chunks);
         *row.runs.entry(verdict).or_default() += 1;
-        for (client, call) in verdict.leaks(body.dialect, &run) {
+        for leak in verdict.leaks(body.dialect, &run) {
             let (name, verdict) = (&body.name, verdict.title());
-            row.leaks.push(format!("{name}, {verdict}, cut at {first}: {client} sees {call:?}"));
+            row.leaks.push(format!("{name}, {verdict}, cut at {first}: {leak}"));
         }
     }
 }

@@ -244,7 +244,7 @@ fn a_cut_discards_held_calls() {
     let call = json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{\"a\":"}}]});
     let body = [
         chunk(&call, &Value::Null),
-        chunk(&json!({"content":"xyzzy"}), &Value::Null),
+        chunk(&json!({"content":"xyzzy now"}), &Value::Null),
         chunk(&json!({"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}), &Value::Null),
         chunk(&json!({}), &json!("tool_calls")),
     ]

@@ -18,6 +18,7 @@ mod dialects;
 mod failures;
 mod framing;
 mod google;
+mod guardrails;
 mod headers;
 mod http2;
 mod inbound;

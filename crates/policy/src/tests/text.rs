@@ -193,3 +193,25 @@ fn what_is_wrong_with_a_rule_that_sanitizes() {
     }
     assert_eq!(problems("policy: x\ndefault: sanitize")[0].message, "unknown default `sanitize`");
 }
+
+#[test]
+fn a_rule_that_adds_nothing_is_a_warning() {
+    let warned = |lines: &[&str]| -> Vec<String> {
+        let warnings = compile(&[&policy("test", lines)]).1;
+        warnings.into_iter().map(|warning| warning.0.message).collect()
+    };
+    let block = "id: a, detect: [email, card], verdict: block";
+    assert_eq!(
+        warned(&[block, "id: b, in: request, detect: card, verdict: mask"]),
+        ["text rule `b` adds nothing: `a` finds the same"]
+    );
+    assert_eq!(
+        warned(&["id: a, keywords: x, verdict: mask", "id: b, keywords: x, verdict: mask"]),
+        ["text rule `b` adds nothing: `a` finds the same"]
+    );
+    assert!(warned(&[block, "id: b, detect: [card, iban], verdict: mask"]).is_empty());
+    assert!(
+        warned(&[&format!("{block}, mode: shadow"), "id: b, detect: card, verdict: mask"])
+            .is_empty()
+    );
+}
