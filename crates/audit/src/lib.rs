@@ -93,7 +93,8 @@ pub use query::{Filter, Order};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use record::{
-    Action, Hit, Kind, ParseIdError, Principal, Record, RecordId, Timing, Tokens, Tool, Verdict,
+    Action, Guardrail, Hit, Kind, ParseIdError, Principal, Record, RecordId, Timing, Tokens, Tool,
+    Verdict,
 };
 pub use removed::RemovedEntry;
 pub use settings::{Durability, Location, Retention, Settings};

@@ -98,8 +98,8 @@ impl<'a> Compiled<'a> {
 
 fn has_rule(record: &Record, rule: &str) -> bool {
     let Some(verdict) = &record.verdict else { return false };
-    let beside = verdict.audits.iter().chain(&verdict.shadows).map(|hit| &hit.rule);
-    beside.chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
+    let beside = verdict.audits.iter().chain(&verdict.shadows).chain(&verdict.sanitized);
+    beside.map(|hit| &hit.rule).chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
 }
 
 fn matches(pattern: &Option<GlobMatcher>, text: Option<&str>) -> bool {

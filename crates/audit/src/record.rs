@@ -44,6 +44,9 @@ pub struct Record {
     /// What was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// What a rule about text found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guardrail: Option<Guardrail>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -80,6 +83,7 @@ impl Record {
             model: None,
             tool: None,
             verdict: None,
+            guardrail: None,
             timing: Timing::default(),
             tokens: Tokens::default(),
             stop_reason: None,
@@ -168,6 +172,12 @@ pub struct Verdict {
     /// Audit rules that matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<Hit>,
+    /// Rules that took something out of the arguments: the call left with others than it came with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sanitized: Vec<Hit>,
+    /// What they took out: the names of the detectors that found it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<String>,
 }
 
 impl Verdict {
@@ -182,8 +192,21 @@ impl Verdict {
             uncovered: false,
             shadows: Vec::new(),
             audits: Vec::new(),
+            sanitized: Vec::new(),
+            replaced: Vec::new(),
         }
     }
+}
+
+/// What a rule about text found, never the text itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guardrail {
+    /// What became of it: `block`, `mask` or `audit`.
+    pub action: String,
+    /// What it was: a detector's name, or the rule's id.
+    pub kind: String,
+    /// Where it stood: in the `request` or in the `response`.
+    pub direction: String,
 }
 
 /// A rule that matched beside the decision.

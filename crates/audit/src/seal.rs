@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Hit, Kind, Record, Tool, Verdict};
+use crate::record::{Guardrail, Hit, Kind, Record, Tool, Verdict};
 
 use crate::stored::InputProof;
 
@@ -40,6 +40,9 @@ impl Sealed {
         let input = record.tool.as_mut().and_then(seal_tool);
         if let Some(verdict) = &mut record.verdict {
             seal_verdict(verdict);
+        }
+        if let Some(Guardrail { kind, .. }) = &mut record.guardrail {
+            clip(kind, MAX_WORD);
         }
         seal_names(&mut record);
         record.detail = record.detail.take().map(|text| prose(&text));
@@ -100,7 +103,7 @@ fn seal_verdict(verdict: &mut Verdict) {
     verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
     verdict.reason = verdict.reason.take().map(|text| prose(&text));
     verdict.hint = verdict.hint.take().map(|text| prose(&text));
-    for hits in [&mut verdict.shadows, &mut verdict.audits] {
+    for hits in [&mut verdict.shadows, &mut verdict.audits, &mut verdict.sanitized] {
         hits.truncate(MAX_HITS);
         hits.iter_mut().for_each(seal_hit);
     }

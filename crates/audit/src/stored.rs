@@ -56,6 +56,7 @@ impl Stored {
         put("model", json!(record.model));
         put("tool", self.tool());
         put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
+        put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
         put("timing", object(&record.timing));
         put("tokens", object(&record.tokens));
         put("stop_reason", json!(record.stop_reason));

@@ -313,6 +313,15 @@ pub(crate) enum Policy {
         json: bool,
     },
 
+    /// List what can be detected: secrets, personal data.
+    ///
+    /// A rule names a detector, or all of a group with the group's word.
+    Detectors {
+        /// Print one JSON object a detector.
+        #[arg(long)]
+        json: bool,
+    },
+
     /// List the rules.
     List {
         /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.

@@ -3,7 +3,9 @@
 use callgate_call::ToolCall;
 use callgate_decide::{Buckets, now};
 use callgate_gate::Answer;
-use callgate_policy::{Denial, Judgement, LimitFacts, NameJudgement, Policies, RuleExplanation};
+use callgate_policy::{
+    Denial, Direction, Judgement, LimitFacts, NameJudgement, Policies, RuleExplanation, TextGuard,
+};
 
 /// The policies of this run, and the buckets of their limits.
 #[derive(Debug)]
@@ -15,6 +17,11 @@ pub(crate) struct Judge {
 impl Judge {
     pub(crate) fn new(policies: Policies) -> Self {
         Self { policies, buckets: Buckets::default() }
+    }
+
+    /// What the policies say about what a response says.
+    pub(crate) fn text_guard(&self) -> Option<TextGuard> {
+        self.policies.text_guard(Direction::Response)
     }
 
     /// Judges by name alone. A call that a limit counts is asked about again, whole: it must be

@@ -59,8 +59,12 @@ impl Filters {
 /// A screenful or two, where nobody said how many.
 pub(crate) const DEFAULT_LIMIT: usize = 50;
 
-/// `allow`, `audit`, `deny` or `unjudged`; empty for what is no call.
-pub(crate) fn verdict(stored: &Stored) -> &'static str {
+/// `allow`, `audit`, `deny` or `unjudged`; for text also `mask` and `block`; empty for what was
+/// not decided.
+pub(crate) fn verdict(stored: &Stored) -> &str {
+    if let Some(found) = &stored.record.guardrail {
+        return &found.action;
+    }
     stored.record.verdict.as_ref().map_or("", |verdict| verdict.action.as_str())
 }
 
@@ -91,10 +95,15 @@ pub(crate) fn input(stored: &Stored) -> String {
     input.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why, or what happened.
-pub(crate) fn why(stored: &Stored) -> &str {
+/// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
+pub(crate) fn why(stored: &Stored) -> String {
     let reason = stored.record.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref());
-    reason.or(stored.record.detail.as_deref()).unwrap_or_default()
+    let why = reason.or(stored.record.detail.as_deref()).unwrap_or_default();
+    let why = why.lines().next().unwrap_or_default();
+    match &stored.record.guardrail {
+        Some(found) => format!("{} in the {}: {why}", found.kind, found.direction),
+        None => why.to_owned(),
+    }
 }
 
 /// Enough of an id to name it: its time, and bits that differ within a millisecond.

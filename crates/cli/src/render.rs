@@ -167,6 +167,10 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
         row(&mut text, "matched", &format!("{path} = {value}"));
     }
     hits(&mut text, "decided", &judgement.deciding);
+    hits(&mut text, "rewrites", &judgement.sanitizers);
+    if let Some(rewritten) = judgement.rewritten() {
+        row(&mut text, "output", &printable(rewritten));
+    }
     hits(&mut text, "audits", &judgement.audits);
     hits(&mut text, "shadows", &judgement.shadows);
     for error in &judgement.errors {

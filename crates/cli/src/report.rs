@@ -2,7 +2,7 @@
 
 use callgate_call::{Form, ToolCall};
 use callgate_gate::RemovedCall;
-use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit};
+use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -54,6 +54,32 @@ impl<'a> Removed<'a> {
     }
 }
 
+/// A line of `filter --json` about what a text rule found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Guardrail<'a> {
+    event: &'static str,
+    action: &'static str,
+    kind: &'a str,
+    policy: &'a str,
+    rule: &'a str,
+    reason: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> Guardrail<'a> {
+    pub(crate) fn of(hit: &'a TextHit) -> Self {
+        Self {
+            event: "guardrail",
+            action: hit.action.as_str(),
+            kind: &hit.kind,
+            policy: &hit.policy,
+            rule: &hit.rule,
+            reason: &hit.reason,
+            hint: hit.hint.as_deref(),
+        }
+    }
+}
+
 /// One line of `check --json` and `check --jsonl`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Checked<'a> {
@@ -88,6 +114,11 @@ pub(crate) struct Judged<'a> {
     uncovered: bool,
     matched: Option<Argument<'a>>,
     deciding: Vec<Hit<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sanitizers: Vec<Hit<'a>>,
+    /// The arguments with which the call passes, if not with its own. Free text is a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewritten: Option<Box<RawValue>>,
     audits: Vec<Hit<'a>>,
     shadows: Vec<Hit<'a>>,
     errors: Vec<Unknown<'a>>,
@@ -127,6 +158,10 @@ impl<'a> Judged<'a> {
             uncovered: judgement.uncovered,
             matched: judgement.matched.as_ref().map(Argument::of),
             deciding: judgement.deciding.iter().map(Hit::of).collect(),
+            sanitizers: judgement.sanitizers.iter().map(Hit::of).collect(),
+            rewritten: judgement
+                .rewritten()
+                .and_then(|text| raw(text).or_else(|| raw(&callgate_call::json::quote(text)))),
             audits: judgement.audits.iter().map(Hit::of).collect(),
             shadows: judgement.shadows.iter().map(Hit::of).collect(),
             errors: judgement.errors.iter().map(Unknown::of).collect(),

@@ -384,6 +384,16 @@ fn the_policy_reference_is_complete() {
         ("Keys of a limit", format!("{rule}    limit: {{ qqqqqqqq: 1 }}\n")),
         ("Keys of `who`", format!("{rule}    who: {{ qqqqqqqq: 1 }}\n")),
         ("Keys of an example", format!("{rule}    examples: {{ match: [{{ qqqqqqqq: 1 }}] }}\n")),
+        (
+            "Keys of `sanitize`",
+            "policy: p\nrules:\n  - { id: a, verdict: sanitize, sanitize: { detectors: secret, qqqqqqqq: 1 } }\n"
+                .to_owned(),
+        ),
+        (
+            "Keys of a text rule",
+            "policy: p\ntext:\n  - { id: a, detect: secret, verdict: mask, qqqqqqqq: 1 }\n"
+                .to_owned(),
+        ),
         ("Verdicts", "policy: p\nrules:\n  - { id: a, verdict: qqqqqqqq }\n".to_owned()),
         ("Surfaces", format!("{rule}    surface: qqqqqqqq\n")),
         ("Kinds of tools", format!("{rule}    tool: '@qqqqqqqq'\n")),

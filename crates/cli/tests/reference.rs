@@ -43,6 +43,27 @@ fn config() {
     compare("config.md", &callgate_config::reference());
 }
 
+#[test]
+fn detectors() {
+    let mut page = String::from(
+        "# Detectors\n\n\
+         Generated from `callgate policy detectors`. A rule names one, or all of a group by the \
+         group's word: [policies](policy.md), [guide](../guide/guarding-data.md). How much of what is \
+         there each of them finds, and how much of what it finds is there, is measured by \
+         `cargo test -p callgate-scan --test precision -- --nocapture`.\n\n\
+         | detector | group | finds |\n|---|---|---|\n",
+    );
+    for detector in callgate_scan::detectors() {
+        let group = match detector.group {
+            callgate_scan::Group::Secret => "`secret`",
+            callgate_scan::Group::Personal => "`personal`",
+            callgate_scan::Group::Alone => "none",
+        };
+        writeln!(page, "| `{}` | {group} | {} |", detector.name, detector.what).unwrap();
+    }
+    compare("detectors.md", &page);
+}
+
 /// One section a command, its subcommands behind it.
 fn describe(path: &[&str], page: &mut String) {
     let help = help(path);

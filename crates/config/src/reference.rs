@@ -33,7 +33,7 @@ Every setting is optional, and paths are relative to the folder of the file. `$N
 const FOOT: &str = "
 ## A policy in the same file
 
-The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`) may stand beside the settings: then that policy is the one in force. \
+The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may stand beside the settings: then that policy is the one in force. \
 With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
 
 ## Changes while the gateway runs

@@ -106,7 +106,7 @@ fn kind(field: &Field) -> Value {
 }
 
 /// The keys of a policy, as far as a schema helps: `callgate policy check` knows the rest.
-fn policy_properties() -> [(&'static str, Value); 5] {
+fn policy_properties() -> [(&'static str, Value); 6] {
     let verdict = || json!({ "enum": ["allow", "audit", "deny"] });
     [
         ("policy", json!({ "type": "string", "description": "The policy's name." })),
@@ -114,6 +114,7 @@ fn policy_properties() -> [(&'static str, Value); 5] {
         ("default", verdict()),
         ("defaults", json!({ "type": "object", "additionalProperties": verdict() })),
         ("rules", json!({ "type": "array", "items": { "$ref": "#/$defs/rule" } })),
+        ("text", json!({ "type": "array", "items": { "type": "object" } })),
     ]
 }
 

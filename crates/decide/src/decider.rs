@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use callgate_audit::{Action, Audit, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry};
 use callgate_call::Origin;
-use callgate_policy::Policies;
+use callgate_policy::{Direction, Policies, TextGuard, TextHit};
 use parking_lot::Mutex;
 
 use crate::advertised::Told;
@@ -114,6 +114,22 @@ impl Decider {
         let mut record = record::begin(Kind::Turn, context, &context.origin);
         record.verdict = Some(record::without_rule(Action::Unjudged, why));
         self.0.write(record);
+    }
+
+    /// What the policies of this moment say about what a request says; `None` if nothing.
+    pub fn request_guard(&self) -> Option<TextGuard> {
+        self.0.policies.load().as_ref()?.text_guard(Direction::Request)
+    }
+
+    /// Rules about text found something in a request, each so many times.
+    pub fn request_hits(&self, context: &Context, hits: &[(TextHit, usize)]) {
+        for (hit, times) in hits {
+            let mut record = record::guardrail(context, Direction::Request, hit);
+            if *times > 1 {
+                record.detail = Some(format!("{times} times"));
+            }
+            self.0.write(record);
+        }
     }
 
     /// Records which policies are in force at the start.

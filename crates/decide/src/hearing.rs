@@ -5,7 +5,10 @@ use std::time::Instant;
 
 use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
 use callgate_call::{Form, ToolCall};
-use callgate_policy::{Denial, Judgement, LimitFacts, NameJudgement, NamePermit, Policies};
+use callgate_policy::{
+    Denial, Direction, Judgement, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard,
+    TextHit,
+};
 
 use crate::clock::now;
 use crate::decider::{Context, Inner};
@@ -28,6 +31,8 @@ pub struct Hearing {
     recorded: u64,
     /// Oddities seen.
     odd: u64,
+    /// What rules about text found.
+    hits: u64,
 }
 
 /// Tells the calls of one response apart: ids may be missing, or lie.
@@ -96,6 +101,7 @@ impl Hearing {
             denied: Vec::new(),
             recorded: 0,
             odd: 0,
+            hits: 0,
         }
     }
 
@@ -165,6 +171,12 @@ impl Hearing {
             None => judged.judgement.permit(call),
             Some(_) => None,
         };
+        // What sanitizers took out of the arguments does not belong into the record either.
+        if let Some(rewritten) = permit.as_ref().and_then(|permit| permit.rewritten())
+            && let Some(tool) = &mut record.tool
+        {
+            tool.input = Some(rewritten.to_owned());
+        }
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
             let receipt = self.inner.audit.append(record);
@@ -231,6 +243,20 @@ impl Hearing {
         self.write_later(record);
     }
 
+    /// What the policies say about what the response says; `None` if nothing.
+    pub fn text_guard(&self) -> Option<TextGuard> {
+        self.policies.text_guard(Direction::Response)
+    }
+
+    /// A rule about text found something in the response.
+    pub fn guardrail(&mut self, hit: &TextHit) {
+        self.hits += 1;
+        if self.hits <= MAX_ODD {
+            let record = record::guardrail(&self.context, Direction::Response, hit);
+            self.write_later(record);
+        }
+    }
+
     /// The response has ended, one way or the other.
     pub fn end(self, end: TurnEnd) {
         let tokens = Tokens { input: end.input, output: end.output };
@@ -245,9 +271,14 @@ impl Hearing {
         record.stop_reason = end.stop_reason;
         record.calls = Some(end.calls);
         record.timing.total_ms = Some(millis(self.begun));
-        record.detail = match self.odd.saturating_sub(MAX_ODD) {
-            0 => end.failure,
-            more => Some(format!("{}{more} more oddities are not recorded", said(end.failure))),
+        let more = |seen: u64| seen.saturating_sub(MAX_ODD);
+        record.detail = match (more(self.odd), more(self.hits)) {
+            (0, 0) => end.failure,
+            (odd, 0) => Some(format!("{}{odd} more oddities are not recorded", said(end.failure))),
+            (odd, hits) => Some(format!(
+                "{}{odd} more oddities and {hits} more hits of text rules are not recorded",
+                said(end.failure)
+            )),
         };
         self.inner.write(record);
     }

@@ -53,7 +53,9 @@ mod tests;
 
 pub use advertised::Offer;
 pub use callgate_audit::{Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry};
-pub use callgate_policy::{Denial, NamePermit, Permit};
+pub use callgate_policy::{
+    Denial, NamePermit, Permit, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
+};
 pub use clock::now;
 pub use decider::{Context, Decider, PolicyState};
 pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};

@@ -1,8 +1,8 @@
 //! What is written about a call, an oddity or a turn.
 
-use callgate_audit::{Action, Hit, Kind, Principal, Record, Tool, Verdict};
+use callgate_audit::{Action, Guardrail, Hit, Kind, Principal, Record, Tool, Verdict};
 use callgate_call::{Facts, ToolCall};
-use callgate_policy::{Judgement, RuleHit, Verdict as Judged};
+use callgate_policy::{Direction, Judgement, RuleHit, TextAction, TextHit, Verdict as Judged};
 
 use crate::decider::Context;
 
@@ -69,7 +69,38 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
         uncovered: judgement.uncovered,
         shadows: judgement.shadows.iter().map(note).collect(),
         audits: judgement.audits.iter().map(note).collect(),
+        sanitized: sanitized(judgement).iter().map(note).collect(),
+        replaced: judgement.replaced.clone(),
     }
+}
+
+/// The rules that took something out of the arguments.
+fn sanitized(judgement: &Judgement) -> &[RuleHit] {
+    match judgement.rewritten() {
+        Some(_) => &judgement.sanitizers,
+        None => &[],
+    }
+}
+
+/// What a rule about text found.
+pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) -> Record {
+    let mut record = begin(Kind::Guardrail, context, &context.origin);
+    let action = match hit.action {
+        TextAction::Block => Action::Deny,
+        TextAction::Mask | TextAction::Audit => Action::Audit,
+    };
+    record.verdict = Some(Verdict {
+        policy: Some(hit.policy.clone()),
+        rule: Some(hit.rule.clone()),
+        hint: hit.hint.clone(),
+        ..without_rule(action, &hit.reason)
+    });
+    record.guardrail = Some(Guardrail {
+        action: hit.action.as_str().to_owned(),
+        kind: hit.kind.clone(),
+        direction: direction.as_str().to_owned(),
+    });
+    record
 }
 
 /// A verdict that no rule made.

@@ -38,13 +38,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
         vec![OwnEvent { name: None, data: write::error_body(blame, message) }]
     },
     error_body: write::error_body,
-    blocked_body: |text| {
-        format!(
-            "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{{\"text\":{}}}]}},\
-             \"finishReason\":\"SAFETY\",\"index\":0}}]}}",
-            callgate_call::json::quote(text)
-        )
-    },
+    blocked_body: |text| write::blocked(text, 0),
     original: |part, call| write::original(part, call),
     restore: request::restore,
     seen: request::seen,

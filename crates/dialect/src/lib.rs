@@ -26,16 +26,17 @@ mod converse;
 mod echo;
 mod event;
 mod gemini;
+mod interactions;
 mod invoke;
 mod json;
 mod leave;
+mod ollama;
 mod openai_chat;
 pub mod request;
 mod responses;
 mod speaker;
 mod tally;
 mod template;
-mod unread;
 
 use callgate_wire::{Forms, Frame};
 
@@ -120,11 +121,13 @@ pub struct OwnEvent {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Anthropic,
         Self::OpenAiChat,
         Self::Responses,
         Self::Gemini,
+        Self::Interactions,
+        Self::Ollama,
         Self::Cohere,
         Self::Converse,
         Self::Invoke,
@@ -136,8 +139,8 @@ impl Dialect {
             Self::OpenAiChat => &openai_chat::SPEAKER,
             Self::Responses => &responses::SPEAKER,
             Self::Gemini => &gemini::SPEAKER,
-            Self::Interactions => &unread::INTERACTIONS,
-            Self::Ollama => &unread::OLLAMA,
+            Self::Interactions => &interactions::SPEAKER,
+            Self::Ollama => &ollama::SPEAKER,
             Self::Cohere => &cohere::SPEAKER,
             Self::Converse => &converse::SPEAKER,
             Self::Invoke => &invoke::SPEAKER,

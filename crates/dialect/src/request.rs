@@ -33,6 +33,7 @@ mod places;
 mod recognise;
 mod signs;
 mod text;
+mod texts;
 mod tools;
 
 use std::collections::HashSet;
@@ -41,6 +42,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
+pub use texts::{decoded, encoded, texts, with_texts};
 pub use tools::{Advertised, Tool, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};

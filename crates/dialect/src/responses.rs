@@ -14,6 +14,9 @@ mod request;
 mod texts;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 use callgate_call::json::quote;
 use callgate_wire::Forms;
 

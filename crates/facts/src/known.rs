@@ -52,7 +52,8 @@ pub(crate) const KNOWN: &[Line] = &[
             ("insert_text", Content),
         ],
     ),
-    (&["computer"], &[Shell], &[("text", Content)]),
+    (&["computer"], &[Shell], &[("text", Content), ("actions[*].text", Content)]),
+    (&["tool_search"], &[Search], &[("query", Query), ("queries", Query)]),
     (
         &["code_execution", "bash_code_execution"],
         &[Shell],
@@ -67,14 +68,25 @@ pub(crate) const KNOWN: &[Line] = &[
     (
         &["shell", "local_shell", "shell_command", "container.exec"],
         &[Shell],
-        &[("command", Command), ("workdir", Path)],
+        &[
+            ("command", Command),
+            ("commands[*]", Command),
+            ("workdir", Path),
+            ("working_directory", Path),
+        ],
     ),
     (&["write_stdin"], &[Shell], &[("chars", Command)]),
     (&["exec", "functions.exec"], &[Shell], &[("$", Command), ("command", Command)]),
     (
         &["apply_patch"],
         &[Write, Edit, Delete],
-        &[("$", Content), ("input", Content), ("patch", Content)],
+        &[
+            ("$", Content),
+            ("input", Content),
+            ("patch", Content),
+            ("path", Path),
+            ("diff", Content),
+        ],
     ),
     (&["view_image"], &[Read], &[("path", Path)]),
     (

@@ -1,5 +1,6 @@
 //! The calls of a response: how each is opened, added to, asked about and answered for.
 
+use callgate_call::json::Value;
 use callgate_dialect::{
     Added, ArgumentsPiece, Assembly, Blame, COPIES_DIFFER, Carrier, Host, Lane, Part, Piece,
     Reading, Slot, What,
@@ -99,7 +100,8 @@ impl Core {
         let provider = matches!(call.state, State::Provider);
         if let (false, Some(why)) = (denied || provider, conflict) {
             self.refuse_piece(piece.slot, why);
-            return false;
+            // With its first piece all of it is refused, and leaves as a denied call does.
+            return piece.opens;
         }
         // Where a call has an end of its own nothing of it leaves behind that.
         let over = call.ended && !piece.opens && !denied;
@@ -224,6 +226,7 @@ impl Core {
             second_lane,
             apart: second_lane,
             uneven: false,
+            rewritten: None,
             notice: None,
             incomplete: None,
         });
@@ -415,6 +418,10 @@ impl Core {
         let tool = call.assembly.name().to_owned();
         match answer {
             Answer::Allow(permit) if permit.covers(&asked.call) => {
+                let rewritten = permit.rewritten().map(str::to_owned);
+                if let Some(arguments) = rewritten {
+                    return self.rewrite(slot, arguments);
+                }
                 call.state = State::Allowed;
                 if call.leaves_whole() {
                     let why = "clients disagree about its pieces: it leaves whole";
@@ -435,6 +442,24 @@ impl Core {
         }
     }
 
+    /// Lets a call go with other arguments: all of it is still here.
+    fn rewrite(&mut self, slot: Slot, arguments: String) {
+        let Some(call) = self.call_mut(slot) else { return };
+        if matches!(&call.state, State::Asked(asked) if asked.streaming) {
+            return self.refuse(slot, "a part of what must be taken out of it has left");
+        }
+        let readable = call.assembly.is_free_text() || Value::parse(&arguments).is_ok();
+        if !readable {
+            return self.refuse(slot, "what must be taken out of it cannot be");
+        }
+        call.state = State::Allowed;
+        let length = arguments.len();
+        call.rewritten = Some(arguments);
+        self.forget_arguments(slot);
+        self.kept += length;
+        self.moved = true;
+    }
+
     pub(super) fn deny(&mut self, slot: Slot, denial: Denial) {
         if let Some(call) = self.call_mut(slot) {
             call.state = State::Denied(denial);
@@ -450,7 +475,7 @@ impl Core {
                 call.ended = true;
                 self.outbox.withdraw_name(call.slot);
                 let tool = call.assembly.name().to_owned();
-                self.outbox.note(Note::Dropped { tool });
+                self.outbox.note(Note::Dropped { tool, why: "the response ended inside the call" });
             }
         }
         self.moved = true;

@@ -11,6 +11,7 @@ use crate::gate::{Note, Outbox, Step, Usage};
 use crate::held::{Blocked, Entry, Held, Pace};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
+use crate::text::Texts;
 use crate::{Malformed, OnDeny, Settings};
 
 /// The gate without its input.
@@ -52,6 +53,8 @@ pub(crate) struct Core {
     tally: Tally,
     /// Kinds of oddity that were told of.
     told: Vec<(String, &'static str)>,
+    /// Rules on what the response says. Boxed, for few responses have any.
+    pub(crate) texts: Option<Box<Texts>>,
     /// How the upstream writes its events, for those of our own.
     pub(crate) style: Style,
     pub(crate) stream: Stream,
@@ -95,6 +98,7 @@ impl Core {
             dialect,
             reader: dialect.reader(&limits),
             writer: dialect.writer(),
+            texts: settings.text.clone().map(|guard| Box::new(Texts::new(guard))),
             settings,
             calls: Vec::new(),
             lanes: Vec::new(),
@@ -175,6 +179,9 @@ impl Core {
             return self.normalised("", "lines that only some clients read were left out");
         }
         self.begun = true;
+        if frame.keeps_its_place() {
+            self.say_all_held(out);
+        }
         if !self.queue.is_empty() && frame.keeps_its_place() {
             let reading = Reading { order: Order::Stream, ..Reading::default() };
             let bytes = Held::Frame(frame.to_owned());
@@ -194,6 +201,9 @@ impl Core {
         match self.reader.read_body(&body) {
             Ok(mut reading) => {
                 self.learn(&mut reading, &body);
+                if !self.guard_body(&body, &mut reading, out) {
+                    return;
+                }
                 let refused = self.parts(&reading);
                 self.hold(Entry { bytes: Held::Body(body), reading, refused });
                 self.moved = true;
@@ -219,12 +229,28 @@ impl Core {
         out: &mut Vec<u8>,
     ) {
         self.learn(&mut reading, data);
+        if self.texts.is_some() && !self.guard_frame(frame, data, &mut reading, out) {
+            return;
+        }
+        self.deliver(frame, data, reading, out);
+    }
+
+    /// Lets a frame go, or keeps it.
+    #[inline]
+    pub(crate) fn deliver(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        mut reading: Reading,
+        out: &mut Vec<u8>,
+    ) {
         // The way of nearly every frame: text, with nothing held and nothing to change.
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
             && !reading.odd
             && !reading.failure
             && !reading.done
+            && reading.masks.is_empty()
             && reading.content.is_none();
         if plain
             && self.dialect.reads_alike(frame)
@@ -234,6 +260,7 @@ impl Core {
             if reading.text.is_some() {
                 self.say(reading.text_lane, reading.text.map(|span| span.of(data)));
             }
+            self.dangling = !frame.terminated();
             return frame.keep(out);
         }
         let refused = self.parts(&reading);
@@ -352,6 +379,9 @@ impl Core {
 
     /// Text leaves.
     pub(crate) fn say(&mut self, lane: Lane, raw: Option<&str>) {
+        if raw.is_some_and(str::is_empty) {
+            return;
+        }
         let lane = self.lane(lane);
         lane.text = true;
         if let (Some(digest), Some(raw)) = (&mut lane.digest, raw) {

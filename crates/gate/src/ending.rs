@@ -21,6 +21,10 @@ impl Core {
         if how == Close::End && !self.reader.has_spoken() && !self.passes_unread() {
             return self.refuse_silence();
         }
+        self.say_all_held(out);
+        if self.stream != Stream::Passing {
+            return;
+        }
         let open = |call: &&CallSlot| !call.ended;
         if self.calls.iter().filter(open).any(|call| matches!(call.state, State::Live)) {
             // A part of it has left. Nothing may follow that a client could take for its end.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use callgate_call::ToolCall;
 use callgate_dialect::request::RemovedTurn;
 use callgate_dialect::{Blame, Dialect, Slot};
-use callgate_policy::{Denial, NamePermit, Permit};
+use callgate_policy::{Denial, NamePermit, Permit, TextHit};
 use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter, Style};
 
 use crate::Settings;
@@ -112,11 +112,15 @@ pub enum Note {
         /// The call under the name that was denied.
         call: ToolCall,
     },
-    /// The stream ended inside a call, which was dropped.
+    /// A call was dropped that no rule had denied.
     Dropped {
         /// The tool, as far as its name had come.
         tool: String,
+        /// Why.
+        why: &'static str,
     },
+    /// A rule on text matched.
+    Guardrail(TextHit),
 }
 
 /// What the response told of itself so far. At the end of it that is all there is to know.
@@ -148,6 +152,8 @@ pub enum Ending {
     Clean,
     /// With the dialect's error form, for this reason.
     Error(String),
+    /// A rule on text stopped it: with the dialect's own ending for that.
+    Blocked,
 }
 
 /// What has come and is not yet read.
@@ -324,6 +330,12 @@ pub(crate) struct Outbox {
 impl Outbox {
     pub(crate) fn note(&mut self, note: Note) {
         self.steps.push_back(Step::Note(note));
+    }
+
+    /// Nobody waits for an answer about this call any more.
+    pub(crate) fn withdraw(&mut self, slot: Slot) {
+        self.withdraw_name(slot);
+        self.steps.retain(|step| !matches!(step, Step::Judge(question) if question.slot == slot));
     }
 
     /// The call is asked about anew: an older question by its name is void.

@@ -1,6 +1,6 @@
 //! Frames kept back, in order, bounded.
 
-use callgate_dialect::{BlockStep, Carrier, Lane, Order, Piece, Reading, What};
+use callgate_dialect::{BlockStep, Carrier, Lane, Order, Piece, Reading, Slot, What};
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
@@ -68,11 +68,12 @@ impl Core {
             if entry.reading.parts.is_empty() || has_stray || entry.reading.failure {
                 continue;
             }
-            if let Some(chunk) = self.writer.text_ahead(data) {
+            if let Some(chunk) = self.writer.text_ahead(&entry.reading.masked(data)) {
                 frame.rewrite(None, chunk.as_bytes(), out);
+                ahead.push((entry.reading.text_lane, entry.reading.leaving(text, data).to_owned()));
                 entry.reading.said = true;
                 entry.reading.text = None;
-                ahead.push((entry.reading.text_lane, text.of(data).to_owned()));
+                entry.reading.forget_texts(text);
             }
         }
         for (lane, text) in ahead {
@@ -128,14 +129,14 @@ impl Core {
             let mut blocked = Blocked::default();
             for entry in std::mem::take(&mut self.queue) {
                 // A block that has begun to leave goes on, whatever waits behind it.
-                let begun = self.has_begun(&entry.reading);
+                let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
                 let free = begun || !blocked.holds(entry.reading.order, pace);
                 if free && self.is_ready(&entry, out) {
                     // What leaves may be what another frame waits for.
                     self.moved |= closes(&entry.reading);
                     self.leave_queue(entry, out);
                 } else {
-                    blocked.add(entry.reading.order);
+                    blocked.add(&entry.reading);
                     self.queue.push(entry);
                 }
             }
@@ -151,13 +152,13 @@ impl Core {
     pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
         let mut blocked = std::mem::take(&mut self.blocked);
         for entry in self.queue.split_off(self.looked_at.min(self.queue.len())) {
-            let begun = self.has_begun(&entry.reading);
+            let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
             let free = begun || !blocked.holds(entry.reading.order, Pace::Overtake);
             if free && self.is_ready(&entry, out) {
                 self.moved |= closes(&entry.reading);
                 self.leave_queue(entry, out);
             } else {
-                blocked.add(entry.reading.order);
+                blocked.add(&entry.reading);
                 self.queue.push(entry);
             }
         }
@@ -191,6 +192,8 @@ fn closes(reading: &Reading) -> bool {
 pub(crate) struct Blocked {
     stream: bool,
     lanes: Vec<Lane>,
+    /// The blocks of which something is held.
+    blocks: Vec<Slot>,
 }
 
 impl Blocked {
@@ -203,8 +206,15 @@ impl Blocked {
         }
     }
 
-    pub(crate) fn add(&mut self, order: Order) {
-        match order {
+    /// Whether something of the frame's block is held: then no more of it may go on before.
+    fn has_part_of(&self, reading: &Reading) -> bool {
+        reading.block.is_some_and(|block| self.blocks.contains(&block.slot))
+    }
+
+    fn add(&mut self, reading: &Reading) {
+        let block = reading.block.map(|block| block.slot);
+        self.blocks.extend(block.filter(|slot| !self.blocks.contains(slot)));
+        match reading.order {
             Order::Free => {}
             Order::Lane(lane) if self.lanes.contains(&lane) => {}
             Order::Lane(lane) => self.lanes.push(lane),

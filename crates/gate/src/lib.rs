@@ -43,6 +43,7 @@ mod held;
 mod release;
 mod settings;
 mod slot;
+mod text;
 
 pub use callgate_dialect::request::{RemovedCall, RemovedTurn};
 pub use gate::{

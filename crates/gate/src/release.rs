@@ -36,13 +36,13 @@ impl Core {
             }
         };
         if let Some(text) = entry.reading.text.take() {
-            self.say(entry.reading.text_lane, Some(text.of(data)));
+            self.say(entry.reading.text_lane, Some(entry.reading.leaving(text, data)));
         }
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
             let fate = match entry.refused.contains(&place) {
                 true => Fate::Drop,
-                false => self.fate(part, data),
+                false => self.fate(part, &entry.reading, data),
             };
             fates.push(fate);
         }
@@ -97,7 +97,8 @@ impl Core {
     /// Tells of a change that no denial explains: the shape was odd.
     fn tell_change(&mut self, reading: &Reading, fates: &[Fate]) {
         let denied = fates.iter().any(|fate| !matches!(fate, Fate::Keep));
-        if denied || self.lanes.iter().any(|lane| lane.removed > 0) || reading.said {
+        let masked = !reading.masks.is_empty();
+        if denied || masked || reading.said || self.lanes.iter().any(|lane| lane.removed > 0) {
             return;
         }
         let call = reading.parts.iter().find_map(|part| match &part.what {
@@ -109,7 +110,7 @@ impl Core {
         self.normalised(&tool, "clients disagree about its shape: it left in canonical form");
     }
 
-    fn fate(&mut self, part: &Part, data: &str) -> Fate {
+    fn fate(&mut self, part: &Part, reading: &Reading, data: &str) -> Fate {
         match &part.what {
             What::Piece(piece) => self.piece_fate(part.lane, piece),
             What::End(slot) => match self.call(*slot).map(|call| &call.state) {
@@ -118,7 +119,7 @@ impl Core {
             },
             What::Finish(finish) => self.finish_fate(part.lane, *finish),
             What::Text => {
-                self.say(part.lane, Some(part.at.of(data)));
+                self.say(part.lane, Some(reading.leaving(part.at, data)));
                 Fate::Keep
             }
             What::Signature => {
@@ -153,14 +154,14 @@ impl Core {
                 Fate::Drop
             }
             State::Allowed | State::Live if piece.opens => {
-                let canonical = call.assembly.canonical();
+                let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
                     let id = call.assembly.id().to_owned();
                     self.lane(lane).survivors.push(id);
                 }
                 if whole { Fate::Whole(canonical) } else { Fate::Keep }
             }
-            State::Allowed if whole && piece.copy => Fate::Whole(call.assembly.canonical()),
+            State::Allowed if whole && piece.copy => Fate::Whole(call.canonical()),
             State::Allowed if whole => Fate::Drop,
             State::Allowed | State::Live | State::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.

@@ -1,6 +1,7 @@
 //! How a gate behaves where the operator has a choice.
 
 use callgate_call::Origin;
+use callgate_policy::TextGuard;
 
 /// The settings of one gate.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub struct Settings {
     /// What the client asked for. The form of the response comes from its bytes; this decides only
     /// how to say that there was none.
     pub asked: Asked,
+    /// What the response may say.
+    pub text: Option<TextGuard>,
     /// Every bound.
     pub limits: Limits,
     /// Where the response comes from; the gate adds the model if it is not known.
@@ -25,6 +28,7 @@ impl Settings {
             on_deny: OnDeny::Explain,
             malformed: Malformed::Withhold,
             asked: Asked::Unknown,
+            text: None,
             limits: Limits::default(),
             origin,
         }

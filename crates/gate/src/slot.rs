@@ -1,7 +1,7 @@
 //! One call on its way through the gate.
 
 use callgate_call::ToolCall;
-use callgate_dialect::{Assembly, Carrier, Lane, Slot};
+use callgate_dialect::{Assembly, Canonical, Carrier, Lane, Slot};
 use callgate_policy::Denial;
 
 /// A call on its way through the gate.
@@ -34,6 +34,8 @@ pub(crate) struct CallSlot {
     pub(crate) apart: bool,
     /// A piece of it came in a frame that some clients skip: it leaves whole.
     pub(crate) uneven: bool,
+    /// Its arguments without what a rule took out of them: it leaves with these.
+    pub(crate) rewritten: Option<String>,
     /// The notice that took its place.
     pub(crate) notice: Option<String>,
     /// It was denied by its name, and its arguments are still to be told: the call as it was
@@ -85,7 +87,21 @@ impl CallSlot {
 
     /// Whether it leaves in the dialect's canonical form instead of piece by piece.
     pub(crate) fn leaves_whole(&self) -> bool {
+        self.rewritten.is_some() || self.is_odd()
+    }
+
+    /// Whether clients would read its pieces differently.
+    pub(crate) fn is_odd(&self) -> bool {
         let odd = !self.assembly.is_canonical();
         odd || self.uneven || (self.apart && !self.assembly.is_one_piece())
+    }
+
+    /// The call as it leaves, in the form every client reads alike.
+    pub(crate) fn canonical(&self) -> Canonical {
+        let mut call = self.assembly.canonical();
+        if let Some(arguments) = &self.rewritten {
+            call.arguments.clone_from(arguments);
+        }
+        call
     }
 }

@@ -8,7 +8,6 @@ use callgate_facts::{Catalogue, Kind};
 use globset::GlobBuilder;
 use regex::RegexBuilder;
 
-use crate::Verdict;
 use crate::condition::{Condition, Test};
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
@@ -19,8 +18,10 @@ use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Limit, Role, Rule};
+use crate::secret::SecretTest;
 use crate::source::read::{At, boolean, decimal, text, wrong};
 use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
+use crate::{Verdict, sanitize};
 
 /// All rules have this priority unless they say otherwise.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
@@ -39,12 +40,11 @@ pub(crate) fn policy(
     problems: &mut Problems<'_>,
 ) -> Policy {
     let name = source.name.map(|at| at.value).unwrap_or_default();
-    let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
-    unique_ids(ids.chain(source.text.iter().filter_map(|rule| rule.id.as_ref())), problems);
     let mut kinds = Kinds { catalogue, made: HashMap::new() };
     let mut rules = Vec::new();
     for rule in source.rules {
-        rules.extend(compile_rule(rule, &name, &mut kinds, problems));
+        let compiled = compile_rule(rule, &name, &mut kinds, problems);
+        rules.extend(compiled.into_iter().flat_map(sanitize::split));
     }
     let shadow = source.mode == Some(Mode::Shadow);
     let mut defaults = Surface::ALL.map(|surface| {
@@ -60,10 +60,12 @@ pub(crate) fn policy(
     Policy::new(name, shadow, defaults, rules)
 }
 
-/// Rules about calls and rules about text share their names.
-fn unique_ids<'s>(ids: impl Iterator<Item = &'s At<String>>, problems: &mut Problems<'_>) {
+/// Reports ids that stand twice. Rules about calls and rules about text share them.
+pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
+    let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
+    let of_text = source.text.iter().filter_map(|rule| rule.id.as_ref());
     let mut seen: HashMap<&str, usize> = HashMap::new();
-    for id in ids {
+    for id in ids.chain(of_text) {
         if let Some(line) = seen.insert(&id.value, id.span.line) {
             problems
                 .add(id.span, format!("a second rule `{}`", id.value))
@@ -81,6 +83,7 @@ fn compile_rule(
 ) -> Option<Rule> {
     let before = problems.len();
     let tools = source.tools.as_deref().map(|patterns| compile_tools(patterns, kinds, problems));
+    let cleaner = sanitize::compile(&source, problems);
     let when = match source.when {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
@@ -98,6 +101,7 @@ fn compile_rule(
     let role = match (source.mode, verdict) {
         (Some(Mode::Shadow), _) => Role::Shadow,
         (_, Verdict::Audit) => Role::Audit,
+        (_, Verdict::Sanitize) => Role::Sanitize,
         _ => Role::Decide,
     };
     Some(Rule {
@@ -112,6 +116,7 @@ fn compile_rule(
         verdict,
         priority: source.priority.unwrap_or(DEFAULT_PRIORITY),
         role,
+        cleaner: cleaner.map(Arc::new),
         reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
         hint: source.hint,
         id,
@@ -183,6 +188,9 @@ fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Op
             let test = compile_operator(operator, &value, problems);
             let (path, written, operand) = (compiled?, path.value, value.to_json());
             Some(Condition::Test(Test { path, written, name: operator, operator: test?, operand }))
+        }
+        ConditionSource::Secret(names) => {
+            SecretTest::compile(&names, problems).map(Condition::Secret)
         }
     }
 }

@@ -6,6 +6,7 @@ use callgate_call::json::Value;
 use crate::moment::Moment;
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Found, Path};
+use crate::secret::SecretTest;
 use crate::tri::{Possible, Tri};
 use crate::verdict::Matched;
 
@@ -16,6 +17,7 @@ pub(crate) enum Condition {
     All(Vec<Condition>),
     Not(Box<Condition>),
     Test(Test),
+    Secret(SecretTest),
 }
 
 /// One argument with one operator.
@@ -56,6 +58,7 @@ impl Condition {
             Self::All(parts) => Tri::all(parts.iter().map(|part| part.holds(scene))),
             Self::Not(part) => !part.holds(scene),
             Self::Test(test) => test.holds(scene),
+            Self::Secret(test) => test.holds(scene.call),
         }
     }
 
@@ -75,6 +78,7 @@ impl Condition {
                 Path::Argument(_) => Possible::OPEN,
                 Path::Context(_) => Possible::only(test.holds(scene)),
             },
+            Self::Secret(_) => Possible::OPEN,
         }
     }
 
@@ -84,6 +88,7 @@ impl Condition {
             Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::needs_arguments),
             Self::Not(part) => part.needs_arguments(),
             Self::Test(test) => matches!(test.path, Path::Argument(_)),
+            Self::Secret(_) => true,
         }
     }
 
@@ -97,6 +102,7 @@ impl Condition {
             Self::All(parts) => parts.iter().find_map(|part| part.matched(scene)),
             Self::Not(_) => None,
             Self::Test(test) => test.matched(scene),
+            Self::Secret(test) => test.matched(scene.call),
         }
     }
 
@@ -110,6 +116,7 @@ impl Condition {
             Self::Test(test) => {
                 (test.holds(scene) == Tri::Unknown).then(|| test.why_unknown(scene))
             }
+            Self::Secret(_) => scene.call.arguments.value().err().map(ToString::to_string),
         }
     }
 }
@@ -240,6 +247,7 @@ impl Condition {
                 };
                 format!("{:?} {} {operand:?}", test.path, test.name.as_str())
             }
+            Self::Secret(test) => format!("secret {:?}", test.names()),
         }
     }
 }

@@ -87,6 +87,8 @@ pub enum Part {
     },
     /// It matched beside the decision, as audit rules do.
     Recorded,
+    /// It matched beside the decision and replaces something in the arguments.
+    Sanitized,
     /// It matched, and being in shadow mode it had no effect.
     Shadowed,
 }
@@ -189,6 +191,7 @@ impl Said<'_> {
                 Part::Outranked { policy: first.policy.clone(), rule: Some(first.id.clone()) }
             }
             _ if self.is_shadow(rule) => Part::Shadowed,
+            None if rule.role == Role::Sanitize => Part::Sanitized,
             None => Part::Recorded,
             Some(_) if rule.verdict == self.judgement.verdict => Part::Decided,
             Some(_) => Part::Outranked {

@@ -1,5 +1,7 @@
 //! Judging a call by several policies: each on its own, the strictest result wins.
 
+use std::sync::Arc;
+
 use callgate_call::ToolCall;
 
 use crate::limit::LimitFacts;
@@ -35,7 +37,7 @@ impl Policies {
                 judgement.decide(hit, outcome.certain.is_none());
                 return NameJudgement::Deny(judgement);
             }
-            open |= outcome.may_deny;
+            open |= outcome.may_deny || outcome.may_sanitize;
             if judgement.is_outranked_by(verdict, outcome.certain.is_some()) {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
@@ -50,10 +52,18 @@ impl Policies {
     /// The judgement of a whole call, with every rule that had a say.
     pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
         let outer = self.judge_one(call, moment, limits);
-        if wrapper::is_wrapper(&call.name) {
-            return wrapper::judge(self, outer, call, moment, limits);
-        }
-        outer
+        let judgement = match wrapper::is_wrapper(&call.name) {
+            true => wrapper::judge(self, outer, call, moment, limits),
+            false => outer,
+        };
+        judgement.sanitized(call)
+    }
+
+    /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
+    /// no arguments. Only rules that name that surface, and ask for no arguments, have a say, and a
+    /// default only if it is given for `inbound`. No limit is asked: nothing is called yet.
+    pub fn judge_advertised(&self, tool: &ToolCall, moment: &Moment) -> Judgement {
+        self.judge_one(tool, moment, &LimitFacts::unasked())
     }
 
     /// The judgement of a call whose arguments are too large to be read, where the operator lets
@@ -129,7 +139,9 @@ impl Judgement {
             limits: Vec::new(),
             subject: Subject::of(call),
             sealed: Verdict::Allow,
+            cleaners: Vec::new(),
             rewritten: None,
+            replaced: Vec::new(),
         }
     }
 
@@ -140,6 +152,9 @@ impl Judgement {
             let hit = rule.hit(*how);
             if policy.shadow || rule.role == Role::Shadow {
                 self.shadows.push(hit.in_shadow());
+            } else if let Some(cleaner) = &rule.cleaner {
+                self.sanitizers.push(hit);
+                self.cleaners.push(Arc::clone(cleaner));
             } else {
                 self.audits.push(hit);
             }

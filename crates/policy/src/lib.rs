@@ -63,6 +63,8 @@ mod pattern;
 mod policies;
 mod policy;
 mod rule;
+mod sanitize;
+mod secret;
 mod source;
 mod starter;
 #[cfg(test)]

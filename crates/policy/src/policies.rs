@@ -98,10 +98,12 @@ impl Policies {
                 }
                 let notes = lint::Notes::of(&written);
                 let examples = example::Examples::of(&written);
+                compile::unique_ids(&written, &mut problems);
                 let about_text = std::mem::take(&mut written.text);
                 let policy = compile::policy(written, catalogue, &mut problems);
                 let rules = text::rules(&about_text, &policy.name, policy.shadow, &mut problems);
                 text::examples(&about_text, &rules, &mut problems);
+                warnings.extend(text::warnings(&about_text, &rules, source));
                 texts.extend(rules.into_iter().map(Arc::new));
                 examples.check(&policy, &mut problems);
                 warnings.extend(notes.check(&policy, source, served));

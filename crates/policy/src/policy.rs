@@ -20,6 +20,8 @@ pub(crate) struct Policy {
     /// Surfaces with the same rules share one index.
     indexes: Vec<Index>,
     by_surface: Vec<(Surface, usize)>,
+    /// Whether any rule sanitizes: most policies have none, and are not asked.
+    sanitizes: bool,
 }
 
 /// What one policy says about a call.
@@ -43,6 +45,8 @@ pub(crate) struct NameOutcome<'p> {
     pub(crate) may_deny: bool,
     /// A rule that decides whatever the arguments are.
     pub(crate) certain: Option<&'p Rule>,
+    /// A rule may replace something in the arguments.
+    pub(crate) may_sanitize: bool,
 }
 
 impl Policy {
@@ -52,8 +56,15 @@ impl Policy {
         defaults: [(Surface, Verdict); 5],
         rules: Vec<Rule>,
     ) -> Self {
-        let mut policy =
-            Self { name, shadow, rules, defaults, indexes: Vec::new(), by_surface: Vec::new() };
+        let mut policy = Self {
+            name,
+            shadow,
+            sanitizes: rules.iter().any(|rule| rule.role == Role::Sanitize),
+            rules,
+            defaults,
+            indexes: Vec::new(),
+            by_surface: Vec::new(),
+        };
         let mut lists: Vec<Vec<u32>> = Vec::new();
         for surface in Surface::ALL {
             let list: Vec<u32> = policy.at(surface).map(|(at, _)| at).collect();
@@ -125,6 +136,15 @@ impl Policy {
                 how => Some((rule, how)),
             }
         };
+        let sanitizes = |candidate: &Candidate| {
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Sanitize);
+            let matches = rule.map(|rule| rule.matches_name(question, candidate.named));
+            matches.is_some_and(|how| how != NameMatch::Never)
+        };
+        outcome.may_sanitize = self.sanitizes
+            && found.as_ref().is_some_and(|found| {
+                found.plain().iter().any(sanitizes) || found.triggered().any(|it| sanitizes(&it))
+            });
         let plain = found.as_ref().map(|found| found.plain()).unwrap_or_default();
         let plain: Vec<_> = plain.iter().filter_map(ask).collect();
         outcome.certain = plain
@@ -150,9 +170,14 @@ impl Policy {
         outcome
     }
 
-    /// Whether anything in this policy could refuse a call on a surface.
+    /// Whether anything in this policy could refuse a call on a surface. A rule that sanitizes
+    /// does, if it cannot read the arguments.
     pub(crate) fn first_denial(&self, surface: Surface) -> Option<Option<&Rule>> {
-        let denies = |rule: &&Rule| rule.role == Role::Decide && rule.verdict == Verdict::Deny;
+        let denies = |rule: &&Rule| match rule.role {
+            Role::Decide => rule.verdict == Verdict::Deny,
+            Role::Sanitize => true,
+            Role::Audit | Role::Shadow => false,
+        };
         match self.at(surface).map(|(_, rule)| rule).find(denies) {
             Some(rule) => Some(Some(rule)),
             None => (self.default_at(surface) == Verdict::Deny).then_some(None),
@@ -162,7 +187,7 @@ impl Policy {
     /// What the record says where the default decided.
     pub(crate) fn default_hit(&self, verdict: Verdict) -> RuleHit {
         let reason = match verdict {
-            Verdict::Allow => "no rule matched".to_owned(),
+            Verdict::Allow | Verdict::Sanitize => "no rule matched".to_owned(),
             Verdict::Audit => "no rule matched; what no rule covers is audited".to_owned(),
             Verdict::Deny => "no rule allows this call".to_owned(),
         };

@@ -1,5 +1,7 @@
 //! A compiled rule, and whether it matches.
 
+use std::sync::Arc;
+
 use callgate_call::{Surface, ToolCall};
 
 use crate::condition::{Claims, Condition, Scene};
@@ -7,12 +9,13 @@ use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
 use crate::pattern::Wildcard;
+use crate::sanitize::Cleaner;
 use crate::source::WhoField;
 use crate::tri::{Possible, Tri};
 use crate::verdict::{RuleError, RuleHit, Verdict};
 
 /// One rule, with nothing left to check.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) policy: String,
@@ -27,6 +30,8 @@ pub(crate) struct Rule {
     pub(crate) verdict: Verdict,
     pub(crate) priority: i64,
     pub(crate) role: Role,
+    /// What it replaces, if it sanitizes.
+    pub(crate) cleaner: Option<Arc<Cleaner>>,
     pub(crate) reason: String,
     pub(crate) hint: Option<String>,
 }
@@ -38,12 +43,14 @@ pub(crate) enum Role {
     Decide,
     /// It is recorded.
     Audit,
+    /// It replaces something in the arguments.
+    Sanitize,
     /// It is recorded with what it would have done.
     Shadow,
 }
 
 /// A rate and what its buckets are kept by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Limit {
     pub(crate) rate: Rate,
     pub(crate) by: Vec<LimitBy>,

@@ -48,6 +48,7 @@ pub(crate) struct RuleSource {
     pub(crate) when: Option<ConditionSource>,
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
+    pub(crate) sanitize: Option<SanitizeSource>,
     pub(crate) priority: Option<i64>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reason: Option<String>,
@@ -62,6 +63,7 @@ pub(crate) enum ConditionSource {
     All(Vec<ConditionSource>),
     Not(Box<ConditionSource>),
     Test { path: At<String>, operator: OperatorName, value: Node },
+    Secret(Vec<At<String>>),
 }
 
 /// A rate.
@@ -71,6 +73,14 @@ pub(crate) struct LimitSource {
     pub(crate) seconds: u32,
     pub(crate) burst: Option<i64>,
     pub(crate) by: Option<Vec<LimitBy>>,
+}
+
+/// What a rule replaces.
+#[derive(Debug)]
+pub(crate) struct SanitizeSource {
+    pub(crate) span: Span,
+    pub(crate) detectors: Vec<At<String>>,
+    pub(crate) replace: Option<callgate_scan::Replace>,
 }
 
 /// Calls a rule must and must not match.
@@ -177,9 +187,9 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
 
 const RULE_KEYS: &[&str] = &[
     "id", "surface", "tool", "server", "agent", "who", "when", "limit", "verdict", "priority",
-    "mode", "reason", "hint", "examples",
+    "mode", "reason", "hint", "examples", "sanitize",
 ];
-const RULE_KEYS_LATER: &[&str] = &["sanitize", "ask", "review", "cap"];
+const RULE_KEYS_LATER: &[&str] = &["ask", "review", "cap"];
 
 fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
     fields.check(RULE_KEYS, RULE_KEYS_LATER, problems);
@@ -206,6 +216,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         when: fields.get("when").and_then(|node| when::condition(node, problems)),
         limit: fields.get("limit").and_then(|node| limit(node, problems)),
         verdict: fields.get("verdict").and_then(|node| verdict(node, problems)),
+        sanitize: fields.get("sanitize").and_then(|node| sanitize(node, problems)),
         priority: fields
             .get("priority")
             .and_then(|node| integer(node, "`priority`", PRIORITIES, problems)),
@@ -225,10 +236,15 @@ fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<Mode> {
     word(&text, "mode", &known, &[], problems).map(|at| at.value)
 }
 
-const VERDICTS: &[(&str, Verdict)] =
+const DEFAULTS: &[(&str, Verdict)] =
     &[("allow", Verdict::Allow), ("audit", Verdict::Audit), ("deny", Verdict::Deny)];
-const VERDICTS_LATER: &[&str] =
-    &["ask", "pending_approval", "review", "sample", "cap", "cap_cost", "sanitize"];
+const VERDICTS: &[(&str, Verdict)] = &[
+    ("allow", Verdict::Allow),
+    ("audit", Verdict::Audit),
+    ("deny", Verdict::Deny),
+    ("sanitize", Verdict::Sanitize),
+];
+const VERDICTS_LATER: &[&str] = &["ask", "pending_approval", "review", "sample", "cap", "cap_cost"];
 
 fn verdict(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
     let text = text(node, "`verdict`", problems)?;
@@ -237,7 +253,7 @@ fn verdict(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
 
 fn default(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
     let text = text(node, "`default`", problems)?;
-    word(&text, "default", VERDICTS, &[], problems).map(|at| at.value)
+    word(&text, "default", DEFAULTS, &[], problems).map(|at| at.value)
 }
 
 fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)> {
@@ -248,6 +264,22 @@ fn defaults(node: &Node, problems: &mut Problems<'_>) -> Vec<(Surface, Verdict)>
         Some((surface, default(node, problems)?))
     });
     entries.collect()
+}
+
+fn sanitize(node: &Node, problems: &mut Problems<'_>) -> Option<SanitizeSource> {
+    let fields = Fields::of(node, "`sanitize`", problems)?;
+    fields.check(&["detectors", "replace"], &[], problems);
+    let detectors = fields.get("detectors").map(|node| texts(node, "`detectors`", problems));
+    if detectors.is_none() {
+        problems
+            .add(fields.start(), "`sanitize` has no `detectors`")
+            .hint("name what is replaced: `detectors: [secret]`");
+    }
+    Some(SanitizeSource {
+        span: fields.start(),
+        detectors: detectors.unwrap_or_default(),
+        replace: fields.get("replace").and_then(|node| text::replace(node, problems)),
+    })
 }
 
 fn surfaces(node: &Node, problems: &mut Problems<'_>) -> Vec<Surface> {

@@ -6,6 +6,8 @@ mod equivalence;
 mod explain;
 mod operators;
 mod permits;
+mod sanitize;
 mod starter;
 mod support;
+mod text;
 mod wrappers;

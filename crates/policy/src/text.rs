@@ -5,7 +5,7 @@ mod guard;
 
 use callgate_scan::{Replace, Set};
 
-pub(crate) use compile::{examples, rules};
+pub(crate) use compile::{detectors, examples, rules, warnings};
 pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome};
 
 /// Which way a text goes.

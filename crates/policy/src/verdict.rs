@@ -3,9 +3,12 @@
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use std::sync::Arc;
+
 use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
 
 use crate::limit::LimitKey;
+use crate::sanitize::Cleaner;
 
 /// What becomes of a call, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,6 +18,9 @@ pub enum Verdict {
     Allow,
     /// It passes, and the record says that somebody wanted to see it.
     Audit,
+    /// It passes with some of its arguments replaced. No call is judged so: it is what a rule says
+    /// beside the decision.
+    Sanitize,
     /// It does not pass.
     Deny,
 }
@@ -25,6 +31,7 @@ impl Verdict {
         match self {
             Self::Allow => "allow",
             Self::Audit => "audit",
+            Self::Sanitize => "sanitize",
             Self::Deny => "deny",
         }
     }
@@ -32,7 +39,7 @@ impl Verdict {
     /// Whether a call of this verdict may run.
     pub fn passes(self) -> bool {
         match self {
-            Self::Allow | Self::Audit => true,
+            Self::Allow | Self::Audit | Self::Sanitize => true,
             Self::Deny => false,
         }
     }
@@ -64,6 +71,8 @@ pub struct Judgement {
     pub deciding: Vec<RuleHit>,
     /// Rules that rewrite the arguments. They never decide.
     pub sanitizers: Vec<RuleHit>,
+    /// What sanitizers replaced in the arguments: the names of the detectors that found it.
+    pub replaced: Vec<String>,
     /// Audit rules that matched. They never decide.
     pub audits: Vec<RuleHit>,
     /// What rules and policies in shadow mode would have done. Their reason says so.
@@ -79,6 +88,8 @@ pub struct Judgement {
     pub(crate) subject: Subject,
     /// The verdict once more, where nobody outside can change it: permits are made from this one.
     pub(crate) sealed: Verdict,
+    /// What the sanitizers replace.
+    pub(crate) cleaners: Vec<Arc<Cleaner>>,
     /// The arguments as sanitizers left them, if they changed anything.
     pub(crate) rewritten: Option<String>,
 }
@@ -169,6 +180,11 @@ impl Judgement {
             argument: self.matched.as_ref().map(|matched| matched.value.clone()),
             record: None,
         })
+    }
+
+    /// The arguments with which the call passes, if sanitizers changed them.
+    pub fn rewritten(&self) -> Option<&str> {
+        self.rewritten.as_deref().filter(|_| self.sealed.passes())
     }
 
     pub(crate) fn name_permit(&self, call: &ToolCall) -> NamePermit {

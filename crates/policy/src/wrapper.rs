@@ -115,6 +115,9 @@ fn absorb(judgement: &mut Judgement, inner: Judgement, call: &ToolCall) {
     }
     extend_new(&mut judgement.deciding, inner.deciding);
     extend_new(&mut judgement.audits, inner.audits);
+    // What is replaced inside of one is replaced in all of the wrapper: they are one document.
+    extend_new(&mut judgement.sanitizers, inner.sanitizers);
+    extend_new(&mut judgement.cleaners, inner.cleaners);
     extend_new(&mut judgement.shadows, inner.shadows);
     extend_new(&mut judgement.errors, inner.errors);
     extend_new(&mut judgement.limits, inner.limits);

@@ -84,7 +84,7 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { way, binding, context, .. } = exchange;
+    let Exchange { way, binding, context, answered, .. } = exchange;
     let dialect = way.dialect;
     let streamed = headers::says_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
@@ -96,9 +96,13 @@ async fn inspected(
     let Some(hearing) = inner.decider.hearing(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
+    if inner.settings.mode == Mode::Full {
+        settings.text = hearing.text_guard();
+    }
     let around = Around {
         decider: inner.decider.clone(),
         binding,
+        answered: answered.into_inner(),
         metrics: inner.metrics.clone(),
         _open: inner.metrics.open(),
     };
@@ -125,7 +129,8 @@ async fn begun(mut judged: Box<Judged>) -> (bool, Outgoing) {
         return (false, Outgoing::Whole(None));
     };
     match judged.ending() {
-        Some(Ending::Clean) => (false, Outgoing::whole(first)),
+        // A client reads a stopped answer as one the provider's own filter stopped.
+        Some(Ending::Clean | Ending::Blocked) => (false, Outgoing::whole(first)),
         // A stream that came under another name has its error as its last event.
         Some(Ending::Error(_)) => (first.starts_with(b"{"), Outgoing::whole(first)),
         None => {

@@ -1,9 +1,9 @@
 //! One request, from its head to the head of its answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use callgate_call::{Facts, Origin, Surface};
-use callgate_decide::{AuditHealth, Context, Decider, PolicyState};
+use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
@@ -41,6 +41,8 @@ pub(crate) struct Exchange {
     pub(crate) method: Method,
     pub(crate) binding: Binding,
     pub(crate) context: Context,
+    /// What is to be kept once the provider has taken the request: the calls it answers.
+    pub(crate) answered: OnceLock<RemovedEntry>,
 }
 
 impl Gateway {
@@ -108,13 +110,14 @@ impl Gateway {
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
         let binding = binding(given, &principal, &provider.name);
-        let origin = origin(&parts.headers, &principal, &provider.name);
+        let origin = origin(&parts.headers, &principal, &way);
         let context = Context {
             origin,
             request: Some(id.to_owned()),
             dialect: Some(way.dialect.as_str().to_owned()),
         };
-        let exchange = Exchange { way, method: parts.method.clone(), binding, context };
+        let (method, answered) = (parts.method.clone(), OnceLock::new());
+        let exchange = Exchange { way, method, binding, context, answered };
         let request = upward::request(inner, &exchange, &principal, parts, body).await?;
         let target = &exchange.way.site.target;
         let response = inner.upstreams.send(target, request).await.map_err(Refusal::Upstream)?;
@@ -201,7 +204,7 @@ fn binding(given: access::Given<'_>, principal: &Principal, provider: &str) -> B
 }
 
 /// Who asks whom. What a client says of its agent and session is a claim.
-fn origin(headers: &HeaderMap, principal: &Principal, provider: &str) -> Origin {
+fn origin(headers: &HeaderMap, principal: &Principal, way: &Way) -> Origin {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
     let session = SESSIONS.iter().find_map(|name| text(name));
@@ -210,7 +213,8 @@ fn origin(headers: &HeaderMap, principal: &Principal, provider: &str) -> Origin 
         who: principal.who.clone(),
         agent: agent.map(cut),
         session: session.map(cut),
-        provider: Some(provider.to_owned()),
+        provider: Some(way.site.provider.name.clone()),
+        model: way.model(),
         ..Facts::at(Surface::Response)
     })
 }

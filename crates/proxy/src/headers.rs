@@ -183,6 +183,7 @@ mod tests {
             ("x-callgate-key", "cg_x"),
             ("x-callgate-user", "root"),
             ("range", "bytes=0-1"),
+            ("x-http-method-override", "GET"),
             ("accept-encoding", "br"),
             ("x-api-key", "k"),
             ("anthropic-beta", "b"),
@@ -192,6 +193,27 @@ mod tests {
         left.sort_unstable();
         assert_eq!(left, ["accept-encoding", "anthropic-beta", "x-api-key"]);
         assert_eq!(headers[ACCEPT_ENCODING], "identity");
+    }
+
+    #[test]
+    fn each_provider_gets_its_key_where_it_looks_for_it() {
+        use Dialect::{Anthropic, Converse, Gemini, Interactions, OpenAiChat, Responses};
+        for (base_url, own, spoken, header) in [
+            ("https://api.anthropic.com", Anthropic, Anthropic, "x-api-key"),
+            ("https://api.openai.com/v1", OpenAiChat, Responses, "authorization"),
+            ("https://r.openai.azure.com", OpenAiChat, OpenAiChat, "api-key"),
+            ("https://r.services.ai.azure.com/anthropic", Anthropic, Anthropic, "api-key"),
+            ("https://notazure.com", OpenAiChat, OpenAiChat, "authorization"),
+            ("https://g.example", Gemini, Interactions, "x-goog-api-key"),
+            ("https://g.example", Gemini, OpenAiChat, "authorization"),
+            ("https://g.example", Gemini, Anthropic, "authorization"),
+            ("https://api.deepseek.com", OpenAiChat, Anthropic, "authorization"),
+            ("https://aws.example", Converse, Converse, "authorization"),
+        ] {
+            let (name, base_url) = ("x".to_owned(), base_url.parse().unwrap());
+            let provider = Provider { name, base_url, dialect: own, api_key: None };
+            assert_eq!(key_header(&provider, spoken), header, "{own:?} {spoken:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use callgate_decide::{ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, TurnEnd};
+use callgate_decide::{
+    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, TurnEnd,
+};
 use callgate_dialect::Slot;
 use callgate_gate::{
     Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Step,
@@ -49,6 +51,8 @@ pub(crate) struct Judged {
 pub(crate) struct Around {
     pub(crate) decider: Decider,
     pub(crate) binding: Binding,
+    /// The calls that the request answered: kept once the provider has answered it to its end.
+    pub(crate) answered: Option<RemovedEntry>,
     pub(crate) metrics: Metrics,
     /// Counts the response as long as it is under way.
     pub(crate) _open: OpenStream,
@@ -180,7 +184,7 @@ impl Judged {
                 Step::Judge(question) => self.ask(question, cx),
                 Step::Note(note) => self.note(note),
                 Step::NeedMore | Step::Waiting => return,
-                Step::Ended(ending) => self.state = State::Ended(ending),
+                Step::Ended(ending) => self.ended(ending),
             }
         }
     }
@@ -241,11 +245,20 @@ impl Judged {
             Note::Withheld { why } => hearing.odd(Oddity::Withheld, None, &why),
             Note::Normalised { tool, why } => hearing.odd(Oddity::Normalised, Some(&tool), &why),
             Note::Refused { tool, why } => hearing.odd(Oddity::Refused, Some(&tool), &why),
-            Note::Dropped { tool } => {
-                hearing.odd(Oddity::Dropped, Some(&tool), "the response ended inside the call");
+            Note::Dropped { tool, why } => hearing.odd(Oddity::Dropped, Some(&tool), why),
+            Note::Guardrail(hit) => {
+                self.around.metrics.found(&hit, "response");
+                hearing.guardrail(&hit);
             }
             Note::Removed(turn) => self.keep(&turn),
         }
+    }
+
+    fn ended(&mut self, ending: Ending) {
+        if let (Ending::Clean, Some(answered)) = (&ending, self.around.answered.take()) {
+            self.keeping.push(self.around.decider.keep_removed(answered));
+        }
+        self.state = State::Ended(ending);
     }
 
     /// The client may send the turn back as soon as it has its end, so that waits until the turn
@@ -273,6 +286,7 @@ impl Judged {
         let failure = match &self.state {
             State::Ended(Ending::Clean) => None,
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
+            State::Ended(Ending::Blocked) => Some("a rule about text stopped it".to_owned()),
             State::Open | State::Closed => Some("the client went away".to_owned()),
         };
         let usage = self.gate.usage();

@@ -26,6 +26,7 @@ mod route;
 mod server;
 mod settings;
 mod sign;
+mod texts;
 mod upstream;
 mod upward;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_decide::{AuditHealth, Decider, PolicyState};
+use callgate_decide::{AuditHealth, Decider, PolicyState, TextHit};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -19,6 +19,7 @@ struct Inner {
     requests: Family<Of, Counter>,
     allowed: Counter,
     denied: Counter,
+    texts: Family<Found, Counter>,
     refused: Counter,
     restored: Counter,
     open: Gauge,
@@ -48,6 +49,13 @@ impl Drop for OpenStream {
     }
 }
 
+/// What a rule about text found, and where.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Found {
+    action: &'static str,
+    direction: &'static str,
+}
+
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Judged {
     verdict: &'static str,
@@ -58,11 +66,13 @@ impl Metrics {
         let mut registry = Registry::with_prefix("callgate");
         let requests = Family::<Of, Counter>::default();
         let calls = Family::<Judged, Counter>::default();
+        let texts = Family::<Found, Counter>::default();
         let (refused, restored) = (Counter::default(), Counter::default());
         let (open, records_fail, policy_rejected) =
             (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("requests", "Requests sent to providers", requests.clone());
         registry.register("calls", "Tool calls judged", calls.clone());
+        registry.register("guardrail_hits", "What rules about text found", texts.clone());
         registry.register("refusals", "Requests and answers callgate refused", refused.clone());
         registry.register(
             "restored_calls",
@@ -81,6 +91,7 @@ impl Metrics {
             requests,
             allowed,
             denied,
+            texts,
             refused,
             restored,
             open,
@@ -99,6 +110,11 @@ impl Metrics {
             Verdict::Allowed => self.0.allowed.inc(),
             Verdict::Denied => self.0.denied.inc(),
         };
+    }
+
+    pub(crate) fn found(&self, hit: &TextHit, direction: &'static str) {
+        let found = Found { action: hit.action.as_str(), direction };
+        self.0.texts.get_or_create(&found).inc();
     }
 
     pub(crate) fn refused(&self) {

@@ -106,7 +106,8 @@ impl Refusal {
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
                 "callgate: the request is larger than {limit} bytes and must be read, for calls \
-                 are to be restored in it or it is to be signed. The operator can raise `limits.request`."
+                 are to be restored or texts judged in it, or it is to be signed. The operator can \
+                 raise `limits.request`."
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
             Self::RequestCoding(coding) => format!(

@@ -91,6 +91,16 @@ impl Route {
     }
 }
 
+impl Way {
+    /// The model, where the path names it and answers do not: Amazon's.
+    pub(crate) fn model(&self) -> Option<String> {
+        let is_amazon = matches!(self.dialect, Dialect::Converse | Dialect::Invoke);
+        let (_, rest) = self.path.split_once("/model/").filter(|_| is_amazon)?;
+        let id = rest.split('/').next()?;
+        Some(path::with_colons(id).replace("%2F", "/").replace("%2f", "/"))
+    }
+}
+
 impl Routes {
     pub(crate) fn new(settings: &Settings) -> Result<Self, (String, TargetError)> {
         let site = |provider: &Provider| {
@@ -119,7 +129,7 @@ impl Routes {
         match apis::usual(&path::with_colons(path), versioned) {
             Some((api, name)) => match self.serving(api, name) {
                 Some(site) => self.at(site, method, path),
-                None => Route::Nowhere(Nowhere::NoProvider, None),
+                None => Route::Nowhere(Nowhere::NoProvider, Some(api.dialect())),
             },
             None => self.passed_through(method, path, versioned),
         }

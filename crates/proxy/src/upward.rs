@@ -1,8 +1,9 @@
-//! The request as it goes up: byte for byte, unless calls are restored in it.
+//! The request as it goes up: byte for byte, unless something in it is taken out, restored or masked.
 
 use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
+use callgate_decide::TextGuard;
 use callgate_wire::Decoder;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
@@ -19,6 +20,7 @@ use crate::respond::Refusal;
 use crate::restore;
 use crate::route::Treatment;
 use crate::sign;
+use crate::texts;
 use crate::upstream::RequestBody;
 
 /// The request to send to the provider.
@@ -47,10 +49,12 @@ pub(crate) async fn request(
     }
     let body = if body.is_end_stream() {
         RequestBody::Empty
-    } else if Reasons::of(inner, exchange).any() {
-        read(inner, exchange, Reasons::of(inner, exchange), &mut headers, body).await?
     } else {
-        RequestBody::Streamed(body)
+        let why = Reasons::of(inner, exchange);
+        match why.any() {
+            true => read(inner, exchange, why, &mut headers, body).await?,
+            false => RequestBody::Streamed(body),
+        }
     };
     let path = match query {
         Some(query) => format!("{}?{query}", way.path),
@@ -69,12 +73,14 @@ pub(crate) async fn request(
 }
 
 /// Why a request must be read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Reasons {
     /// Something was taken out of this client's turns before.
     restore: bool,
     /// A policy speaks of the tools it offers.
     offers: bool,
+    /// A policy speaks of what it says.
+    texts: Option<TextGuard>,
 }
 
 impl Reasons {
@@ -84,16 +90,18 @@ impl Reasons {
         Self {
             restore: carries_turns && inner.decider.has_removed(&exchange.binding),
             offers: inner.inspects(treatment) && inner.decider.judges_offers(),
+            texts: texts::guard(inner, exchange),
         }
     }
 
-    fn any(self) -> bool {
-        self.restore || self.offers
+    fn any(&self) -> bool {
+        self.restore || self.offers || self.texts.is_some()
     }
 }
 
-/// Reads the request: judges the tools it offers, and puts back what was taken out of the turns it
-/// carries.
+/// Reads the request: judges the tools it offers, puts back what was taken out of the turns it
+/// carries, and judges what it says. In this order: turns are known again by their texts as the
+/// client got them.
 async fn read(
     inner: &Inner,
     exchange: &Exchange,
@@ -120,6 +128,10 @@ async fn read(
     {
         changed = Some(restored);
     }
+    if let Some(guard) = &why.texts {
+        let body = changed.as_deref().map_or(plain.as_ref(), str::as_bytes);
+        changed = texts::judge(inner, exchange, guard, body)?.or(changed);
+    }
     match changed {
         None => Ok(RequestBody::Whole(sent)),
         Some(body) => {
@@ -132,7 +144,12 @@ async fn read(
 
 /// The request with what was taken out of its turns; `None` if nothing was, or it cannot be put back.
 fn restored(inner: &Inner, exchange: &Exchange, text: &str) -> Option<String> {
-    let restored = restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+    let restore::PutBack { restored, answered } =
+        restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+    if let Some(answered) = answered {
+        // One request is restored once.
+        let _ = exchange.answered.set(answered);
+    }
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
         inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));

@@ -55,9 +55,14 @@ impl Blocks {
 
     /// Whether a match at `start` would begin inside of one. They come in the order of the text.
     pub(crate) fn hide(&self, start: usize) -> bool {
+        self.around(start).is_some()
+    }
+
+    /// The one that `start` is inside of.
+    fn around(&self, start: usize) -> Option<&Range<usize>> {
         let next = self.0.partition_point(|block| block.start < start);
         let before = next.checked_sub(1).and_then(|at| self.0.get(at));
-        before.is_some_and(|block| start < block.end)
+        before.filter(|block| start < block.end)
     }
 }
 
@@ -221,84 +226,98 @@ impl Machine {
         blocks: &mut Blocks,
         report: &mut dyn FnMut(Tried),
     ) {
-        // For each detector, where its last match ended: keywords inside of it are not tried
-        // again. Most texts are short and have no keyword, so it is made when there is one.
-        let mut done: Vec<usize> = Vec::new();
-        if let Some(keywords) = &self.keywords {
-            let input = aho_corasick::Input::new(text).span(from..text.len());
-            for hit in keywords.find_overlapping_iter(input) {
-                let Some(ranks) = self.of_keyword.get(hit.pattern().as_usize()) else { continue };
-                for &rank in ranks {
-                    self.attempt(text, hit.start(), rank, &mut done, blocks, report);
-                }
-            }
-        }
+        let mut search = Search { machine: self, text, from, done: Vec::new(), blocks, report };
+        search.keywords();
         if !self.of_word.is_empty() {
-            self.each_word(text, from, &mut done, blocks, report);
+            search.words();
+        }
+    }
+}
+
+/// One search through one text.
+struct Search<'s> {
+    machine: &'s Machine,
+    text: &'s str,
+    from: usize,
+    /// For each detector, where its last match ended: keywords inside of it are not tried again.
+    /// Most texts are short and have no keyword, so it is made when there is one.
+    done: Vec<usize>,
+    blocks: &'s mut Blocks,
+    report: &'s mut dyn FnMut(Tried),
+}
+
+impl Search<'_> {
+    fn keywords(&mut self) {
+        let Some(keywords) = &self.machine.keywords else { return };
+        let input = aho_corasick::Input::new(self.text).span(self.from..self.text.len());
+        for hit in keywords.find_overlapping_iter(input) {
+            let ranks = self.machine.of_keyword.get(hit.pattern().as_usize());
+            for &rank in ranks.into_iter().flatten() {
+                self.attempt(hit.start(), rank);
+            }
         }
     }
 
-    fn each_word(
-        &self,
-        text: &str,
-        from: usize,
-        done: &mut Vec<usize>,
-        blocks: &mut Blocks,
-        report: &mut dyn FnMut(Tried),
-    ) {
-        let bytes = text.as_bytes();
-        for start in word::starts(bytes, from) {
+    fn words(&mut self) {
+        let bytes = self.text.as_bytes();
+        for start in word::starts(bytes, self.from) {
             let rest = bytes.get(start..).unwrap_or(&[]);
-            for &rank in &self.of_word {
-                let heads = self.detectors.get(rank).map_or(&[][..], |it| it.detector.heads);
+            for &rank in &self.machine.of_word {
+                let detector = self.machine.detectors.get(rank).map(|loaded| loaded.detector);
+                let heads = detector.map_or(&[][..], |detector| detector.heads);
                 if heads.iter().any(|head| word::begins(rest, head)) {
-                    self.attempt(text, start, rank, done, blocks, report);
+                    self.attempt(start, rank);
                 }
             }
         }
     }
 
     /// Tries one detector at one place.
-    fn attempt(
-        &self,
-        text: &str,
-        start: usize,
-        rank: usize,
-        done: &mut Vec<usize>,
-        blocks: &mut Blocks,
-        report: &mut dyn FnMut(Tried),
-    ) {
-        if blocks.hide(start) {
+    fn attempt(&mut self, start: usize, rank: usize) {
+        if self.blocks.hide(start) {
             return;
         }
-        done.resize(self.detectors.len(), 0);
-        let Some(done) = done.get_mut(rank).filter(|done| **done <= start) else { return };
-        let Some(loaded) = self.detectors.get(rank) else { return };
-        let Some(candidate) = loaded.candidate(text, start) else { return };
-        let mut open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
+        self.done.resize(self.machine.detectors.len(), 0);
+        let Some(done) = self.done.get_mut(rank).filter(|done| **done <= start) else { return };
+        let Some(loaded) = self.machine.detectors.get(rank) else { return };
+        let Some(candidate) = loaded.candidate(self.text, start) else { return };
+        let open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
         match (loaded.detector.check)(&candidate) {
-            Some(mut span) => {
-                let long = candidate.cut && span.end == candidate.whole.end;
-                if long {
-                    span.end = end_of_run(text, span.end);
-                    open = if span.end == text.len() { Open::Inside } else { Open::Settled };
-                }
-                let span = whole_chars(text, span);
-                if long || loaded.detector.keywords == format::ARMOUR {
-                    blocks.add(&span);
-                }
-                *done = span.end.max(candidate.whole.end);
-                let whole = span.start.min(candidate.whole.start)..*done;
-                report(Tried { rank, whole, span: Some(span), open });
-            }
+            Some(span) => self.found(rank, &candidate, span, open),
             // No part of a refused token is a token, but what follows a refused name may hold
             // another name: `token: password=...`.
             None if loaded.detector.edge != Edge::Free || open == Open::Waiting => {
                 *done = candidate.whole.end;
-                report(Tried { rank, whole: candidate.whole, span: None, open });
+                (self.report)(Tried { rank, whole: candidate.whole, span: None, open });
             }
             None => {}
         }
+    }
+
+    fn found(
+        &mut self,
+        rank: usize,
+        candidate: &Candidate<'_>,
+        mut span: Range<usize>,
+        mut open: Open,
+    ) {
+        let long = candidate.cut && span.end == candidate.whole.end;
+        if long {
+            span.end = end_of_run(self.text, span.end);
+            open = if span.end == self.text.len() { Open::Inside } else { Open::Settled };
+        }
+        // What begins before its keyword may reach into what was dealt with.
+        let begin = self.blocks.around(span.start).map_or(span.start, |block| block.end);
+        let span = whole_chars(self.text, begin.max(self.from)..span.end);
+        if long || self.machine.is_armour(rank) {
+            self.blocks.add(&span);
+        }
+        let end = span.end.max(candidate.whole.end);
+        if let Some(done) = self.done.get_mut(rank) {
+            *done = end;
+        }
+        let whole = span.start.min(candidate.whole.start)..end;
+        (self.report)(Tried { rank, whole, span: Some(span), open });
     }
 }
 

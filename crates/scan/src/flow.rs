@@ -177,7 +177,7 @@ impl Flow {
         let begun = self.begun(seen).filter(|_| seen.waiting.is_none());
         let begin = begun.and_then(|(_, pattern)| Some((pattern?, *self.set.begin.get(pattern?)?)));
         let (source, kind) = self.set.name_of(begin.map(|(_, begin)| begin), seen);
-        let hit = Hit { source, kind, span: self.from..self.text.len() };
+        let hit = Hit { source, kind, span: self.from..self.text.len(), rank: 0 };
         out.untouched = false;
         let held = self.text.get(self.from..).unwrap_or("");
         let how = self.set.replace_of(source);

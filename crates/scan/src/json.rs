@@ -8,7 +8,7 @@ use crate::redact::{mark, redact};
 use crate::{name, value};
 
 /// The kind of a string that is secret because of the name of its field.
-const FIELD: &str = "secret_field";
+pub(crate) const FIELD: &str = "secret_field";
 
 /// The JSON document with the secrets in its strings replaced; every other byte stays.
 ///
@@ -20,15 +20,35 @@ const FIELD: &str = "secret_field";
 ///
 /// A text that is not one JSON document is redacted as plain text.
 pub fn redact_json(json: &str) -> Cow<'_, str> {
-    match edits(json) {
+    match edits(json, &mut Redactor) {
         Ok(edits) if edits.is_empty() => Cow::Borrowed(json),
         Ok(edits) => Cow::Owned(splice(json, &edits)),
         Err(_) => redact(json),
     }
 }
 
+/// What becomes of the strings and numbers of a document.
+pub(crate) trait Cleaner {
+    /// A string, and what stands in its place.
+    fn string(&mut self, text: &str, field: Field, span: Span) -> Option<String>;
+
+    /// A number, and the string that stands in its place.
+    fn number(&mut self, _text: &str, _span: Span) -> Option<String> {
+        None
+    }
+}
+
+/// What is never written or shown.
+struct Redactor;
+
+impl Cleaner for Redactor {
+    fn string(&mut self, text: &str, field: Field, _: Span) -> Option<String> {
+        if field.hides(text) { Some(mark(FIELD)) } else { changed(text) }
+    }
+}
+
 /// A string of the document, and what stands there instead.
-struct Edit {
+pub(crate) struct Edit {
     span: Span,
     /// Quotes included.
     text: String,
@@ -36,65 +56,88 @@ struct Edit {
 
 /// Whether the value that is read belongs to a field with a telling name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+pub(crate) enum Field {
     Plain,
+    /// A key of an object.
+    Key,
     Secret(name::Class),
 }
 
-fn edits(json: &str) -> Result<Vec<Edit>, Error> {
+impl Field {
+    /// Whether the text is secret because of the name of its field.
+    pub(crate) fn hides(self, text: &str) -> bool {
+        match self {
+            Self::Secret(class) => !value::is_harmless_field(text, class),
+            Self::Plain | Self::Key => false,
+        }
+    }
+}
+
+pub(crate) fn edits(json: &str, cleaner: &mut dyn Cleaner) -> Result<Vec<Edit>, Error> {
     let mut reader = Reader::new(json);
-    let mut edits = Vec::new();
-    walk(&mut reader, Field::Plain, &mut edits)?;
+    let mut walk = Walk { json, cleaner, edits: Vec::new() };
+    walk.value(&mut reader, Field::Plain)?;
     reader.end()?;
-    Ok(edits)
+    Ok(walk.edits)
 }
 
-/// Depth is bounded by the reader, so recursion is too.
-fn walk(reader: &mut Reader<'_>, field: Field, edits: &mut Vec<Edit>) -> Result<(), Error> {
-    match reader.kind()? {
-        Kind::String => edits.extend(edit_value(&reader.string()?, field)),
-        Kind::Array => {
-            let mut elements = reader.array()?;
-            while elements.next(reader)? {
-                walk(reader, field, edits)?;
+struct Walk<'w> {
+    json: &'w str,
+    cleaner: &'w mut dyn Cleaner,
+    edits: Vec<Edit>,
+}
+
+impl Walk<'_> {
+    /// Depth is bounded by the reader, so recursion is too.
+    fn value(&mut self, reader: &mut Reader<'_>, field: Field) -> Result<(), Error> {
+        match reader.kind()? {
+            Kind::String => {
+                let string = reader.string()?;
+                let text = self.cleaner.string(&decoded(&string), field, string.span());
+                self.put(string.span(), text);
             }
-        }
-        Kind::Object => {
-            let mut members = reader.object()?;
-            let mut redacted = 0;
-            while let Some(key) = members.next(reader)? {
-                if let Some(edit) = edit_key(&key, redacted) {
-                    edits.push(edit);
-                    redacted += 1;
+            Kind::Number => {
+                let span = reader.skip()?;
+                let number = self.json.get(span.start..span.end).unwrap_or("");
+                let text = self.cleaner.number(number, span);
+                self.put(span, text);
+            }
+            Kind::Array => {
+                let mut elements = reader.array()?;
+                while elements.next(reader)? {
+                    self.value(reader, field)?;
                 }
-                let field = name::class(&decoded(&key)).map_or(Field::Plain, Field::Secret);
-                walk(reader, field, edits)?;
+            }
+            Kind::Object => self.object(reader)?,
+            Kind::Bool | Kind::Null => {
+                reader.skip()?;
             }
         }
-        Kind::Number | Kind::Bool | Kind::Null => {
-            reader.skip()?;
+        Ok(())
+    }
+
+    /// Two keys of one object must not become the same key: from the second on they are counted.
+    fn object(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        let mut members = reader.object()?;
+        let mut changed = 0;
+        while let Some(key) = members.next(reader)? {
+            let name = decoded(&key);
+            if let Some(mut text) = self.cleaner.string(&name, Field::Key, key.span()) {
+                changed += 1;
+                if changed > 1 {
+                    text.push_str(&format!("#{changed}"));
+                }
+                self.put(key.span(), Some(text));
+            }
+            let field = name::class(&name).map_or(Field::Plain, Field::Secret);
+            self.value(reader, field)?;
         }
+        Ok(())
     }
-    Ok(())
-}
 
-fn edit_value(string: &Text<'_>, field: Field) -> Option<Edit> {
-    let text = decoded(string);
-    let secret = match field {
-        Field::Secret(class) => !value::is_harmless_field(&text, class),
-        Field::Plain => false,
-    };
-    let replacement = if secret { mark(FIELD) } else { changed(&text)? };
-    Some(Edit { span: string.span(), text: quote(&replacement) })
-}
-
-/// Two keys of one object must not become the same key: from the second on they are counted.
-fn edit_key(key: &Text<'_>, redacted: usize) -> Option<Edit> {
-    let mut text = changed(&decoded(key))?;
-    if redacted > 0 {
-        text.push_str(&format!("#{}", redacted + 1));
+    fn put(&mut self, span: Span, text: Option<String>) {
+        self.edits.extend(text.map(|text| Edit { span, text: quote(&text) }));
     }
-    Some(Edit { span: key.span(), text: quote(&text) })
 }
 
 fn changed(text: &str) -> Option<String> {
@@ -114,7 +157,7 @@ fn decoded<'a>(string: &Text<'a>) -> Cow<'a, str> {
     })
 }
 
-fn splice(json: &str, edits: &[Edit]) -> String {
+pub(crate) fn splice(json: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(json.len());
     let mut from = 0;
     for Edit { span, text } in edits {

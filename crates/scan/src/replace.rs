@@ -52,7 +52,8 @@ pub(crate) fn replace(
             return Replaced::Stopped;
         }
         let found = text.get(first.span.start..end).unwrap_or("");
-        write(set.replace_of(first.source), &first.kind, found, out);
+        let name = cluster.iter().min_by_key(|hit| hit.rank).unwrap_or(first);
+        write(set.replace_of(name.source), &name.kind, found, out);
         at = end;
         rest = behind.get(count..).unwrap_or(&[]);
     }

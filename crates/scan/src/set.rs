@@ -100,7 +100,13 @@ pub struct Hit {
     pub kind: Arc<str>,
     /// Where it stands, in bytes.
     pub span: Range<usize>,
+    /// From special to general: of hits that overlap the lowest names them all.
+    pub(crate) rank: usize,
 }
+
+/// Behind every detector.
+const PATTERN: usize = usize::MAX - 1;
+const WORD: usize = usize::MAX;
 
 impl Set {
     /// Nothing yet.
@@ -120,7 +126,7 @@ impl Set {
     }
 
     /// The text with every hit replaced as its source wants it. Hits that overlap are replaced as
-    /// one, as the first of them wants it.
+    /// one, with the name of the most special of them: detectors come before patterns and words.
     pub fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let hits = self.find(text);
         if hits.is_empty() {
@@ -134,6 +140,12 @@ impl Set {
         let mut out = String::with_capacity(text.len());
         replace(text, 0..text.len(), hits, &self.0, &mut out);
         out
+    }
+
+    /// Makes ready for texts in pieces, which is otherwise done when the first one comes; an error
+    /// says that the patterns are too large for it. Without it everything would be held back.
+    pub fn prepare(&self) -> Result<(), Unusable> {
+        self.0.ahead().map(|_| ()).ok_or(Unusable::TooLarge)
     }
 
     /// The same for a text that comes in pieces.
@@ -206,6 +218,7 @@ impl Inner {
                 source: *source,
                 kind: Arc::clone(kind),
                 span: span.clone(),
+                rank,
             };
             seen.hits.extend(sources.iter().map(hit));
         }
@@ -214,7 +227,7 @@ impl Inner {
 
 impl Pattern {
     pub(crate) fn hit(&self, span: Range<usize>) -> Hit {
-        Hit { source: self.source, kind: Arc::clone(&self.kind), span }
+        Hit { source: self.source, kind: Arc::clone(&self.kind), span, rank: PATTERN }
     }
 
     /// A match of nothing is none.
@@ -243,7 +256,7 @@ impl Words {
             if is_whole_word(text, &span) && !again && !blocks.hide(span.start) {
                 ends.retain(|(of, _)| of != source);
                 ends.push((*source, span.end));
-                report(Hit { source: *source, kind: Arc::clone(kind), span });
+                report(Hit { source: *source, kind: Arc::clone(kind), span, rank: WORD });
             }
         }
     }

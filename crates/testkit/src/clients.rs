@@ -7,6 +7,8 @@
 mod bedrock;
 mod cohere;
 mod gemini;
+mod interactions;
+mod ollama;
 mod responses;
 
 use std::collections::BTreeMap;
@@ -38,11 +40,12 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("ids apart", chat_by_id(&events));
             readings.insert("each piece", chat_pieces(&events));
         }
-        Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
         Dialect::Cohere => readings.extend(cohere::readings(&events)),
         Dialect::Responses => readings.extend(responses::readings(&events)),
         Dialect::Gemini => readings = gemini::readings(&text),
-        _ => {}
+        Dialect::Ollama => readings = ollama::readings(&text),
+        Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
+        Dialect::Interactions => readings = interactions::readings(&text),
     }
     readings
 }
@@ -102,11 +105,12 @@ fn whole(dialect: Dialect, document: &Value) -> Vec<Call> {
                 }
             }
         }
-        Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
         Dialect::Cohere => calls.extend(cohere::whole(document)),
+        Dialect::Ollama => calls.extend(ollama::whole(document)),
         Dialect::Responses => calls = responses::of_body(document),
         Dialect::Gemini => calls = gemini::whole(document),
-        _ => {}
+        Dialect::Converse | Dialect::Invoke => calls = bedrock::whole(document),
+        Dialect::Interactions => calls = interactions::whole(document),
     }
     calls
 }

@@ -3,7 +3,7 @@
 //! [`drive`] runs a response through the gate in any chunking; [`clients`] reads what came out the
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
 //! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses, [`shapes`]
-//! tells them in other ways; [`sdk`] runs the official clients; [`table`] keeps what tests found in
+//! tells them in other ways, [`made`] makes more; [`sdk`] runs the official clients; [`table`] keeps what tests found in
 //! the documentation.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
@@ -24,6 +24,7 @@ pub mod drive;
 pub mod gateway;
 #[cfg(feature = "servers")]
 pub mod http;
+pub mod made;
 #[cfg(feature = "servers")]
 pub mod provider;
 pub mod sdk;

@@ -9,11 +9,15 @@
 //! the words of the provider.
 
 mod anthropic;
+mod cohere;
 mod gemini;
+mod interactions;
 mod openai_chat;
+mod responses;
 mod scripts;
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
@@ -85,6 +89,10 @@ pub type Turn = Vec<Block>;
 #[derive(Debug, Clone, Default)]
 pub struct Provider {
     scripts: BTreeMap<String, Vec<Turn>>,
+    /// What the API of OpenAI keeps; one for all clones.
+    state: Arc<Mutex<responses::State>>,
+    /// What Gemini's keeps, likewise.
+    interactions: Arc<Mutex<interactions::Kept>>,
 }
 
 /// What a provider says about a request it does not take.
@@ -101,10 +109,17 @@ impl Provider {
     /// The answer to a request, by its path.
     pub fn answer(&self, request: &Request) -> Answer {
         let path = request.path.split('?').next().unwrap_or_default();
-        let given = if path.ends_with("/chat/completions") {
+        let kept = ["/responses", "/conversations"].iter().find_map(|at| request.path.find(at));
+        let given = if let Some(rest) = kept.and_then(|at| request.path.get(at..)) {
+            responses::answer(self, request, rest)
+        } else if let Some(at) = request.path.find("/interactions") {
+            interactions::answer(self, request, request.path.get(at..).unwrap_or_default())
+        } else if path.ends_with("/chat/completions") {
             openai_chat::answer(self, &request.body)
         } else if path.ends_with("/messages") {
             anthropic::answer(self, &request.body)
+        } else if path.ends_with("/v2/chat") {
+            cohere::answer(self, &request.body)
         } else if path.ends_with(":generateContent") {
             gemini::answer(self, &request.body, false)
         } else if path.ends_with(":streamGenerateContent") {

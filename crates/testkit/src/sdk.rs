@@ -77,27 +77,39 @@ fn spoken(clients: &[&'static str]) -> Vec<&'static str> {
 pub fn dialect_of(client: &str) -> Dialect {
     match client {
         client if client.contains("anthropic") => Dialect::Anthropic,
+        client if client.contains("responses") => Dialect::Responses,
         client if client.contains("google") => Dialect::Gemini,
+        client if client.contains("cohere") => Dialect::Cohere,
         _ => Dialect::OpenAiChat,
     }
 }
 
 /// The clients of `converse.py` that the scripted model understands.
-const PYTHON: [&str; 6] = [
+const PYTHON: [&str; 12] = [
     "anthropic-python stream()",
     "anthropic-python create()",
     "openai-python stream()",
     "openai-python create()",
+    "openai-python responses.stream()",
+    "openai-python responses.create()",
+    "openai-python responses.stream() stored",
+    "openai-python responses.create() stored",
     "google-genai python generate_content_stream()",
     "google-genai python generate_content()",
+    "cohere-python chat_stream()",
+    "cohere-python chat()",
 ];
 
 /// The clients of `converse.mjs` that the scripted model understands.
-const NODE: [&str; 14] = [
+const NODE: [&str; 20] = [
     "anthropic-typescript stream()",
     "anthropic-typescript create()",
     "openai-node stream()",
     "openai-node create()",
+    "openai-node responses.stream()",
+    "openai-node responses.create()",
+    "openai-node responses.stream() stored",
+    "openai-node responses.create() stored",
     "google-genai js generateContentStream()",
     "google-genai js generateContent()",
     "vercel anthropic streamText",
@@ -106,6 +118,8 @@ const NODE: [&str; 14] = [
     "vercel openai generateText",
     "vercel openai-compatible streamText",
     "vercel openai-compatible generateText",
+    "vercel openai.responses streamText",
+    "vercel openai.responses generateText",
     "vercel google streamText",
     "vercel google generateText",
 ];

@@ -25,7 +25,7 @@ impl Shape {
             (Self::AsItCame, _) => Some(body.to_vec()),
             (Self::Escaped, Framing::Unreadable) => None,
             (Self::Escaped, Framing::Body) => Some(escaped(body)),
-            (Self::Escaped, _) => each_frame(framing, body),
+            (Self::Escaped, _) => escaped_stream(framing, body),
             (Self::Twice, Framing::Sse | Framing::Lines | Framing::EventStream) => {
                 Some([body, body].concat())
             }
@@ -40,23 +40,40 @@ pub fn framing(dialect: Dialect, body: &[u8]) -> Option<Framing> {
     sniffer.push(body).or_else(|| sniffer.finish())
 }
 
-/// The stream with the keys of every frame escaped. `None` if it cannot be cut into frames.
-fn each_frame(framing: Framing, body: &[u8]) -> Option<Vec<u8>> {
+/// The data of every frame; of a body, all of it.
+pub fn frames(dialect: Dialect, body: &[u8]) -> Vec<Vec<u8>> {
+    let mut frames = Vec::new();
+    match framing(dialect, body) {
+        None | Some(Framing::Body | Framing::Unreadable) => frames.push(body.to_vec()),
+        Some(framing) => {
+            each_frame(framing, body, |frame| frames.extend(frame.data().map(<[u8]>::to_vec)));
+        }
+    }
+    frames
+}
+
+/// Hands every frame to `see`. `None` if the stream cannot be cut into frames.
+fn each_frame(framing: Framing, body: &[u8], mut see: impl FnMut(&Frame<'_>)) -> Option<()> {
     let mut splitter = Splitter::new(framing, Limits::default().frame);
+    splitter.push(body);
+    while let Some(frame) = splitter.next_frame().ok()? {
+        see(&frame);
+    }
+    while let Some(frame) = splitter.finish() {
+        see(&frame);
+    }
+    Some(())
+}
+
+/// The stream with the keys of every frame escaped. `None` if it cannot be cut into frames.
+fn escaped_stream(framing: Framing, body: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let mut put = |frame: &Frame<'_>| match frame.data() {
+    each_frame(framing, body, |frame| match frame.data() {
         Some(data) if data.trim_ascii_start().starts_with(b"{") => {
             frame.rewrite(frame.event(), &escaped(data), &mut out);
         }
         _ => out.extend_from_slice(frame.bytes()),
-    };
-    splitter.push(body);
-    while let Some(frame) = splitter.next_frame().ok()? {
-        put(&frame);
-    }
-    while let Some(frame) = splitter.finish() {
-        put(&frame);
-    }
+    })?;
     Some(out)
 }
 

@@ -159,8 +159,10 @@ fn denied(case: &Case, run: &Run) {
         let says_calls = match case.dialect {
             Dialect::Anthropic => r#""stop_reason":"tool_use""#,
             Dialect::OpenAiChat => r#""finish_reason":"tool_calls""#,
-            Dialect::Converse => r#""stopReason":"tool_use""#,
+            Dialect::Ollama => r#""done_reason":"tool_calls""#,
             Dialect::Cohere => r#""finish_reason":"TOOL_CALL""#,
+            Dialect::Converse => r#""stopReason":"tool_use""#,
+            Dialect::Interactions => r#""requires_action""#,
             _ => return,
         };
         assert!(!run.text().contains(says_calls), "{}: {}", case.name, run.text());

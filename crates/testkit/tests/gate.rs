@@ -278,7 +278,9 @@ fn a_stream_that_ends_inside_a_held_call_drops_it() {
     assert!(held.text().starts_with(&text("hi")));
     assert!(!held.text().contains("tool_calls"), "{}", held.text());
     assert!(held.text().contains("\"error\""), "{}", held.text());
-    assert!(held.notes.iter().any(|note| matches!(note, Note::Dropped { tool } if tool == "Bash")));
+    assert!(
+        held.notes.iter().any(|note| matches!(note, Note::Dropped { tool, .. } if tool == "Bash"))
+    );
 
     let live = run(MESSAGES, &drive::allow_all(), &(message_start() + &tool_start(0, "Bash")));
     assert!(live.text().contains("event: error\n"), "{}", live.text());

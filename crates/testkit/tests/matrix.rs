@@ -1,5 +1,5 @@
-//! The leak matrix: every response of the corpus, told in several ways, under every verdict, cut in
-//! several ways. What leaves is read as clients read it; a call they may not see is a leak.
+//! The leak matrix: every response of the corpus and some made by hand for every dialect, told in
+//! several ways, under every verdict, cut in several ways. What leaves is read as clients read it; a call they may not see is a leak.
 //!
 //! `corpus.rs` cuts the responses as they came at every byte. Here the cuts are samples, and the
 //! bodies are more. The numbers are kept in the documentation.
@@ -19,16 +19,18 @@ use std::thread;
 
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
-use callgate_policy::Policies;
+use callgate_policy::{Direction, Policies};
 use callgate_testkit::clients::{self, Call};
-use callgate_testkit::corpus::{self, Case};
+use callgate_testkit::corpus;
 use callgate_testkit::drive::{self, Run};
+use callgate_testkit::made::{self, Called, Said};
 use callgate_testkit::shapes::{self, Shape};
 use callgate_testkit::table;
 use callgate_wire::Framing;
+use serde_json::Value;
 
 /// Cuts of a body in two, beside whole and byte by byte.
-const CUTS: usize = 14;
+const CUTS: usize = 6;
 
 /// What is decided about every call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,10 +39,19 @@ enum Verdict {
     DenyName,
     DenyArguments,
     Silent,
+    Sanitize,
+    Block,
 }
 
 impl Verdict {
-    const ALL: [Self; 4] = [Self::Allow, Self::DenyName, Self::DenyArguments, Self::Silent];
+    const ALL: [Self; 6] = [
+        Self::Allow,
+        Self::DenyName,
+        Self::DenyArguments,
+        Self::Silent,
+        Self::Sanitize,
+        Self::Block,
+    ];
 
     fn title(self) -> &'static str {
         match self {
@@ -48,15 +59,20 @@ impl Verdict {
             Self::DenyName => "deny by name",
             Self::DenyArguments => "deny by arguments",
             Self::Silent => "deny silently",
+            Self::Sanitize => "sanitize",
+            Self::Block => "block",
         }
     }
 
-    /// What decides so about calls of these names. `None`: nothing can, for there are none.
-    fn policies(self, names: &[&str]) -> Option<Policies> {
+    /// What decides so about a body. `None`: nothing can, for there is nothing of the kind in it.
+    fn policies(self, body: &Body) -> Option<Policies> {
+        let names: Vec<&str> = body.names.iter().map(String::as_str).collect();
         match self {
             Self::Allow => Some(drive::allow_all_held()),
             Self::DenyArguments => Some(drive::deny_all_by_arguments()),
-            Self::DenyName | Self::Silent => (!names.is_empty()).then(|| drive::deny_names(names)),
+            Self::DenyName | Self::Silent => (!names.is_empty()).then(|| drive::deny_names(&names)),
+            Self::Sanitize => body.is_made.then(|| drive::policies(SANITIZE)),
+            Self::Block => body.is_made.then(|| drive::policies(BLOCK)),
         }
     }
 
@@ -64,21 +80,75 @@ impl Verdict {
         if self == Self::Silent { OnDeny::Silent } else { OnDeny::Explain }
     }
 
-    /// The calls that a client sees and should not.
-    fn leaks(self, dialect: Dialect, run: &Run) -> Vec<(&'static str, Call)> {
-        let seen = clients::readings(dialect, &run.out).into_iter();
-        let seen =
-            seen.flat_map(|(client, calls)| calls.into_iter().map(move |call| (client, call)));
-        let is_leak = |(_, (name, _)): &(&str, Call)| match self {
-            // A call must have been asked about.
-            Self::Allow => {
-                !run.judged.iter().any(|(judged, _, allowed)| *allowed && judged == name)
+    /// What a client sees and should not.
+    fn leaks(self, dialect: Dialect, run: &Run) -> Vec<String> {
+        let seen = clients::readings(dialect, &run.out);
+        let calls =
+            seen.iter().flat_map(|(client, calls)| calls.iter().map(move |call| (client, call)));
+        let told = |(client, call): (&&str, &Call)| format!("{client} sees {call:?}");
+        match self {
+            Self::Allow => calls.filter(|(_, call)| !was_asked(run, call)).map(told).collect(),
+            Self::DenyName | Self::DenyArguments | Self::Silent => calls.map(told).collect(),
+            Self::Sanitize => {
+                let mut leaks = lost(&seen);
+                leaks.extend(said_in(dialect, run, ADDRESS));
+                leaks
             }
-            _ => true,
-        };
-        seen.filter(is_leak).collect()
+            Self::Block => {
+                let mut leaks: Vec<String> = calls.map(told).collect();
+                leaks.extend(said_in(dialect, run, WORD));
+                leaks
+            }
+        }
     }
 }
+
+/// Whether somebody was asked about a call, perhaps under the name of its server too. Pieces that
+/// some readers take for calls have no name.
+fn was_asked(run: &Run, (name, _): &Call) -> bool {
+    name.is_empty()
+        || run.judged.iter().any(|(judged, _, allowed)| *allowed && judged.ends_with(name))
+}
+
+/// Who lost a call that should only have lost a part of its arguments.
+fn lost(seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
+    let mut lost = Vec::new();
+    for (client, calls) in seen {
+        let is_there = |name: &str| calls.iter().any(|(seen, _)| seen == name);
+        if !(is_there("send") && is_there("send_all")) {
+            lost.push(format!("{client} lost a call: {calls:?}"));
+        }
+    }
+    lost
+}
+
+/// Whether a text left: in one frame, or in pieces of many.
+fn said_in(dialect: Dialect, run: &Run, text: &str) -> Option<String> {
+    let mut strings = BTreeMap::new();
+    for data in shapes::frames(dialect, &run.out) {
+        collect("", &serde_json::from_slice(&data).unwrap_or_default(), &mut strings);
+    }
+    strings.values().any(|said: &String| said.contains(text)).then(|| format!("`{text}` left"))
+}
+
+/// Every string under a key, one behind the other.
+fn collect(key: &str, value: &Value, strings: &mut BTreeMap<String, String>) {
+    match value {
+        Value::String(text) => strings.entry(key.to_owned()).or_default().push_str(text),
+        Value::Array(list) => list.iter().for_each(|value| collect(key, value, strings)),
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| collect(key, value, strings));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// What must not leave: in the arguments of a call, and in the text.
+const ADDRESS: &str = "jane@example.com";
+const WORD: &str = "xyzzy";
+
+const SANITIZE: &str = "policy: sanitize\nrules:\n  - { id: no-address, verdict: sanitize, sanitize: { detectors: [email] } }\n";
+const BLOCK: &str = "policy: block\nrules: []\ntext:\n  - { id: no-word, in: [response], keywords: [xyzzy], verdict: block, reason: not said here }\n";
 
 /// What a row of the table counts.
 #[derive(Debug, Default, Clone)]
@@ -92,11 +162,11 @@ type Rows = BTreeMap<(&'static str, &'static str), Row>;
 
 #[test]
 fn nothing_leaks() {
-    let cases = corpus::all();
+    let bodies = bodies();
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let mut rows = Rows::new();
     thread::scope(|scope| {
-        let share = |worker| cases.iter().skip(worker).step_by(workers);
+        let share = |worker| bodies.iter().skip(worker).step_by(workers);
         let started: Vec<_> =
             (0..workers).map(|worker| scope.spawn(move || fill(share(worker)))).collect();
         for part in started {
@@ -113,38 +183,82 @@ fn nothing_leaks() {
     }
 }
 
-fn fill<'a>(cases: impl Iterator<Item = &'a Case>) -> Rows {
+/// A response to try.
+struct Body {
+    name: String,
+    dialect: Dialect,
+    bytes: Vec<u8>,
+    /// Every name under which some client may see a call in it.
+    names: Vec<String>,
+    /// Whether it says what [`SAID`] says.
+    is_made: bool,
+}
+
+impl Body {
+    fn new(name: &str, dialect: Dialect, told: &[u8], shape: Shape) -> Option<Self> {
+        let bytes = shape.of(dialect, told)?;
+        // Behind its end a stream may have other names: readers join them.
+        let names = names(dialect, &[told, &bytes]);
+        let is_made = name.contains("made") && shape != Shape::Twice;
+        Some(Self { name: format!("{name} {shape:?}"), dialect, bytes, names, is_made })
+    }
+}
+
+/// The corpus, and what is made by hand for every dialect: each in every shape.
+fn bodies() -> Vec<Body> {
+    let mut bodies = Vec::new();
+    for case in corpus::all() {
+        let shaped = |shape| Body::new(&case.name, case.dialect, &case.body, shape);
+        bodies.extend(Shape::ALL.into_iter().filter_map(shaped));
+    }
+    for dialect in Dialect::ALL {
+        for (form, told) in made::bodies(dialect, &SAID) {
+            let name = format!("{} made, {form}", dialect.as_str());
+            let shaped = |shape| Body::new(&name, dialect, &told, shape);
+            bodies.extend(Shape::ALL.into_iter().filter_map(shaped));
+        }
+    }
+    bodies
+}
+
+/// Two calls behind a text.
+const SAID: Said<'_> = Said {
+    text: "I send two letters about xyzzy, and say so.",
+    calls: &[
+        Called { id: "call_1", name: "send", arguments: r#"{"to":"jane@example.com","n":1}"# },
+        Called {
+            id: "call_2",
+            name: "send_all",
+            arguments: r#"{"text":"a longer letter","list":[1,2]}"#,
+        },
+    ],
+};
+
+fn fill<'a>(bodies: impl Iterator<Item = &'a Body>) -> Rows {
     let mut rows = Rows::new();
-    for case in cases {
-        for shape in Shape::ALL {
-            let Some(body) = shape.of(case.dialect, &case.body) else { continue };
-            let form = form(case.dialect, &body);
-            let row = rows.entry((case.dialect.as_str(), form)).or_default();
-            row.bodies += 1;
-            for verdict in Verdict::ALL {
-                try_body(case, shape, &body, verdict, row);
-            }
+    for body in bodies {
+        let form = form(body.dialect, &body.bytes);
+        let row = rows.entry((body.dialect.as_str(), form)).or_default();
+        row.bodies += 1;
+        for verdict in Verdict::ALL {
+            try_body(body, verdict, row);
         }
     }
     rows
 }
 
 /// Runs a body under a verdict in every cutting, and counts.
-fn try_body(case: &Case, shape: Shape, body: &[u8], verdict: Verdict, row: &mut Row) {
-    // Behind its end a stream may have other names: readers join them.
-    let names = names(case.dialect, &[&case.body, body]);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let Some(policies) = verdict.policies(&names) else { return };
-    for chunks in drive::cuttings(body, cuts(body)) {
+fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
+    let Some(policies) = verdict.policies(body) else { return };
+    for chunks in drive::cuttings(&body.bytes, cuts(&body.bytes)) {
         let first = chunks[0].len();
-        let settings = drive::settings(verdict.on_deny());
-        let run = drive::run(case.dialect, settings, &policies, chunks);
+        let mut settings = drive::settings(verdict.on_deny());
+        settings.text = policies.text_guard(Direction::Response);
+        let run = drive::run(body.dialect, settings, &policies, chunks);
         *row.runs.entry(verdict).or_default() += 1;
-        for (client, call) in verdict.leaks(case.dialect, &run) {
-            row.leaks.push(format!(
-                "{} {shape:?}, {verdict:?}, first cut at {first}: {client} sees {call:?}",
-                case.name
-            ));
+        for leak in verdict.leaks(body.dialect, &run) {
+            let (name, verdict) = (&body.name, verdict.title());
+            row.leaks.push(format!("{name}, {verdict}, cut at {first}: {leak}"));
         }
     }
 }

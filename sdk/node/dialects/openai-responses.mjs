@@ -18,8 +18,8 @@ const AT_PROVIDER = new Set([
 function isCall(item) {
   const type = String(item?.type);
   if (AT_PROVIDER.has(type) || type.endsWith('_output')) return false;
-  if (type === 'tool_search_call') return item.execution === 'client';
-  if (type === 'shell_call') return item.environment?.type !== 'container_reference';
+  if (type === 'tool_search_call') return item.execution !== 'server';
+  if (type === 'shell_call') return !String(item.environment?.type).startsWith('container');
   return Boolean(item?.call_id) || type.endsWith('_call') || type === 'mcp_approval_request';
 }
 

@@ -27,9 +27,10 @@ def is_call(item):
     if kind in AT_PROVIDER or kind.endswith("_output"):
         return False
     if kind == "tool_search_call":
-        return field(item, "execution") == "client"
+        return field(item, "execution") != "server"
     if kind == "shell_call":
-        return field(field(item, "environment"), "type") != "container_reference"
+        place = str(field(field(item, "environment"), "type"))
+        return not place.startswith("container")
     return bool(field(item, "call_id")) or kind.endswith("_call") or kind == "mcp_approval_request"
 
 

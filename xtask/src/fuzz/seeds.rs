@@ -19,7 +19,9 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "sse" => with_head(bodies(root, "corpus", "sse")?),
         "anthropic" => with_head(bodies(root, "corpus/anthropic", "sse")?),
         "openai_chat" => with_head(bodies(root, "corpus/openai-chat", "sse")?),
+        "openai_responses" => with_head(bodies(root, "corpus/openai-responses", "sse")?),
         "cohere" => with_head(bodies(root, "corpus/cohere", "sse")?),
+        "ollama" => with_head(bodies(root, "corpus/ollama", "ndjson")?),
         "policy" => rule_files(root)?,
         _ => Vec::new(),
     });

@@ -85,6 +85,8 @@ fn described(stored: &Stored) -> String {
     let proof = stored.input.as_ref().filter(|proof| proof.cut);
     rows.add("", proof.map(|proof| format!("(cut; the whole is {} bytes)", proof.bytes)));
     verdict_rows(&mut rows, stored);
+    let found = record.guardrail.as_ref();
+    rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
     rows.add("detail", record.detail.as_ref());
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());
@@ -114,7 +116,11 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
     rows.add("reason", verdict.reason.as_ref());
     rows.add("hint", verdict.hint.as_ref());
-    for (label, hits) in [("shadow", &verdict.shadows), ("audit", &verdict.audits)] {
+    let replaced = Some(verdict.replaced.join(", ")).filter(|kinds| !kinds.is_empty());
+    rows.add("replaced", replaced);
+    let beside =
+        [("shadow", &verdict.shadows), ("audit", &verdict.audits), ("rewrote", &verdict.sanitized)];
+    for (label, hits) in beside {
         for hit in hits {
             let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
             rows.add(label, Some(format!("{rule}  {}", hit.reason)));

@@ -49,6 +49,9 @@ pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Resu
         Form::Explained => render::explanation(tool, call.arguments.raw(), judgement, color),
         Form::Line => {
             let mut text = render::verdict_line(tool, judgement, color);
+            if let Some(rewritten) = judgement.rewritten() {
+                text.push_str(&format!("rewritten: {}\n", render::printable(rewritten)));
+            }
             if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
                 text.push_str(&format!("hint: {}\n", render::printable(hint)));
             }

@@ -27,13 +27,15 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     }
     let mut table = Listing::new(["time", "kind", "tool", "what", "id"]).whole(0).whole(1).whole(4);
     for stored in &found {
-        // A rejected policy tells all its problems; the first line says which.
-        let what = records::why(stored).lines().next().unwrap_or_default();
+        let what = match &stored.record.guardrail {
+            Some(found) => format!("{} {}", found.action, records::why(stored)),
+            None => records::why(stored),
+        };
         table.row([
             when::shown(stored.record.time),
             stored.record.kind.as_str().to_owned(),
             records::tool(stored),
-            what.to_owned(),
+            what,
             records::id(stored),
         ]);
     }

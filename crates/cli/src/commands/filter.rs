@@ -11,7 +11,7 @@ use callgate_call::ToolCall;
 use callgate_gate::{
     Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
 };
-use callgate_policy::{Judgement, NameJudgement};
+use callgate_policy::{Judgement, NameJudgement, TextHit};
 use callgate_wire::{CodingError, Decoder, Limits};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::given;
 use crate::judge::Judge;
 use crate::render::{self, Color, hinted};
-use crate::report::{self, CallFields, Event, Judged, Removed};
+use crate::report::{self, CallFields, Event, Guardrail, Judged, Removed};
 use crate::sources;
 
 pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
@@ -32,11 +32,12 @@ pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
         OnDeny::Explain => callgate_gate::OnDeny::Explain,
         OnDeny::Silent => callgate_gate::OnDeny::Silent,
     };
+    settings.text = judge.text_guard();
     let gate = Gate::new(args.dialect, settings);
     let teller = if args.json { Teller::Json } else { Teller::People(Color::of(&io::stderr())) };
     let mut filter = Filter { decoder, gate, judge, teller, plain: Vec::new(), free: Vec::new() };
     match filter.pump(io::stdin().lock(), io::stdout().lock()) {
-        Ok(Ending::Clean) => Ok(Exit::Success),
+        Ok(Ending::Clean | Ending::Blocked) => Ok(Exit::Success),
         Ok(Ending::Error(why)) => {
             filter.teller.ended(&why);
             Ok(Exit::Cut)
@@ -180,6 +181,14 @@ impl Teller {
         match self {
             Self::People(color) => {
                 render::talk(&render::verdict_line(call.name.raw(), judgement, color));
+                if judgement.rewritten().is_some() {
+                    let kinds = format!("replaced {}", judgement.replaced.join(", "));
+                    let rule = judgement.sanitizers.first();
+                    let rule =
+                        rule.map(|it| render::rule_name(Some(&it.policy), it.rule.as_deref()));
+                    let (tool, rule) = (call.name.raw(), rule.unwrap_or_default());
+                    render::talk(&render::verdict_words("sanitize", tool, &rule, &kinds, color));
+                }
             }
             Self::Json => tell(&Event {
                 event: "tool_call",
@@ -199,9 +208,8 @@ impl Teller {
             Note::Withheld { why } => self.noted("withheld", None, why),
             Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
             Note::Refused { tool, why } => self.noted("refused", Some(tool), why),
-            Note::Dropped { tool } => {
-                self.noted("dropped", Some(tool), "the response ended inside the call");
-            }
+            Note::Dropped { tool, why } => self.noted("dropped", Some(tool), why),
+            Note::Guardrail(hit) => self.guardrail(hit),
         }
     }
 
@@ -237,6 +245,18 @@ impl Teller {
                 let call = tool.map(CallFields::named);
                 tell(&Event { event, call, judged: None, why: Some(why) });
             }
+        }
+    }
+
+    /// What was found is not said: only what it was.
+    fn guardrail(self, hit: &TextHit) {
+        match self {
+            Self::People(color) => {
+                let rule = render::rule_name(Some(&hit.policy), Some(&hit.rule));
+                let (word, kind) = (hit.action.as_str(), format!("text ({})", hit.kind));
+                render::talk(&render::verdict_words(word, &kind, &rule, &hit.reason, color));
+            }
+            Self::Json => tell(&Guardrail::of(hit)),
         }
     }
 

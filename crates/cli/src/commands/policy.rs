@@ -1,6 +1,7 @@
 //! `callgate policy`: find problems, explain verdicts, list rules.
 
 mod check;
+mod detectors;
 mod explain;
 mod list;
 
@@ -18,6 +19,7 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Explain { files, call, all, json } => {
             explain::run(sources::load(files, config)?, call, *all, *json)
         }
+        Policy::Detectors { json } => detectors::run(*json),
         Policy::List { files, json } => list::run(&sources::load(files, config)?, *json),
     }
 }

@@ -120,10 +120,10 @@ impl Tail {
             "" => stored.record.kind.as_str(),
             verdict => verdict,
         };
-        let why = records::why(stored).lines().next().unwrap_or_default();
-        let (tool, rule) = (records::tool(stored), records::rule(stored));
+        let (tool, rule, why) =
+            (records::tool(stored), records::rule(stored), records::why(stored));
         let time = when::shown(stored.record.time);
-        Ok(format!("{time}  {}", render::verdict_words(word, &tool, &rule, why, self.color)))
+        Ok(format!("{time}  {}", render::verdict_words(word, &tool, &rule, &why, self.color)))
     }
 }
 

@@ -259,3 +259,43 @@ fn names_cannot_write_on_the_terminal() {
         check(&["--tool", "a", "--input", "{\"x\":\"\\u001b[2J\u{202e}\"}", "--explain"]).run();
     assert!(!ran.stdout.contains('\u{202e}') && ran.stdout.contains("\\u{202e}"));
 }
+
+const SANITIZE: &str = "policy: data
+rules:
+  - { id: clean, tool: 'send*', verdict: sanitize, sanitize: { detectors: [secret, email] } }
+  - { id: no-keys, tool: fetch, when: { secret: any }, verdict: deny, reason: A secret. }
+";
+
+#[test]
+fn rewritten_arguments_are_shown() {
+    let run = |args: &[&str]| {
+        let policy = ["check", "--policy", "data.yaml", "--tool"];
+        Test::new(&[&policy, args].concat()).file("data.yaml", SANITIZE).run()
+    };
+    let input = r#"{"to": "ann@acme.org", "n": 1.0}"#;
+    run(&["send_mail", "--input", input]).sees(
+        0,
+        "allow  send_mail  data (default)  no rule matched\n\
+         rewritten: {\"to\": \"[REDACTED:email]\", \"n\": 1.0}\n",
+        "",
+    );
+    run(&["send_mail", "--input", "{}"]).sees(
+        0,
+        "allow  send_mail  data (default)  no rule matched\n",
+        "",
+    );
+    let ran = run(&["send_mail", "--input", input, "--json"]);
+    let line = &ran.json()[0];
+    assert_eq!(line["rewritten"], json!({"to": "[REDACTED:email]", "n": 1.0}));
+    assert_eq!(line["sanitizers"][0]["rule"], "clean");
+    let ran = run(&["send_mail", "--input", input, "--explain"]);
+    assert!(ran.stdout.contains("output   {\"to\": \"[REDACTED:email]\""), "{}", ran.stdout);
+    // What cannot be read cannot be sanitized.
+    let ran = run(&["send_mail", "--input", "[1]", "--json"]);
+    assert_eq!((ran.code, &ran.json()[0]["rule"]), (1, &json!("clean")));
+    // The denial names the kind and not the secret.
+    let ran = run(&["fetch", "--input", r#"{"url":"https://x/?password=Tr0ub4dor!3"}"#, "--json"]);
+    let matched = &ran.json()[0]["matched"];
+    assert_eq!((ran.code, &matched["value"]), (1, &json!("[REDACTED:secret_assignment]")));
+    assert!(!ran.stdout.contains("Tr0ub4dor"), "{}", ran.stdout);
+}

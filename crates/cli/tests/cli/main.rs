@@ -11,6 +11,7 @@ mod config;
 mod dialects;
 mod doctor;
 mod filter;
+mod guardrails;
 mod init;
 mod keys;
 mod policy;

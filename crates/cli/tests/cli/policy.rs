@@ -238,3 +238,40 @@ fn explain_looks_into_a_wrapper() {
     let told = "test/no-nuke (inside: nuke): deny, priority 100\n  matches: decided\n";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
 }
+
+const TEXTS: &str = "policy: words
+text:
+  - { id: keys, detect: secret, verdict: mask }
+  - { id: mail, detect: [email], in: response, verdict: audit, mode: shadow }
+";
+
+#[test]
+fn text_rules_are_counted_and_listed() {
+    let run = |args: &[&str], text: &str| {
+        Test::new(&[&["policy"], args].concat()).file("words.yaml", text).run()
+    };
+    run(&["check", "words.yaml"], TEXTS).sees(
+        0,
+        "words.yaml: 0 rules, 2 text rules, no problems\n",
+        "",
+    );
+    let listed = run(&["list", "words.yaml", "--json"], TEXTS).json();
+    assert_eq!(listed.len(), 2);
+    assert_eq!(listed[1]["text_rule"], "mail");
+    assert_eq!((&listed[1]["shadow"], &listed[1]["in"][0]), (&true.into(), &"response".into()));
+    let wrong = TEXTS.replace("[email]", "[emial]");
+    let ran = run(&["check", "words.yaml"], &wrong);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("words.yaml:4:26"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("did you mean `email`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn detectors_are_listed() {
+    let ran = Test::new(&["policy", "detectors"]).run();
+    assert_eq!(ran.code, 0);
+    assert!(ran.stdout.contains("email"), "{}", ran.stdout);
+    let listed = Test::new(&["policy", "detectors", "--json"]).run().json();
+    assert!(listed.len() > 50);
+    assert!(listed.iter().any(|it| it["detector"] == "card" && it["group"] == "personal"));
+}

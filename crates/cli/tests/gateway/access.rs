@@ -2,7 +2,7 @@
 
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::Upstream;
+use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::Value;
 
 use crate::support::{ALLOW, CHAT, MESSAGES, ask, binary, gateway, setup, whole_turns};
@@ -92,15 +92,19 @@ fn a_gateway_key_never_goes_up() {
         ("authorization", key.clone()),
         ("x-api-key", key.clone()),
         ("api-key", key.clone()),
+        ("x-goog-api-key", key.clone()),
         ("x-other", format!("a {key} b")),
     ] {
         let request = ask(MESSAGES).header("x-callgate-key", &key).header(name, &value);
         let reply = request.send(gateway.address());
         assert_eq!(reply.status, 401, "{name}: {}", reply.text());
     }
-    let query = format!("{MESSAGES}?key={key}");
-    let reply = ask(&query).header("x-callgate-key", &key).send(gateway.address());
-    assert_eq!(reply.status, 401, "{}", reply.text());
+    let hidden = key.replace('_', "%5f").replace('g', "%67");
+    for query in [format!("key={key}"), format!("a=b&c={hidden}"), format!("{hidden}")] {
+        let path = format!("{MESSAGES}?{query}");
+        let reply = ask(&path).header("x-callgate-key", &key).send(gateway.address());
+        assert_eq!(reply.status, 401, "{}", reply.text());
+    }
     assert!(upstream.requests().is_empty());
 }
 
@@ -114,7 +118,8 @@ fn another_address_needs_a_key() {
         let reply = ask(path).send(gateway.address());
         assert_eq!(reply.status, 401, "{}", reply.text());
         assert!(reply.text().contains("x-callgate-key"), "{}", reply.text());
-        let wrong = format!("{}x", &key[..key.len() - 1]);
+        let other = if key.ends_with('x') { "y" } else { "x" };
+        let wrong = format!("{}{other}", &key[..key.len() - 1]);
         for bad in ["", "cg_", "none", &wrong] {
             let reply = ask(path).header("x-callgate-key", bad).send(gateway.address());
             assert_eq!(reply.status, 401, "{bad}");
@@ -179,6 +184,40 @@ fn a_key_can_stand_in_the_place_of_the_providers() {
     let reply =
         Ask::post(CHAT, body).header("authorization", "Bearer sk-real").send(gateway.address());
     assert_eq!(reply.status, 401, "the provider's own key is no gateway key");
+}
+
+/// Google's clients have two more places for their key, Azure's another one.
+#[test]
+fn a_key_is_swapped_wherever_clients_put_it() {
+    let upstream = Upstream::always(Answer::json(200, "{}"));
+    let url = upstream.url();
+    let config = format!(
+        "providers:\n  gemini: {{ base_url: \"{url}\", api_key_env: REAL_KEY }}\n  \
+         mine: {{ base_url: \"{url}\", dialect: openai-chat, api_key_env: REAL_KEY }}\npolicies: [rules.yaml]\n"
+    );
+    let setup = Setup::bare(binary()).file("rules.yaml", ALLOW).config(&config);
+    let setup = setup.listen("0.0.0.0:0").env("REAL_KEY", "sk-real");
+    let key = add_key(&setup, &["ci"]);
+    let gateway = setup.start();
+    let (models, bearer) = ("/v1beta/models", format!("Bearer {key}"));
+    let in_query = format!("{models}?a=b&key={key}&c=%20d");
+    for (path, name, value, sent) in [
+        (models, "x-goog-api-key", key.as_str(), ("x-goog-api-key", "sk-real")),
+        (models, "authorization", bearer.as_str(), ("x-goog-api-key", "sk-real")),
+        (in_query.as_str(), "accept", "*/*", ("x-goog-api-key", "sk-real")),
+        ("/mine/openai/models", "api-key", key.as_str(), ("authorization", "Bearer sk-real")),
+    ] {
+        let reply = Ask::get(path).header(name, value).send(gateway.address());
+        assert_eq!(reply.status, 200, "{path} {name}: {}", reply.text());
+        let request = upstream.requests().pop().unwrap();
+        assert_eq!(request.header(sent.0), Some(sent.1), "{path} {name}");
+        assert!(!format!("{request:?}").contains(&key), "the gateway key went on");
+        if path == in_query {
+            assert_eq!(request.path, "/v1beta/models?a=b&c=%20d");
+        }
+    }
+    let reply = Ask::get("/v1beta/models?key=sk-other").send(gateway.address());
+    assert_eq!(reply.status, 401, "{}", reply.text());
 }
 
 #[test]

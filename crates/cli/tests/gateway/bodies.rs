@@ -23,7 +23,7 @@ const DENY_ALL: &str =
 
 /// Clients may read other letters than callgate, so these are refused before they are read.
 fn is_foreign(case: &Case) -> bool {
-    let kind = case.about.content_type.as_deref().unwrap_or_default();
+    let kind = case.about.content_type.as_deref().unwrap_or_default().to_ascii_lowercase();
     kind.contains("charset=") && !kind.contains("charset=utf-8")
 }
 
@@ -64,8 +64,9 @@ fn at_once(policies: &Policies, case: &Case) -> (Vec<u8>, bool) {
     (run.out, allowed)
 }
 
-/// A frame with text and a call, which is split while the call's record is written.
-const SPLIT: &str = "openai-chat/evasion-content_and_tool";
+/// Frames with text and a call, which are split while the call's record is written.
+const SPLIT: [&str; 2] =
+    ["openai-chat/evasion-content_and_tool", "openai-chat/evasion-content_parts_and_tool"];
 
 /// What is wrong with what left, when all is allowed.
 ///
@@ -76,15 +77,26 @@ fn not_as_allowed(policies: &Policies, case: &Case, body: &[u8]) -> Option<Strin
     if body == expected || (allowed && frames(body) == frames(&expected)) {
         return None;
     }
+    if case.about.allow == Allow::Refused && ends_safely(case, body) {
+        // How it is refused hangs on whether it was allowed before the odd thing came.
+        return None;
+    }
     // A notice names the record, which a gate alone does not have.
     let readings = |body| clients::readings(case.dialect, body);
-    let is_split = case.name == SPLIT || !allowed;
+    let is_split = SPLIT.contains(&case.name.as_str()) || !allowed;
     (!is_split || readings(body) != readings(&expected)).then(|| "is not what was allowed".into())
+}
+
+/// Whether no client has a call in what left, or it says that it failed.
+fn ends_safely(case: &Case, body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let failed = [r#""error":{"#, ":exception-type"].iter().any(|sign| text.contains(sign));
+    failed || clients::readings(case.dialect, body).values().all(Vec::is_empty)
 }
 
 /// The frames of a stream, in no order.
 fn frames(body: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(body);
+    let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
     let mut frames: Vec<String> = text.split("\n\n").map(str::to_owned).collect();
     frames.sort();
     frames
@@ -94,7 +106,7 @@ fn frames(body: &[u8]) -> Vec<String> {
 fn the_allowed_corpus_leaves_byte_for_byte() {
     let policies = drive::allow_all();
     through(ALLOW, "", plain, |case, body| {
-        let changed = frames(body) != frames(&case.body) && case.name != SPLIT;
+        let changed = frames(body) != frames(&case.body) && !SPLIT.contains(&case.name.as_str());
         if case.about.allow == Allow::Identical && changed {
             return Some("is not the same".into());
         }

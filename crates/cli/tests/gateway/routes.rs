@@ -40,6 +40,69 @@ fn paths_and_prefixes_lead_to_providers() {
     }
 }
 
+/// Whose API it is, is all that callgate must know of a provider.
+#[test]
+fn a_provider_of_ones_own_is_three_lines() {
+    let upstream = Upstream::always(whole_turns("delete_all", "{}")[1].1.clone());
+    let url = upstream.url();
+    let config = format!(
+        "providers:
+  mine:
+    base_url: \"{url}/llm/v1\"
+    dialect: openai-chat
+policies: [rules.yaml]
+"
+    );
+    let gateway = Setup::bare(binary()).file("rules.yaml", DENY).config(&config).start();
+    let reply = ask("/mine/v1/chat/completions").send(gateway.address());
+    let message = &reply.json()["choices"][0]["message"];
+    assert_eq!((reply.status, message.get("tool_calls")), (200, None), "{}", reply.text());
+    assert_eq!(upstream.request().path, "/llm/v1/chat/completions");
+    let calls = gateway.calls();
+    assert_eq!(
+        (&calls[0]["provider"], &calls[0]["dialect"]),
+        (&"mine".into(), &"openai-chat".into())
+    );
+}
+
+/// One provider, several dialects: the path tells which.
+#[test]
+fn the_path_tells_the_dialect_of_a_provider() {
+    let upstream = echo();
+    let config = format!(
+        "providers:\n  box: {{ base_url: \"{}/v1\", dialect: openai-chat }}\npolicies: [rules.yaml]\n",
+        upstream.url()
+    );
+    let gateway = Setup::bare(binary()).file("rules.yaml", ALLOW).config(&config).start();
+    for path in ["/box/v1/chat/completions", "/box/v1/messages"] {
+        assert_eq!(ask(path).send(gateway.address()).status, 200, "{path}");
+    }
+    let dialects: Vec<Value> = gateway.calls().iter().map(|call| call["dialect"].clone()).collect();
+    assert_eq!(dialects, ["openai-chat", "anthropic"]);
+}
+
+/// Whatever callgate itself refuses, every SDK gets in its own API's shape.
+#[test]
+fn refusals_have_the_shape_of_the_api() {
+    let upstream = echo();
+    let gateway = gateway(&upstream, ALLOW, "");
+    for path in [
+        MESSAGES,
+        CHAT,
+        "/v1/responses",
+        "/v1beta/models/m:generateContent",
+        "/v1beta/interactions",
+        "/api/chat",
+        "/v2/chat",
+        "/model/m/converse",
+        "/model/m/invoke-with-response-stream",
+    ] {
+        let reply = Ask::post(path, "{}").header("host", "evil.example").send(gateway.address());
+        is_refusal(&reply, path, 421);
+    }
+    assert!(upstream.requests().is_empty());
+}
+
 #[test]
 fn unknown_paths_get_404_with_a_hint_and_go_nowhere() {
     let upstream = echo();
@@ -58,8 +121,8 @@ fn paths_that_carry_calls_unread_are_refused() {
     let gateway = gateway(&upstream, ALLOW, "");
     for path in [
         "/v1/messages/batches/b/results",
-        "/v1/responses",
-        "/v1/responses/r_1",
+        "/v1/responses/r_1/anything",
+        "/v1beta/batches/b",
         "/v1/threads/t/runs",
         "/v1/realtime",
         "/v1/files/f/content",
@@ -154,10 +217,10 @@ fn a_list_of_stored_completions_shows_no_denied_call() {
 fn a_websocket_is_refused() {
     let upstream = echo();
     let gateway = gateway(&upstream, ALLOW, "");
-    for path in ["/v1/realtime", CHAT] {
+    for path in ["/v1/realtime", "/v1/responses", "/v1/responses/r_1", "/ws/live", CHAT] {
         let ask = Ask::get(path).header("connection", "upgrade").header("upgrade", "websocket");
         let reply = ask.send(gateway.address());
-        assert!((400..500).contains(&reply.status), "{path}: {}", reply.status);
+        assert_eq!(reply.status, 426, "{path}: {}", reply.text());
     }
     assert!(upstream.requests().is_empty());
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Reply};
@@ -43,12 +44,31 @@ pub(crate) fn ask(path: &str) -> Ask {
 
 /// A request for one case of the corpus, of a server made with [`corpus_server`].
 pub(crate) fn ask_for(case: &Case, model: &str) -> Ask {
-    let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }] });
-    Ask::post(path_of(case), body.to_string()).header("authorization", "Bearer none")
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    let path = path_of(case).replace("{model}", model);
+    let body = match path.contains(model) {
+        true => json!({ "messages": messages }),
+        false => json!({ "model": model, "messages": messages }),
+    };
+    Ask::post(&path, body.to_string()).header("authorization", "Bearer none")
 }
 
+/// Where a case is asked for; `{model}` stands for the model, where a path names it.
 pub(crate) fn path_of(case: &Case) -> &'static str {
-    if case.name.starts_with("anthropic/") { MESSAGES } else { CHAT }
+    match (case.dialect, case.is_stream) {
+        (Dialect::Anthropic, _) => MESSAGES,
+        (Dialect::OpenAiChat, _) => CHAT,
+        (Dialect::Responses, _) => "/v1/responses",
+        (Dialect::Gemini, true) => "/v1beta/models/{model}:streamGenerateContent",
+        (Dialect::Gemini, false) => "/v1beta/models/{model}:generateContent",
+        (Dialect::Interactions, _) => "/v1beta/interactions",
+        (Dialect::Ollama, _) => "/api/chat",
+        (Dialect::Cohere, _) => "/v2/chat",
+        (Dialect::Converse, true) => "/model/{model}/converse-stream",
+        (Dialect::Converse, false) => "/model/{model}/converse",
+        (Dialect::Invoke, true) => "/model/{model}/invoke-with-response-stream",
+        (Dialect::Invoke, false) => "/model/{model}/invoke",
+    }
 }
 
 /// A case of the corpus.
@@ -143,11 +163,26 @@ pub(crate) fn whole_turns(tool: &str, input: &str) -> [(&'static str, Answer); 2
 #[track_caller]
 pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
     assert_eq!(reply.status, status, "{}", reply.text());
-    let error = reply.json();
-    assert!(error["error"]["message"].is_string(), "{}", reply.text());
-    assert!(error["error"]["type"].is_string(), "{}", reply.text());
+    let (error, said) = (reply.json(), reply.text());
+    let message = match path.split('/').nth(1).unwrap_or_default() {
+        "api" => &error["error"],
+        "v2" | "model" => &error["message"],
+        _ => &error["error"]["message"],
+    };
+    assert!(message.as_str().is_some_and(|message| message.contains("callgate")), "{said}");
     match path {
-        MESSAGES => assert_eq!(error["type"], "error", "{}", reply.text()),
-        _ => assert!(error["error"].get("code").is_some(), "{}", reply.text()),
+        MESSAGES => assert_eq!(error["type"], "error", "{said}"),
+        _ if path.starts_with("/v1/") => {
+            assert!(error["error"]["type"].is_string(), "{said}");
+            assert!(error["error"].get("code").is_some(), "{said}");
+        }
+        _ if path.starts_with("/v1beta/") => {
+            assert_eq!(error["error"]["code"], status, "{said}");
+            assert!(error["error"]["status"].is_string(), "{said}");
+        }
+        _ if path.starts_with("/model/") => {
+            assert!(reply.header("x-amzn-errortype").is_some(), "{said}");
+        }
+        _ => {}
     }
 }

@@ -87,6 +87,22 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
+    /// Ends the message with an error: the API has no word for an end by a filter. A call that has
+    /// not ended does not end, so that no client runs it.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let call = self.open_call.take();
+        for (slot, number) in std::mem::take(&mut self.open) {
+            if Some(slot) != call {
+                let end = format!("{{\"type\":\"content-end\",\"index\":{number}}}");
+                frame.another(Some("content-end"), &end, out);
+            }
+        }
+        self.say(frame, text, out);
+        let end = "{\"type\":\"message-end\",\"delta\":{\"finish_reason\":\"ERROR\"}}";
+        frame.another(Some("message-end"), end, out);
+        frame.another(None, "[DONE]", out);
+    }
+
     /// Ends the call that is open, for clients that run nothing without its end.
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };

@@ -58,6 +58,9 @@ pub(super) fn leave(
     out: &mut Vec<u8>,
 ) {
     mask(reading, &mut edits);
+    if reading.again {
+        return frame.another(None, &one_line(&edits.apply(data)), out);
+    }
     let carries = reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
     let must_end = !frame.terminated() && carries;
     let in_list = frame.keeps_its_place();

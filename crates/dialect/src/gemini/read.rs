@@ -130,9 +130,10 @@ impl Reader {
         form: Form,
     ) -> Result<Reading, Unreadable> {
         let mut reading = Reading::default();
-        reading.order = match found.candidates.as_slice() {
-            [one] => Order::Lane(one.lane),
-            _ => Order::Stream,
+        // Some clients do not tell candidates apart, so none overtakes another.
+        reading.order = match found.candidates.is_empty() {
+            false => Order::Lane(0),
+            true => Order::Stream,
         };
         reading.model = found.model.as_ref().map(inside);
         reading.failure = found.fails;
@@ -235,19 +236,21 @@ impl Reader {
                 Some(open) if open.lane == lane && call.args.is_none() => {
                     self.adds(open, call, id, data)?
                 }
-                open => {
+                open if call.args.is_none() && call.partial.is_none() => {
+                    // It ends nothing that is open, and says nothing.
                     self.open = open;
-                    let refuse = Some("it has no name");
-                    let (opens, ends) = (true, true);
-                    let arguments = whole(call, data);
-                    let slot = self.begin()?;
+                    reading.odd = true;
+                    return Ok(());
+                }
+                open => {
+                    // No rule can name it: it is refused.
+                    self.open = open;
                     Piece {
-                        slot,
-                        opens,
-                        ends,
-                        arguments,
+                        slot: self.begin()?,
+                        opens: true,
+                        ends: true,
+                        arguments: whole(call, data),
                         anonymous: true,
-                        refuse,
                         ..Piece::default()
                     }
                 }

@@ -20,7 +20,8 @@ pub(super) struct View<'a> {
     pub(super) fails: bool,
     /// Calls in places that are not for calls.
     pub(super) strays: Vec<Stray>,
-    is_wrapped: bool,
+    /// It stands in an envelope.
+    pub(super) is_wrapped: bool,
 }
 
 /// One candidate.

@@ -34,12 +34,46 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.parts.is_empty() {
+        if reading.parts.is_empty() && !reading.odd {
             return leave(frame, data, reading, Edits::default(), out);
         }
         match self.edit(data, reading, fates, Form::Chunk) {
             Some(edits) => leave(frame, data, reading, edits, out),
             None => frame.leave_out(out),
+        }
+    }
+
+    /// The other parts, a signature, and the tokens.
+    fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
+        let Ok(found) = view::view(data) else { return Vec::new() };
+        let mut twice: Vec<(Span, String)> =
+            found.usage.map(|span| (span, "null".to_owned())).into_iter().collect();
+        let contents = found.candidates.iter().filter_map(|candidate| candidate.content.as_ref());
+        let mut is_first = true;
+        for part in contents.flat_map(|content| &content.parts) {
+            let says = part.text.is_some_and(|text| !text.is_empty()) && !part.is_thought;
+            if says && std::mem::take(&mut is_first) {
+                let signature = part.signature.map(|text| (text.span(), "\"\"".to_owned()));
+                twice.extend(signature);
+            } else {
+                twice.push((part.span, text_part("", None)));
+            }
+        }
+        twice
+    }
+
+    /// Ends the candidates of this chunk as the API does where its own filter stopped them.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let found = view::view(data).unwrap_or_default();
+        let mut lanes: Vec<Lane> = found.candidates.iter().map(|found| found.lane).collect();
+        if lanes.is_empty() {
+            lanes.push(0);
+        }
+        for lane in lanes {
+            let chunk = blocked(text, lane);
+            let chunk = if found.is_wrapped { format!("{{\"response\":{chunk}}}") } else { chunk };
+            frame.another(None, &chunk, out);
         }
     }
 
@@ -212,6 +246,15 @@ impl<'a> Fates<'a> {
             .find(|(part, _)| part.lane == lane && matches!(part.what, What::Finish(_)))
             .map(|(_, fate)| fate)
     }
+}
+
+/// A response that a guardrail stopped.
+pub(super) fn blocked(text: &str, lane: Lane) -> String {
+    format!(
+        "{{\"candidates\":[{{\"content\":{{\"role\":\"model\",\"parts\":[{}]}},\
+         \"finishReason\":\"SAFETY\",\"index\":{lane}}}]}}",
+        text_part(text, None)
+    )
 }
 
 /// The error that answers instead of a response.

@@ -105,7 +105,7 @@ impl Read for Reader {
         let mut texts = Vec::new();
         let mut collect = |choice: Choice<'_>| {
             for said in choice.said() {
-                texts.extend(said.content.iter().flat_map(|content| content.texts(data)));
+                texts.extend(said.content.iter().flat_map(Content::texts).map(inside));
                 texts.extend(said.refusal.map(|text| inside(&text)));
             }
             Ok(())
@@ -232,14 +232,15 @@ impl Reader {
         form: Form,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        match &said.content {
-            Some(Content::Text(text)) if !text.is_empty() => {
-                if reading.text.is_some() {
-                    reading.parts.push(Part { lane, at: inside(text), what: What::Text });
-                } else {
-                    (reading.text, reading.text_lane) = (Some(inside(text)), lane);
-                }
+        let texts = said.content.iter().flat_map(Content::texts);
+        for text in texts.filter(|text| !text.is_empty()) {
+            if reading.text.is_some() {
+                reading.parts.push(Part { lane, at: inside(text), what: What::Text });
+            } else {
+                (reading.text, reading.text_lane) = (Some(inside(text)), lane);
             }
+        }
+        match &said.content {
             Some(Content::Other(span)) => {
                 reading.parts.push(Part { lane, at: *span, what: What::Text });
             }

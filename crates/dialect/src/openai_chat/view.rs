@@ -3,9 +3,7 @@
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{Canonical, Lane, Unreadable};
-use crate::json::{
-    Fields, Stray, elements, index, inside, member, skip_looking_for_calls, text_or_null,
-};
+use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
 
 /// A chunk or completion, without its choices.
 #[derive(Default)]
@@ -16,7 +14,7 @@ pub(super) struct View<'a> {
     pub(super) count: u32,
     /// The first reason that one of them gives for its end.
     pub(super) finish: Option<Text<'a>>,
-    /// It calls itself an error, as one server does that has no member `error`.
+    /// It calls itself an error, or has a `detail` of one, as servers do that have no `error`.
     pub(super) is_error: bool,
     /// `error`, unless it is `null`: then nothing happened.
     pub(super) error: Option<Failure>,
@@ -69,6 +67,8 @@ pub(super) struct Said<'a> {
     pub(super) tool_calls: Option<Span>,
     pub(super) entries: Vec<Entry<'a>>,
     pub(super) function_call: Option<Box<Entry<'a>>>,
+    /// What was thought before a call, in entries that name the call by its id.
+    pub(super) reasoning_details: Option<Span>,
     /// Calls the provider has run: `executed_tools`.
     pub(super) executed: Option<Span>,
     /// Calls in members that are not for calls.
@@ -102,21 +102,18 @@ impl Said<'_> {
 pub(super) enum Content<'a> {
     Text(Text<'a>),
     Null(Span),
+    /// A list of parts, as one provider has it beside its thinking, and the texts among them.
+    Parts(Span, Vec<Text<'a>>),
     Other(Span),
 }
 
-impl Content<'_> {
-    /// The texts in it, raw between their quotes: it is one, or a list of parts.
-    pub(super) fn texts(&self, data: &str) -> Vec<Span> {
+impl<'a> Content<'a> {
+    /// The texts in it: it is one, or a list of parts.
+    pub(super) fn texts(&self) -> &[Text<'a>] {
         match self {
-            Self::Text(text) => vec![inside(text)],
-            Self::Null(_) => Vec::new(),
-            Self::Other(list) => elements(data, *list)
-                .into_iter()
-                .filter_map(|part| member(data, part, "text"))
-                .filter_map(|text| Json::at(data, text).string().ok())
-                .map(|text| inside(&text))
-                .collect(),
+            Self::Text(text) => std::slice::from_ref(text),
+            Self::Parts(_, texts) => texts,
+            Self::Null(_) | Self::Other(_) => &[],
         }
     }
 }
@@ -155,7 +152,7 @@ pub(super) struct Function<'a> {
     pub(super) arguments: Option<(Span, Kind)>,
 }
 
-const TOP: [&str; 7] = ["choices", "model", "error", "usage", "object", "id", "created"];
+const TOP: [&str; 8] = ["choices", "model", "error", "usage", "object", "id", "created", "detail"];
 
 /// Walks a chunk or completion and hands out its choices one by one: most have one, and a list
 /// of one would be an allocation for every piece of text.
@@ -264,12 +261,16 @@ fn walk<'a>(
             Some(4) if json.kind()? == Kind::String => {
                 let object = json.string()?;
                 is_chunk = object.is("chat.completion.chunk");
-                view.is_error = object.is("error");
+                view.is_error |= object.is("error");
             }
             Some(place @ (1 | 5 | 6)) => {
                 let wanted = if place == 6 { Kind::Number } else { Kind::String };
                 view.uneven |= !is_kind_or_null(json, wanted)?;
                 json.skip()?;
+            }
+            Some(7) => {
+                view.is_error |= json.kind()? != Kind::Null;
+                skip_looking_for_calls(json, &mut view.strays)?;
             }
             _ => {
                 skip_looking_for_calls(json, &mut view.strays)?;
@@ -375,6 +376,10 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                 said.content = Some(match json.kind()? {
                     Kind::String => Content::Text(json.string()?),
                     Kind::Null => Content::Null(json.skip()?),
+                    Kind::Array => {
+                        said.uneven = true;
+                        parts(json, &mut said.strays)?
+                    }
                     _ => {
                         said.uneven = true;
                         Content::Other(skip_looking_for_calls(json, &mut said.strays)?)
@@ -418,13 +423,48 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                 skip_looking_for_calls(json, &mut said.strays)?;
             }
             _ => {
-                skip_looking_for_calls(json, &mut said.strays)?;
+                let value = skip_looking_for_calls(json, &mut said.strays)?;
+                if key.is("reasoning_details") {
+                    said.reasoning_details = Some(value);
+                }
             }
         }
     }
     said.uneven |= said.entries.iter().any(|entry| entry.uneven);
     said.span = Span { start, end: json.position() };
     Ok(said)
+}
+
+/// The parts of a content. What is thought is no text the user sees.
+fn parts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Content<'a>, Error> {
+    let start = json.position();
+    let mut texts = Vec::new();
+    let mut list = json.array()?;
+    while list.next(json)? {
+        if json.kind()? != Kind::Object {
+            skip_looking_for_calls(json, strays)?;
+            continue;
+        }
+        let part = json.clone();
+        skip_looking_for_calls(json, strays)?;
+        texts.extend(text_of_part(part)?);
+    }
+    Ok(Content::Parts(Span { start, end: json.position() }, texts))
+}
+
+fn text_of_part<'a>(mut json: Json<'a>) -> Result<Option<Text<'a>>, Error> {
+    let mut text = None;
+    let mut fields = Fields::new(&["text"]);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        match fields.find(&key)? {
+            Some(_) if json.kind()? == Kind::String => text = Some(json.string()?),
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    Ok(text)
 }
 
 pub(super) const ENTRY: [&str; 5] = ["index", "id", "type", "function", "custom"];

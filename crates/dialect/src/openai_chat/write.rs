@@ -1,19 +1,24 @@
 //! What leaves of a Chat stream or completion: the same bytes, or bytes with splices.
 
-use callgate_call::json::{Span, Text, escape_into, quote};
+use callgate_call::json::{Reader as Json, Span, Text, Value, decode_into, escape_into, quote};
 use callgate_wire::Frame;
 
 use super::view::{Choice, Content, ENTRY, Entry, FUNCTION, Said, View, page, view, view_of_page};
-use crate::event::{Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
+use crate::event::{ArgumentsPiece, Canonical, Fate, Lane, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, Member, document, elements, member, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
+
+/// What was thought, as one gateway lists it.
+const DETAILS: &str = "reasoning_details";
 
 /// Writes the chunks of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// The calls that have left: lane, slot, and the index they left under.
     left: Vec<(Lane, Slot, u32)>,
+    /// The ids of calls that were taken out.
+    removed: Vec<String>,
 }
 
 /// What an edit makes of a chunk.
@@ -26,6 +31,12 @@ struct Edited {
 }
 
 impl Write for Writer {
+    /// What was thought for a call may come behind it. It is no secret that is kept here, so the
+    /// plain word is enough to look closer.
+    fn leaves_as_it_came(&self, _: &Reading, data: &str) -> bool {
+        self.removed.is_empty() || !data.contains(DETAILS)
+    }
+
     /// Writes one chunk.
     fn write(
         &mut self,
@@ -35,7 +46,7 @@ impl Write for Writer {
         fates: &[Fate],
         out: &mut Vec<u8>,
     ) {
-        if reading.parts.is_empty() {
+        if reading.parts.is_empty() && self.leaves_as_it_came(reading, data) {
             return leave(frame, data, reading, Edits::default(), out);
         }
         let Some(edited) = self.edit(data, reading, fates, Form::Chunk) else { return };
@@ -110,7 +121,8 @@ impl Write for Writer {
         let gone = Gone { list: true, call: true, rest: false };
         view(data, |choice| {
             for said in choice.said() {
-                speaks |= matches!(&said.content, Some(Content::Text(text)) if !text.is_empty());
+                let mut texts = said.content.iter().flat_map(Content::texts);
+                speaks |= texts.any(|text| !text.is_empty());
                 say_and_remove(data, said, "", gone, &mut edits);
             }
             if let Some((at, _)) = choice.finish {
@@ -214,8 +226,17 @@ impl Writer {
         let Context { data, lane, fates, form, neutral } = *context;
         let mut notice = String::new();
         let mut gone = vec![false; said.entries.len()];
+        let alone = said.entries.len() == 1;
         for (entry, gone) in said.entries.iter().zip(&mut gone) {
+            if let Some((piece, Fate::Notice(_) | Fate::Drop)) = fates.piece(entry.span)
+                && piece.opens
+            {
+                self.removed.extend(piece.id.clone().filter(|id| !id.is_empty()));
+            }
             match fates.piece(entry.span) {
+                Some((piece, Fate::Keep)) if alone && self.is_plainly_first(entry, piece, lane) => {
+                    self.number(lane, piece);
+                }
                 Some((piece, Fate::Keep)) => self.keep(data, entry, piece, lane, form, edits),
                 Some((piece, Fate::Whole(call))) => {
                     let number = form.index(self.number(lane, piece));
@@ -266,6 +287,9 @@ impl Writer {
         if let (Some(list), false) = (said.tool_calls, list_gone) {
             edits.remove(&elements(data, list), |i| gone.get(i) == Some(&true));
         }
+        if let (Some(list), false) = (said.reasoning_details, fates.reading.said) {
+            self.forget_thoughts(data, list, edits);
+        }
         let gone = Gone { list: list_gone, call: call_gone, rest: fates.reading.said };
         let left = say_and_remove(data, said, &notice, gone, edits);
         match (list_gone || call_gone, left) {
@@ -273,6 +297,30 @@ impl Writer {
             (true, false) => Kept::Nothing,
             (false, false) => Kept::Untouched,
         }
+    }
+
+    /// Whether an entry without an index is the first call and stands alone and whole: clients that
+    /// know calls without an index read it as the first, and no other piece can be taken for its.
+    fn is_plainly_first(&self, entry: &Entry<'_>, piece: &Piece, lane: Lane) -> bool {
+        let is_whole = match &piece.arguments {
+            ArgumentsPiece::Fragment(raw) => {
+                let (mut half, mut text) = (None, String::new());
+                decode_into(raw, &mut half, &mut text) && Value::parse(&text).is_ok()
+            }
+            _ => false,
+        };
+        let is_first = self.left.iter().all(|(left, _, _)| *left != lane);
+        entry.index.is_none() && entry.id.is_some() && piece.opens && is_first && is_whole
+    }
+
+    /// What a provider keeps of its thoughts for a call it refuses to get back without the call.
+    fn forget_thoughts(&self, data: &str, list: Span, edits: &mut Edits) {
+        let all = elements(data, list);
+        edits.remove(&all, |place| {
+            let id = all.get(place).and_then(|entry| member(data, *entry, "id"));
+            let id = id.and_then(|id| Json::at(data, id).string().ok());
+            id.is_some_and(|id| self.removed.iter().any(|removed| id.is(removed)))
+        });
     }
 
     /// Keeps a piece, under the index its call leaves under, and with its id and name only once.
@@ -455,7 +503,7 @@ fn say_and_remove(
             edits.insert(text.span().end - 1, inside);
         }
         Some(Content::Null(span)) => edits.replace(*span, quote(notice)),
-        Some(Content::Other(span)) if span.of(data).starts_with('[') => {
+        Some(Content::Parts(span, _)) => {
             let comma = if elements(data, *span).is_empty() { "" } else { "," };
             let block = format!("{comma}{{\"type\":\"text\",\"text\":{}}}", quote(notice));
             edits.insert(span.end - 1, block);

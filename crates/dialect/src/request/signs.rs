@@ -62,9 +62,11 @@ pub fn signs(dialect: Dialect, request: &str) -> Result<Signs, Error> {
     let seen = (dialect.speaker().seen)(request)?;
     let mut signs = Signs::default();
     seen.iter().rev().for_each(|seen| signs.add(seen));
-    if dialect == Dialect::Responses {
-        signs.states = states(request)?;
-    }
+    signs.states = match dialect {
+        Dialect::Responses => states(request)?,
+        Dialect::Interactions => crate::interactions::states(request)?,
+        _ => Vec::new(),
+    };
     Ok(signs)
 }
 

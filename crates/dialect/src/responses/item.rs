@@ -190,11 +190,11 @@ impl Item<'_> {
 
     /// The id its result names it by.
     pub(super) fn result_id(&self) -> Result<String, Error> {
-        let id = match self.call_id {
-            Some(id) if !id.is_empty() => Some(id),
-            _ => self.id,
-        };
-        Ok(id.map(|id| id.decode()).transpose()?.unwrap_or_default().into_owned())
+        match self.call_id {
+            Some(id) if !id.is_empty() => text(Some(id)),
+            _ if CALLED_BY_ID.contains(&self.kind.as_ref()) => Ok(String::new()),
+            _ => text(self.id),
+        }
     }
 
     pub(super) fn form(&self) -> Form {
@@ -318,11 +318,8 @@ pub(super) fn with_arguments(item: &str, arguments: &str) -> String {
 
 /// The item with this id for its result, if it has none.
 pub(super) fn with_call_id(item: &str, id: &str) -> String {
-    let has = |key: &str| {
-        let span = member(item, document(item), key).map(|span| span.of(item));
-        span.is_some_and(|text| text != "null" && text != "\"\"")
-    };
-    if id.is_empty() || has("call_id") || (has("id") && !is_function(item)) {
+    let Ok(read) = read_item(&mut Json::new(item)) else { return item.to_owned() };
+    if id.is_empty() || read.result_id().is_ok_and(|known| !known.is_empty()) {
         return item.to_owned();
     }
     let mut edits = Edits::default();
@@ -331,12 +328,6 @@ pub(super) fn with_call_id(item: &str, id: &str) -> String {
         None => edits.insert(document(item).start + 1, format!("\"call_id\":{},", quote(id))),
     }
     edits.apply(item)
-}
-
-fn is_function(item: &str) -> bool {
-    let kind = member(item, document(item), "type");
-    let kind = kind.and_then(|kind| Json::at(item, kind).string().ok());
-    kind.is_some_and(|kind| kind.is("function_call") || kind.is("custom_tool_call"))
 }
 
 /// A removed call as the provider knows it: whole, and no longer in progress.
@@ -386,6 +377,16 @@ fn spaced(space: &str, name: &str) -> String {
 fn bare(kind: &str) -> &str {
     kind.strip_suffix("_call").or_else(|| kind.strip_suffix("_request")).unwrap_or(kind)
 }
+
+/// Calls that have a `call_id` for their results. Others are answered by the id of the item.
+const CALLED_BY_ID: [&str; 6] = [
+    "function_call",
+    "custom_tool_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "computer_call",
+];
 
 /// Items that hold tools or results.
 const QUIET: [&str; 12] = [

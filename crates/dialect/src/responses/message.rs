@@ -52,6 +52,42 @@ impl Message<'_> {
     }
 }
 
+/// What a response says of itself, as JSON.
+#[derive(Debug)]
+pub(super) struct About {
+    id: String,
+    created_at: String,
+    model: String,
+}
+
+impl About {
+    /// What the event says of its response, if it holds one.
+    pub(super) fn of(data: &str) -> Self {
+        let response = member(data, document(data), "response");
+        let said = |key: &str, other: &str| {
+            let span = response.and_then(|response| member(data, response, key));
+            span.map_or(other, |span| span.of(data)).to_owned()
+        };
+        Self {
+            id: said("id", "\"resp_callgate\""),
+            created_at: said("created_at", "0"),
+            model: said("model", "\"\""),
+        }
+    }
+
+    /// A whole response of our own, as a member of an event.
+    pub(super) fn response(&self, status: &str, incomplete: &str, output: &str) -> String {
+        let Self { id, created_at, model } = self;
+        format!(
+            "\"response\":{{\"id\":{id},\"object\":\"response\",\"created_at\":{created_at},\
+             \"status\":\"{status}\",\"error\":null,\"incomplete_details\":{incomplete},\
+             \"instructions\":null,\"metadata\":{{}},\"model\":{model},\"output\":[{output}],\
+             \"parallel_tool_calls\":true,\"temperature\":null,\"tool_choice\":\"auto\",\
+             \"tools\":[],\"top_p\":null,\"usage\":null}}"
+        )
+    }
+}
+
 /// The number of an event, as a member to be put into others; empty if it has none.
 pub(super) fn sequence_number(data: &str) -> String {
     let number: Option<Span> = member(data, document(data), "sequence_number");
@@ -68,10 +104,7 @@ pub(super) fn event(
     out: &mut Vec<u8>,
 ) {
     let data = format!("{{\"type\":\"{name}\",{sequence}{members}}}");
-    let end = frame.line_end();
-    for part in [b"event: ", name.as_bytes(), end, b"data: ", data.as_bytes(), end, end] {
-        out.extend_from_slice(part);
-    }
+    frame.another(Some(name), &data, out);
 }
 
 /// The id of the message that takes the place of an item: that item's, under the prefix of

@@ -374,7 +374,7 @@ impl Reader {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
         if let Some(response) = &frame.response {
             self.response_parts(response, data, ended, &mut reading)?;
-            reading.retells = reading.content.is_some();
+            reading.retells = !response.items.is_empty();
         }
         Ok(reading)
     }
@@ -388,10 +388,7 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         reading.model = response.model.map(|text| inside(&text));
         reading.tally = response.tally(data, ended);
-        reading.content = response.output.filter(|_| !response.items.is_empty());
-        if ended && reading.content.is_none() {
-            reading.content = response.output;
-        }
+        reading.content = response.output;
         let is_new = !self.has_items();
         let mut taken = Vec::new();
         for (place, item) in response.items.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The texts a user sees that stand whole in an event or a body.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_call::json::{Error, Kind, Reader as Json, Span};
 
 use super::item::Item;
 use crate::json::{document, elements, inside, members};
@@ -75,6 +75,38 @@ fn text(data: &str, value: Span) -> Option<Span> {
     }
     let text = json.string().ok()?;
     (!text.is_empty()).then(|| inside(&text))
+}
+
+/// The lists that say a text once more, word by word.
+pub(super) fn words(data: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    // Whoever reads the frame has read it to its end before.
+    let _ = collect(&mut Json::new(data), &mut found);
+    found
+}
+
+fn collect(json: &mut Json<'_>, found: &mut Vec<Span>) -> Result<(), Error> {
+    match json.kind()? {
+        Kind::Object => {
+            let mut object = json.object()?;
+            while let Some(key) = object.next(json)? {
+                match key.is("logprobs") && json.kind()? == Kind::Array {
+                    true => found.push(json.skip()?),
+                    false => collect(json, found)?,
+                }
+            }
+        }
+        Kind::Array => {
+            let mut array = json.array()?;
+            while array.next(json)? {
+                collect(json, found)?;
+            }
+        }
+        _ => {
+            json.skip()?;
+        }
+    }
+    Ok(())
 }
 
 /// What names the turn of a piece of reasoning: what is encrypted in it, else its id.

@@ -4,31 +4,29 @@ use callgate_call::json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
-use super::message::{Message, event, id_for, sequence_number};
+use super::message::{About, Message, event, id_for, sequence_number};
+use super::texts;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
-use crate::json::{Edits, elements, member};
+use crate::json::{Edits, document, elements, member};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::Write;
 
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// Items that have left and not ended.
-    open: Vec<Slot>,
     /// The indices of items that were left out: those behind them move up.
     dropped: Vec<i64>,
     /// The highest index that came.
     highest: Option<i64>,
     /// The ids of the messages that took the place of calls.
     messages: Vec<(Slot, String)>,
+    /// The messages that have begun to leave: the index and the id of each, as JSON.
+    open: Vec<(i64, String)>,
+    /// What the response says of itself, once it has begun to leave.
+    about: Option<About>,
 }
 
 impl Write for Writer {
-    /// Whether the start of this item has left and its end has not.
-    fn is_out(&self, slot: Slot) -> bool {
-        self.open.contains(&slot)
-    }
-
     /// Whether a text frame can leave untouched.
     fn leaves_as_it_came(&self, reading: &Reading, _: &str) -> bool {
         match reading.block {
@@ -49,10 +47,44 @@ impl Write for Writer {
         if reading.odd || stray_is_denied(reading, fates) {
             return;
         }
-        match reading.block.is_some() {
-            true => self.write_block(frame, data, reading, fates, out),
-            false => self.write_whole(frame, data, reading, fates, out),
+        let mut edits = Edits::default();
+        if !reading.masks.is_empty() {
+            texts::words(data).into_iter().for_each(|words| edits.replace(words, "[]"));
         }
+        match reading.block.is_some() {
+            true => self.write_block(frame, data, reading, fates, edits, out),
+            false => self.write_whole(frame, data, reading, fates, edits, out),
+        }
+    }
+
+    /// The words of a text that leaves in pieces would be said with each of them.
+    fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
+        texts::words(data).into_iter().map(|words| (words, "[]".to_owned())).collect()
+    }
+
+    /// Ends the response as the API does where its own filter stopped it. A call that has begun is
+    /// not ended: nobody runs it.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        let sequence = sequence_number(data);
+        let begun = self.about.is_some();
+        let about = self.about.take().unwrap_or_else(|| About::of(data));
+        if !begun {
+            let response = about.response("in_progress", "null", "");
+            event(frame, "response.created", &sequence, &response, out);
+        }
+        for (index, id) in std::mem::take(&mut self.open) {
+            let item = format!(
+                "\"output_index\":{index},\"item\":{{\"id\":{id},\"type\":\"message\",\
+                 \"status\":\"incomplete\",\"content\":[],\"role\":\"assistant\"}}"
+            );
+            event(frame, "response.output_item.done", &sequence, &item, out);
+        }
+        let message = Message { id: "msg_callgate", text };
+        message.say(frame, data, self.next_index(), out);
+        let reason = "{\"reason\":\"content_filter\"}";
+        let response = about.response("incomplete", reason, &message.item());
+        event(frame, "response.incomplete", &sequence, &response, out);
     }
 
     /// Writes a whole response.
@@ -74,6 +106,7 @@ impl Writer {
         data: &str,
         reading: &Reading,
         fates: &[Fate],
+        mut edits: Edits,
         out: &mut Vec<u8>,
     ) {
         let Some(block) = reading.block else { return };
@@ -85,7 +118,6 @@ impl Writer {
             .find_map(|(part, fate)| listed(part).map(|piece| (part, piece, fate)));
         self.highest = self.highest.max(claimed);
         let index = claimed.map(|claimed| self.shifted(claimed));
-        let mut edits = Edits::default();
         if let (Some(at), Some(claimed), Some(index)) = (block.index, claimed, index)
             && claimed != index
         {
@@ -116,17 +148,29 @@ impl Writer {
                     None => edits.replace(part.at, whole),
                     Some(_) => edits.replace(part.at, with_arguments(&whole, "")),
                 }
-                self.step(block.slot, block.does);
                 leave(frame, data, reading, edits, out);
                 if let (true, Some(events)) = (opens, events_of(item)) {
                     say_arguments(frame, data, index, item, events, canonical, out);
                 }
                 return;
             }
-            _ => {}
+            Some(_) => {}
+            None => self.follow(data, block.does, index),
         }
-        self.step(block.slot, block.does);
         leave(frame, data, reading, edits, out);
+    }
+
+    /// Notes which messages are open.
+    fn follow(&mut self, data: &str, does: BlockStep, index: Option<i64>) {
+        let Some(index) = index.filter(|_| does != BlockStep::Add) else { return };
+        self.open.retain(|(open, _)| *open != index);
+        let item = member(data, document(data), "item").filter(|_| does == BlockStep::Open);
+        let Some(item) = item else { return };
+        let is_message =
+            member(data, item, "type").map(|span| span.of(data)) == Some("\"message\"");
+        if let (true, Some(id)) = (is_message, member(data, item, "id")) {
+            self.open.push((index, id.of(data).to_owned()));
+        }
     }
 
     /// Writes an event that holds the response as it stands, or anything else.
@@ -136,10 +180,13 @@ impl Writer {
         data: &str,
         reading: &Reading,
         fates: &[Fate],
+        mut edits: Edits,
         out: &mut Vec<u8>,
     ) {
+        if reading.content.is_some() {
+            self.about = Some(About::of(data));
+        }
         let ends = reading.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
-        let mut edits = Edits::default();
         let said = self.edit_output(data, reading, fates, &mut edits);
         // Some clients read the items as they are done, and not the whole.
         for (index, id, text) in said.iter().filter(|_| ends) {
@@ -222,14 +269,6 @@ impl Writer {
     fn next_index(&self) -> i64 {
         self.shifted(self.highest.map_or(0, |highest| highest.saturating_add(1)))
     }
-
-    fn step(&mut self, slot: Slot, does: BlockStep) {
-        match does {
-            BlockStep::Open => self.open.push(slot),
-            BlockStep::Add => {}
-            BlockStep::Close => self.open.retain(|open| *open != slot),
-        }
-    }
 }
 
 /// The part of a call in its proper place.
@@ -242,7 +281,7 @@ fn listed(part: &Part) -> Option<&Piece> {
 
 /// The events in which the arguments of such an item come, and what they are called there.
 fn events_of(item: &str) -> Option<[&'static str; 3]> {
-    let kind = member(item, crate::json::document(item), "type")?;
+    let kind = member(item, document(item), "type")?;
     let kind = Json::at(item, kind).string().ok()?;
     if kind.is("function_call") {
         let (delta, done) =
@@ -267,7 +306,7 @@ fn say_arguments(
     canonical: &Canonical,
     out: &mut Vec<u8>,
 ) {
-    let id = member(item, crate::json::document(item), "id").map_or("\"\"", |span| span.of(item));
+    let id = member(item, document(item), "id").map_or("\"\"", |span| span.of(item));
     let index = index.map(|index| format!(",\"output_index\":{index}")).unwrap_or_default();
     let (sequence, text) = (sequence_number(data), quote(&canonical.arguments));
     let of_item = format!("\"item_id\":{id}{index}");

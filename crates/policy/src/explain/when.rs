@@ -5,6 +5,7 @@ use callgate_call::json::{Value, quote};
 use crate::condition::{Condition, Scene, Test, context};
 use crate::operator::Scalar;
 use crate::path::{Found, Path};
+use crate::secret::SecretTest;
 use crate::tri::Tri;
 use crate::verdict::{Matched, cut};
 use crate::wrapper;
@@ -84,6 +85,7 @@ impl ConditionExplanation {
             Condition::All(parts) => Shape::All(every(parts)),
             Condition::Not(part) => Shape::Not(Box::new(Self::of(part, scene))),
             Condition::Test(test) => Shape::Test(TestExplanation::of(test, scene)),
+            Condition::Secret(test) => Shape::Test(TestExplanation::of_secret(test, scene)),
         };
         let holds = match condition.holds(scene) {
             Tri::True => Holds::Yes,
@@ -97,6 +99,20 @@ impl ConditionExplanation {
 }
 
 impl TestExplanation {
+    /// Kinds are told, never what was found.
+    fn of_secret(test: &SecretTest, scene: &Scene<'_>) -> Self {
+        let kinds = test.kinds(scene.call).unwrap_or_default();
+        let unseen = kinds.len().saturating_sub(MAX_SEEN);
+        let operand = test.names().iter().map(|name| quote(name)).collect::<Vec<_>>().join(",");
+        Self {
+            path: "secret".to_owned(),
+            operator: "in",
+            operand: format!("[{operand}]"),
+            seen: kinds.iter().take(MAX_SEEN).map(|kind| quote(kind)).collect(),
+            unseen,
+        }
+    }
+
     fn of(test: &Test, scene: &Scene<'_>) -> Self {
         let mut seen = seen(test, scene);
         seen.sort_by_key(|(holds, _)| match holds {

@@ -1,13 +1,12 @@
 //! Reading a rule's `when`.
 
 use super::ConditionSource;
-use super::read::{Fields, list, text, word};
+use super::read::{Fields, list, text, texts, word};
 use crate::diagnostic::Problems;
 use crate::node::Node;
 use crate::operator::OPERATORS;
 
-const FACTS_LATER: &[&str] =
-    &["runs", "reads", "writes", "deletes", "connects", "sql", "secret", "opaque"];
+const FACTS_LATER: &[&str] = &["runs", "reads", "writes", "deletes", "connects", "sql", "opaque"];
 
 /// One condition: `any`, `all`, `not`, or an argument with one operator. Depth is bounded by the
 /// parser's budget.
@@ -15,13 +14,14 @@ pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<Cond
     let fields = Fields::of(node, "a condition", problems)?;
     let before = problems.len();
     fields.check(&condition_keys(), FACTS_LATER, problems);
-    let heads: Vec<&str> = ["any", "all", "not", "arg", "param_path"]
+    let heads: Vec<&str> = ["any", "all", "not", "arg", "param_path", "secret"]
         .into_iter()
         .filter(|key| fields.get(key).is_some())
         .collect();
     match heads.as_slice() {
         ["arg"] => short_test(&fields, problems),
         ["param_path"] => long_test(&fields, problems),
+        ["secret"] => secret(&fields, problems),
         [key] => combined(key, &fields, problems),
         [] if problems.len() > before => None,
         [] => {
@@ -40,9 +40,21 @@ pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<Cond
 }
 
 fn condition_keys() -> Vec<&'static str> {
-    let mut keys = vec!["any", "all", "not", "arg", "param_path", "operator", "value"];
+    let mut keys = vec!["any", "all", "not", "arg", "param_path", "operator", "value", "secret"];
     keys.extend(OPERATORS.iter().map(|(word, _)| *word));
     keys
+}
+
+/// `secret: any`, or the detectors and groups that are meant.
+fn secret(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    let stray = fields.entries.iter().map(|(key, _)| key).find(|key| key.name != "secret");
+    if let Some(stray) = stray
+        && condition_keys().contains(&stray.name.as_str())
+    {
+        problems.add(stray.span, format!("`{}` does not belong beside `secret`", stray.name));
+    }
+    let names = texts(fields.get("secret")?, "`secret`", problems);
+    (!names.is_empty()).then_some(ConditionSource::Secret(names))
 }
 
 fn combined(

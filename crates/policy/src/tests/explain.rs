@@ -231,6 +231,7 @@ fn agrees(rule: &RuleExplanation, told: &[RuleExplanation], judgement: &Judgemen
     let listed = match &rule.part {
         Part::Decided => is_in(rule, &judgement.deciding) && rule.verdict == judgement.verdict,
         Part::Recorded => is_in(rule, &judgement.audits),
+        Part::Sanitized => is_in(rule, &judgement.sanitizers),
         // A policy in shadow mode that would let the call pass has nothing to tell.
         Part::Shadowed => is_in(rule, &judgement.shadows) || rule.verdict == Verdict::Allow,
         Part::Outranked { policy, rule: None } => {

@@ -3,9 +3,9 @@
 use callgate_scan::{Builder, Set, Unusable};
 
 use super::{TextAction, TextRule, Wanted};
-use crate::diagnostic::{Problems, did_you_mean};
+use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
 use crate::source::read::At;
-use crate::source::{Mode, TextRuleSource};
+use crate::source::{Mode, Source, TextRuleSource};
 
 /// Compiles the text rules of one policy. Those with a problem are left out; the caller rejects the
 /// file anyway.
@@ -143,5 +143,44 @@ pub(crate) fn examples(
                 )
                 .hint("narrow the rule, or move the example to `match`");
         }
+    }
+}
+
+/// Rules that a file may contain, but hardly on purpose: another one, at least as strict, looks for
+/// the same in the same texts.
+pub(crate) fn warnings(
+    sources: &[TextRuleSource],
+    rules: &[TextRule],
+    file: &Source,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let hides = |(place, other): &(usize, &TextRule)| {
+            let stricter =
+                other.action > rule.action || (other.action == rule.action && *place < at);
+            *place != at && !other.shadow && stricter && other.covers(rule)
+        };
+        let Some((_, hider)) = rules.iter().enumerate().find(hides) else { continue };
+        let source = sources.iter().find(|it| it.id.as_ref().is_some_and(|id| id.value == rule.id));
+        warnings.push(Warning(Diagnostic {
+            source: file.name.clone(),
+            span: source.map(|source| source.span).unwrap_or_default(),
+            message: format!("text rule `{}` adds nothing: `{}` finds the same", rule.id, hider.id),
+            label: String::new(),
+            hint: Some("remove one of the two, or let them look for different things".to_owned()),
+        }));
+    }
+    warnings
+}
+
+impl TextRule {
+    /// Whether it finds all that the other does.
+    fn covers(&self, other: &Self) -> bool {
+        let all = |mine: &[String], theirs: &[String]| theirs.iter().all(|it| mine.contains(it));
+        let (mine, theirs) = (&self.wanted, &other.wanted);
+        all(&mine.detect, &theirs.detect)
+            && all(&mine.matches, &theirs.matches)
+            && all(&mine.keywords, &theirs.keywords)
+            && other.directions.iter().all(|direction| self.directions.contains(direction))
     }
 }

@@ -45,6 +45,18 @@ impl Api {
         }
     }
 
+    /// The dialect it is known for.
+    pub(super) fn dialect(self) -> Dialect {
+        match self {
+            Self::Anthropic => Dialect::Anthropic,
+            Self::OpenAi | Self::Mistral => Dialect::OpenAiChat,
+            Self::Google => Dialect::Gemini,
+            Self::Ollama => Dialect::Ollama,
+            Self::Cohere => Dialect::Cohere,
+            Self::Bedrock => Dialect::Converse,
+        }
+    }
+
     pub(super) fn of_dialect(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Anthropic => Self::Anthropic,

@@ -70,11 +70,11 @@ pub(super) fn with_colons(path: &str) -> Cow<'_, str> {
 /// for others: what a path repeats of the base's end, it has once.
 pub(super) fn behind<'p>(base: &str, path: &'p str) -> &'p str {
     let borders = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
-    let repeated = borders.filter(|at| {
+    let mut repeated = borders.filter(|at| {
         let Some(start) = path.get(..*at) else { return false };
         base.ends_with(start)
     });
-    repeated.last().and_then(|at| path.get(at..)).unwrap_or(path)
+    repeated.next_back().and_then(|at| path.get(at..)).unwrap_or(path)
 }
 
 #[cfg(test)]

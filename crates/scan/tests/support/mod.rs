@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 /// Real forms, each with a part that differs from key to key.
-pub fn secret() -> impl Strategy<Value = String> {
+pub(crate) fn secret() -> impl Strategy<Value = String> {
     prop_oneof![
         "[A-Z2-7]{16}".prop_map(|body| format!("AKI{}{body}", "A")),
         "[a-z0-9]{28}".prop_map(|body| format!("gh{}Q7z4Rk2p{body}", "p_")),
@@ -22,7 +22,7 @@ pub fn secret() -> impl Strategy<Value = String> {
 }
 
 /// Text of any kind, with much in it that looks like a beginning.
-pub fn noise() -> impl Strategy<Value = String> {
+pub(crate) fn noise() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         any::<String>(),
         "[ -~]{0,20}",
@@ -40,7 +40,7 @@ pub fn noise() -> impl Strategy<Value = String> {
 }
 
 /// What may stand beside a secret: no letter, digit, `_` or `-`.
-pub fn border() -> impl Strategy<Value = String> {
+pub(crate) fn border() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["", " ", "\n", "\"", "'", "=", ",", "(", ")", "\\n", "<", ";", "é"])
         .prop_map(str::to_owned)
 }

@@ -164,5 +164,10 @@ fn all_agree(case: &Case, direct: &Seen) -> bool {
             (calls, result["error"].is_null())
         });
     let first = readings.next();
-    readings.all(|reading| Some(&reading) == first.as_ref()) && !case.name.contains("error")
+    let mut others = readings.peekable();
+    // Where there is one client, nobody knows what others would make of what has to be normalised.
+    if others.peek().is_none() && case.about.allow == Allow::Normalised {
+        return false;
+    }
+    others.all(|reading| Some(&reading) == first.as_ref()) && !case.name.contains("error")
 }

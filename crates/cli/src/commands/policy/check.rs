@@ -35,12 +35,18 @@ fn show_warnings(policies: &PolicySet) {
 fn summary(policies: &PolicySet) -> String {
     let names: Vec<_> = policies.origins.iter().map(|name| printable(name)).collect();
     let names = if names.is_empty() { "(no policies)".to_owned() } else { names.join(", ") };
-    let rules = policies.compiled.as_ref().map_or(0, |compiled| compiled.rules().count());
+    let compiled = policies.compiled.as_ref();
+    let rules = compiled.map_or(0, |compiled| compiled.rules().count());
+    let texts = compiled.map_or(0, |compiled| compiled.text_rules().count());
     let found = match policies.warnings.len() {
         0 => "no problems".to_owned(),
         n => format!("no problems, {}", count(n, "warning")),
     };
-    format!("{names}: {}, {found}\n", count(rules, "rule"))
+    let texts = match texts {
+        0 => String::new(),
+        n => format!(", {}", count(n, "text rule")),
+    };
+    format!("{names}: {}{texts}, {found}\n", count(rules, "rule"))
 }
 
 fn print_json(compiled: Result<PolicySet, Error>) -> Result<Exit> {

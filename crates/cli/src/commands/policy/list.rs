@@ -1,7 +1,7 @@
 //! `callgate policy list`: the rules in force.
 
 use anyhow::Result;
-use callgate_policy::{Policies, RuleInfo};
+use callgate_policy::{Policies, RuleInfo, TextRuleInfo};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -10,12 +10,23 @@ use crate::report;
 
 pub(crate) fn run(policies: &Policies, json: bool) -> Result<Exit> {
     let text = if json {
-        policies.rules().map(|rule| report::line(&Listed::of(&rule))).collect::<Result<_, _>>()?
+        let rules = policies.rules().map(|rule| report::line(&Listed::of(&rule)));
+        let texts = policies.text_rules().map(|rule| report::line(&ListedText::of(&rule)));
+        rules.chain(texts).collect::<Result<_, _>>()?
     } else {
         let head =
             ["policy", "rule", "verdict", "priority", "tools", "arguments", "surfaces", "reason"];
         let rows: Vec<_> = policies.rules().map(|rule| row(&rule)).collect();
-        render::table(head, &rows)
+        let texts: Vec<_> = policies.text_rules().map(|rule| text_row(&rule)).collect();
+        let mut tables = Vec::new();
+        if !rows.is_empty() || texts.is_empty() {
+            tables.push(render::table(head, &rows));
+        }
+        if !texts.is_empty() {
+            let head = ["policy", "text rule", "verdict", "in", "looks for", "reason"];
+            tables.push(render::table(head, &texts));
+        }
+        tables.join("\n")
     };
     render::print(&text)?;
     Ok(Exit::Success)
@@ -34,6 +45,51 @@ fn row(rule: &RuleInfo) -> [String; 8] {
         surfaces(rule).join(","),
         rule.reason.clone(),
     ]
+}
+
+fn text_row(rule: &TextRuleInfo) -> [String; 6] {
+    let shadow = if rule.shadow { " (shadow)" } else { "" };
+    [
+        rule.policy.clone(),
+        rule.id.clone(),
+        format!("{}{shadow}", rule.action.as_str()),
+        directions(rule).join(","),
+        rule.wanted.join(", "),
+        rule.reason.clone(),
+    ]
+}
+
+/// A rule about text as a JSON line.
+#[derive(Debug, Serialize)]
+struct ListedText<'a> {
+    policy: &'a str,
+    text_rule: &'a str,
+    verdict: &'static str,
+    shadow: bool,
+    #[serde(rename = "in")]
+    directions: Vec<&'static str>,
+    looks_for: &'a [String],
+    reason: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl<'a> ListedText<'a> {
+    fn of(rule: &'a TextRuleInfo) -> Self {
+        Self {
+            policy: &rule.policy,
+            text_rule: &rule.id,
+            verdict: rule.action.as_str(),
+            shadow: rule.shadow,
+            directions: directions(rule),
+            looks_for: &rule.wanted,
+            reason: &rule.reason,
+            hint: rule.hint.as_deref(),
+        }
+    }
+}
+
+fn directions(rule: &TextRuleInfo) -> Vec<&'static str> {
+    rule.directions.iter().map(|direction| direction.as_str()).collect()
 }
 
 /// A rule as a JSON line.

@@ -169,7 +169,9 @@ impl<'a> Name<'a> {
     fn of(part: &'a Part) -> Option<Self> {
         match part {
             Part::Outranked { policy, rule } => Some(Self { policy, rule: rule.as_deref() }),
-            Part::Nothing | Part::Decided | Part::Recorded | Part::Shadowed => None,
+            Part::Nothing | Part::Decided | Part::Recorded | Part::Sanitized | Part::Shadowed => {
+                None
+            }
         }
     }
 }
@@ -189,6 +191,7 @@ fn part(part: &Part) -> &'static str {
         Part::Decided => "decided",
         Part::Outranked { .. } => "outranked",
         Part::Recorded => "recorded",
+        Part::Sanitized => "sanitized",
         Part::Shadowed => "shadowed",
     }
 }

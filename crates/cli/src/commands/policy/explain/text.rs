@@ -126,6 +126,7 @@ fn conclusion(rule: &RuleExplanation) -> String {
         Part::Nothing => result.to_owned(),
         Part::Decided => format!("{result}: decided"),
         Part::Recorded => format!("{result}: recorded"),
+        Part::Sanitized => format!("{result}: sanitizes the arguments"),
         Part::Shadowed => format!("{result}: in shadow mode, without effect"),
         Part::Outranked { policy, rule } => {
             format!("{result}: outranked by {}", rule_name(Some(policy), rule.as_deref()))

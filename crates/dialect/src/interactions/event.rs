@@ -1,0 +1,166 @@
+//! The data of an event, and a whole interaction.
+
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
+
+use super::step::Step;
+use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+
+/// The data of an event, as far as the gate acts on it.
+#[derive(Default)]
+pub(super) struct Event<'a> {
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) index: Option<(Span, Option<i64>)>,
+    pub(super) delta: Delta<'a>,
+    // Those that few events have are boxed, so that the many need not make room for them.
+    pub(super) step: Option<Box<Step<'a>>>,
+    pub(super) interaction: Option<Box<Interaction<'a>>>,
+    pub(super) status: Option<Text<'a>>,
+    pub(super) strays: Vec<Stray>,
+    /// It has a member under which another revision of the API has calls.
+    pub(super) is_of_another_revision: bool,
+}
+
+/// What a step grows by.
+#[derive(Default)]
+pub(super) struct Delta<'a> {
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) text: Option<Text<'a>>,
+    pub(super) signature: Option<Text<'a>>,
+    pub(super) arguments: Option<(Span, Kind)>,
+    pub(super) id: Option<Text<'a>>,
+    pub(super) name: Option<Text<'a>>,
+}
+
+/// An interaction, or what an event tells of it.
+#[derive(Default)]
+pub(super) struct Interaction<'a> {
+    pub(super) id: Option<Text<'a>>,
+    pub(super) status: Option<Text<'a>>,
+    pub(super) model: Option<Text<'a>>,
+    pub(super) usage: Option<Span>,
+    pub(super) steps: Option<Span>,
+    pub(super) list: Vec<Step<'a>>,
+    /// It says of itself that it is one.
+    pub(super) is_object: bool,
+    pub(super) fails: bool,
+}
+
+const EVENT: [&str; 9] = [
+    "event_type",
+    "index",
+    "step",
+    "delta",
+    "interaction",
+    "status",
+    "content",
+    "outputs",
+    "steps",
+];
+
+/// Reads the data of an event.
+pub(super) fn event(data: &str) -> Result<Event<'_>, Error> {
+    let mut json = Json::new(data);
+    let mut event = Event::default();
+    let mut fields = Fields::new(&EVENT);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(&mut json)? {
+        let place = fields.find(&key)?;
+        let is_object = json.kind()? == Kind::Object;
+        match place {
+            Some(0) => event.kind = text_or_null(&mut json)?,
+            Some(1) => event.index = Some(index(&mut json, data)?),
+            Some(2) if is_object => {
+                event.step = Some(Box::new(Step::read(&mut json, &mut event.strays)?));
+            }
+            Some(3) if is_object => event.delta = delta(&mut json, &mut event.strays)?,
+            Some(4) if is_object => {
+                let interaction = interaction(&mut json, &mut event.strays)?;
+                event.interaction = Some(Box::new(interaction));
+            }
+            Some(5) => event.status = text_or_null(&mut json)?,
+            Some(6..) => {
+                event.is_of_another_revision = true;
+                skip_looking_for_calls(&mut json, &mut event.strays)?;
+            }
+            _ => {
+                skip_looking_for_calls(&mut json, &mut event.strays)?;
+            }
+        }
+    }
+    json.end()?;
+    Ok(event)
+}
+
+/// Reads a whole interaction. Answers also with the calls in places that are not for calls.
+pub(super) fn body(data: &str) -> Result<(Interaction<'_>, Vec<Stray>), Error> {
+    let mut json = Json::new(data);
+    let mut strays = Vec::new();
+    let interaction = interaction(&mut json, &mut strays)?;
+    json.end()?;
+    Ok((interaction, strays))
+}
+
+const INTERACTION: [&str; 7] = ["id", "status", "model", "usage", "steps", "object", "error"];
+
+fn interaction<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Interaction<'a>, Error> {
+    let mut found = Interaction::default();
+    let mut fields = Fields::new(&INTERACTION);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let place = fields.find(&key)?;
+        let kind = json.kind()?;
+        match place {
+            Some(0) if kind == Kind::String => found.id = Some(json.string()?),
+            Some(1) => found.status = text_or_null(json)?,
+            Some(2) if kind == Kind::String => found.model = Some(json.string()?),
+            Some(3) if kind == Kind::Object => found.usage = Some(json.skip()?),
+            Some(4) if kind == Kind::Array => {
+                let start = json.position();
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    found.list.push(Step::read(json, strays)?);
+                }
+                found.steps = Some(Span { start, end: json.position() });
+            }
+            Some(4) if kind != Kind::Null => {
+                return Err(Error::new(Problem::WrongType, json.position()));
+            }
+            Some(5) if kind == Kind::String => found.is_object = json.string()?.is("interaction"),
+            Some(6) if kind != Kind::Null => {
+                found.fails = true;
+                skip_looking_for_calls(json, strays)?;
+            }
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+const DELTA: [&str; 7] = ["type", "text", "signature", "arguments", "id", "name", "result"];
+
+fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<'a>, Error> {
+    let mut delta = Delta::default();
+    let mut fields = Fields::new(&DELTA);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        let place = fields.find(&key)?;
+        let kind = json.kind()?;
+        match place {
+            Some(0) => delta.kind = text_or_null(json)?,
+            Some(1) if kind == Kind::String => delta.text = Some(json.string()?),
+            Some(2) if kind == Kind::String => delta.signature = Some(json.string()?),
+            Some(3) if kind != Kind::Null => delta.arguments = Some((json.skip()?, kind)),
+            Some(4) => delta.id = text_or_null(json)?,
+            Some(5) => delta.name = text_or_null(json)?.filter(|name| !name.is_empty()),
+            Some(6) => {
+                json.skip()?;
+            }
+            _ => {
+                skip_looking_for_calls(json, strays)?;
+            }
+        }
+    }
+    Ok(delta)
+}

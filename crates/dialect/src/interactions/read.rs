@@ -1,0 +1,418 @@
+//! Events of an interaction, and whole ones, to what the gate understands.
+
+use callgate_call::json::{Kind, Reader as Json, Span, Text};
+
+use super::event::{Delta, Event, Interaction, body, event};
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
+    Unreadable, What,
+};
+use crate::json::{Stray, decode, document, inside, is_done};
+use crate::speaker::Read;
+use crate::tally::{Tally, counts};
+
+/// The one lane of an interaction.
+const LANE: u32 = 0;
+
+/// Reads the events of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// The steps that have started and not stopped.
+    open: Vec<OpenStep>,
+    /// The calls so far, by their ids.
+    calls: Vec<(String, Slot)>,
+    /// How many steps have started: the slot of the next.
+    started: u32,
+    /// An event of the API was read.
+    has_spoken: bool,
+    max_calls: usize,
+}
+
+#[derive(Debug)]
+struct OpenStep {
+    slot: Slot,
+    index: i64,
+    id: Option<String>,
+    /// Who runs it, if it is a call.
+    host: Option<Host>,
+    /// An event that may have been this step's could not be read: nothing more of it leaves.
+    spoiled: bool,
+}
+
+/// Where steps stand whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In an event, where they repeat what came.
+    Event,
+    /// In a body.
+    Body,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    pub(super) fn new(max_calls: usize) -> Self {
+        let (open, calls) = (Vec::new(), Vec::new());
+        Self { open, calls, started: 0, has_spoken: false, max_calls }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Reads one event's data.
+    fn read(&mut self, name: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if is_done(data) {
+            return Ok(Reading { order: Order::Stream, done: true, ..Reading::default() });
+        }
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let found = event(data)?;
+        let kind = decode(found.kind)?;
+        let mut reading = match kind.as_deref() {
+            Some("step.delta") => self.step_delta(&found, data)?,
+            Some("step.start") => self.step_start(&found, data)?,
+            Some("step.stop") => self.step_stop(&found)?,
+            Some("error") => Reading { order: Order::Stream, failure: true, ..Reading::default() },
+            Some(kind) if kind.starts_with("interaction.") => {
+                self.interaction_event(kind, &found, data)?
+            }
+            // Clients may take the type from the event's name where the data has none.
+            None if name.is_some_and(is_known) => {
+                return Err(Unreadable::Ambiguous("an event whose data has no type"));
+            }
+            _ if !self.has_spoken || found.is_of_another_revision => {
+                return Err(Unreadable::Foreign);
+            }
+            _ if found.step.is_some() || found.delta.arguments.is_some() => {
+                return Err(Unreadable::Foreign);
+            }
+            _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
+        };
+        self.has_spoken = true;
+        for stray in &found.strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        Ok(reading)
+    }
+
+    /// Reads a whole interaction.
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not an interaction"));
+        }
+        let (found, strays) = body(data)?;
+        let is_ours = found.steps.is_some() || (found.is_object && found.status.is_some());
+        if !is_ours && !found.fails {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
+        let mut reading = Reading { order: Order::Stream, ..Reading::default() };
+        self.tell(&found, data, &mut reading);
+        self.steps(&found, data, Form::Body, &mut reading)?;
+        for stray in &strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        if is_ours {
+            finish(found.status, &mut reading);
+        }
+        Ok(reading)
+    }
+
+    /// The texts of steps that stand whole.
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let in_event = || event(data).ok()?.interaction.map(|interaction| *interaction);
+        let in_body = || body(data).ok().map(|(interaction, _)| interaction);
+        let found = in_event().or_else(in_body).unwrap_or_default();
+        found.list.iter().flat_map(|step| step.shown().map(inside).collect::<Vec<_>>()).collect()
+    }
+
+    /// Whatever is open may have been the event's step.
+    fn contain(&mut self) -> bool {
+        for step in &mut self.open {
+            step.spoiled = true;
+        }
+        self.has_spoken
+    }
+}
+
+impl Reader {
+    fn step_start(&mut self, found: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let (Some(step), Some(index)) = (&found.step, number(found)) else {
+            return Err(Unreadable::Ambiguous("a step that starts without a step or an index"));
+        };
+        if self.open.iter().any(|open| open.index == index) {
+            return Err(Unreadable::Ambiguous("a step under the index of another"));
+        }
+        if self.open.len() >= self.max_calls {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let (slot, host) = (self.take_slot(), step.host()?);
+        let mut reading = block(slot, BlockStep::Open, found);
+        let mut id = None;
+        match host {
+            Some(host) => {
+                let piece = step.piece(slot, host, data)?;
+                id.clone_from(&piece.id);
+                if host == Host::Client {
+                    self.calls.extend(piece.id.clone().map(|id| (id, slot)));
+                    // Some clients take the arguments from here, and some only from what follows.
+                    reading.uneven = piece.arguments != ArgumentsPiece::None;
+                }
+                reading.parts.push(part(step.span, What::Piece(piece)));
+            }
+            None => {
+                for text in step.shown() {
+                    match reading.text {
+                        None => reading.text = Some(inside(text)),
+                        Some(_) => reading.parts.push(part(inside(text), What::Text)),
+                    }
+                }
+                let signature = step.signature().map(|text| inside(&text));
+                reading.parts.extend(signature.map(|at| part(at, What::Signature)));
+            }
+        }
+        self.open.push(OpenStep { slot, index, id, host, spoiled: false });
+        Ok(reading)
+    }
+
+    fn step_delta(&mut self, found: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let Some(open) = self.resolve(found) else { return Err(Unreadable::Orphan) };
+        let (slot, host) = (open.slot, open.host);
+        if open.spoiled && host != Some(Host::Client) {
+            return Err(Unreadable::Orphan);
+        }
+        let mut reading = block(slot, BlockStep::Add, found);
+        let delta = &found.delta;
+        match host {
+            Some(Host::Client) => {
+                let piece = call_delta(open, delta, data)?;
+                reading.parts.push(part(Span::default(), What::Piece(piece)));
+            }
+            Some(Host::Provider) => {
+                let mut piece = Piece { slot, host: Host::Provider, ..Piece::default() };
+                if let Some((span, kind)) = delta.arguments {
+                    piece.arguments = fragment(span, kind, data);
+                }
+                reading.parts.push(part(Span::default(), What::Piece(piece)));
+            }
+            // Some client may add them to a call.
+            None if delta.arguments.is_some() => return Err(Unreadable::Orphan),
+            None => {
+                let is_text = delta.kind.is_some_and(|kind| kind.is("text"));
+                let text = delta.text.filter(|text| is_text && !text.is_empty());
+                reading.text = text.map(|text| inside(&text));
+                let signature = delta.signature.filter(|text| !text.is_empty());
+                let signature = signature.map(|text| part(inside(&text), What::Signature));
+                reading.parts.extend(signature);
+            }
+        }
+        Ok(reading)
+    }
+
+    fn step_stop(&mut self, found: &Event<'_>) -> Result<Reading, Unreadable> {
+        let Some(open) = self.resolve(found) else { return Err(Unreadable::Orphan) };
+        let (slot, host) = (open.slot, open.host);
+        self.open.retain(|open| open.slot != slot);
+        let mut reading = block(slot, BlockStep::Close, found);
+        if host.is_some() {
+            reading.parts.push(part(Span::default(), What::End(slot)));
+        }
+        Ok(reading)
+    }
+
+    fn interaction_event(
+        &mut self,
+        kind: &str,
+        found: &Event<'_>,
+        data: &str,
+    ) -> Result<Reading, Unreadable> {
+        if found.is_of_another_revision {
+            return Err(Unreadable::Foreign);
+        }
+        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
+        if let Some(interaction) = &found.interaction {
+            self.tell(interaction, data, &mut reading);
+            self.steps(interaction, data, Form::Event, &mut reading)?;
+            reading.retells = interaction.steps.is_some();
+        }
+        let inner = found.interaction.as_ref().and_then(|interaction| interaction.status);
+        for status in [found.status, inner].into_iter().flatten() {
+            let status = Some(status).filter(|status| !GOES_ON.iter().any(|word| status.is(word)));
+            if status.is_some() {
+                finish(status, &mut reading);
+            }
+        }
+        match (kind, found.kind) {
+            // Its name alone says that calls follow.
+            ("interaction.requires_action", Some(kind)) => {
+                let what = What::Finish(Finish { says_calls: true });
+                reading.parts.push(part(kind.span(), what));
+            }
+            ("interaction.completed", _) if inner.is_none() && found.status.is_none() => {
+                finish(None, &mut reading);
+            }
+            _ => {}
+        }
+        Ok(reading)
+    }
+
+    /// What an interaction tells of itself.
+    fn tell(&self, found: &Interaction<'_>, data: &str, reading: &mut Reading) {
+        reading.model = found.model.as_ref().map(inside);
+        let mut tally = Tally::default();
+        let ended = found.status.filter(|status| !GOES_ON.iter().any(|word| status.is(word)));
+        tally.stopped(ended);
+        tally.response = decode(found.id).ok().flatten().filter(|id| !id.is_empty());
+        if let Some(usage) = found.usage {
+            let keys = ["total_input_tokens", "total_output_tokens", "total_thought_tokens"];
+            let [input, said, thought] = counts(data, usage, keys);
+            tally.input = input;
+            tally.output = [said, thought].into_iter().flatten().reduce(u64::saturating_add);
+        }
+        reading.tally = tally.boxed();
+    }
+
+    /// Steps that stand whole.
+    fn steps(
+        &mut self,
+        found: &Interaction<'_>,
+        data: &str,
+        form: Form,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        reading.content = found.steps;
+        for step in &found.list {
+            if form == Form::Body {
+                let texts = step.shown().map(|text| part(inside(text), What::Text));
+                reading.parts.extend(texts);
+                let signature = step.signature().map(|text| part(inside(&text), What::Signature));
+                reading.parts.extend(signature);
+            }
+            let Some(host) = step.host()? else {
+                if form == Form::Body {
+                    self.take_slot();
+                }
+                continue;
+            };
+            let id = decode(step.id)?.unwrap_or_default();
+            let known = self.calls.iter().find(|(known, _)| *known == id && !id.is_empty());
+            let known = known.map(|(_, slot)| *slot).filter(|_| form == Form::Event);
+            let slot = match known {
+                Some(slot) => slot,
+                // It was told when it came.
+                None if host == Host::Provider && form == Form::Event => continue,
+                None => self.begin()?,
+            };
+            let mut piece = step.piece(slot, host, data)?;
+            let arguments = step.arguments(data).to_owned();
+            if known.is_some() {
+                (piece.opens, piece.copy, piece.original) = (false, true, None);
+                piece.arguments = ArgumentsPiece::Again(arguments);
+            } else {
+                piece.ends = true;
+                piece.arguments = ArgumentsPiece::Whole(arguments);
+            }
+            reading.parts.push(part(step.span, What::Piece(piece)));
+        }
+        Ok(())
+    }
+
+    fn resolve(&self, found: &Event<'_>) -> Option<&OpenStep> {
+        let index = number(found)?;
+        self.open.iter().find(|open| open.index == index)
+    }
+
+    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let mut arguments = stray.input.of(data).to_owned();
+        if let Ok(text) = Json::at(data, stray.input).string() {
+            arguments = text.decode()?.into_owned();
+        }
+        let piece = Piece {
+            slot: self.begin()?,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(arguments),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(part(document(data), What::Piece(piece)))
+    }
+
+    fn begin(&mut self) -> Result<Slot, Unreadable> {
+        if self.max_calls == 0 {
+            return Err(Unreadable::TooManyCalls);
+        }
+        self.max_calls -= 1;
+        Ok(self.take_slot())
+    }
+
+    fn take_slot(&mut self) -> Slot {
+        let slot = self.started;
+        self.started += 1;
+        slot
+    }
+}
+
+/// States in which an interaction goes on.
+const GOES_ON: [&str; 3] = ["in_progress", "queued", "pending"];
+
+/// A piece of a call that the client runs.
+fn call_delta(open: &OpenStep, delta: &Delta<'_>, data: &str) -> Result<Piece, Unreadable> {
+    let mut piece = Piece { slot: open.slot, ..Piece::default() };
+    let is_piece = delta.kind.is_some_and(|kind| kind.is("arguments_delta"));
+    let id = decode(delta.id)?.filter(|id| !id.is_empty());
+    piece.refuse = match delta.arguments {
+        _ if delta.name.is_some() => Some("it was given another name"),
+        _ if id.is_some() && id != open.id => Some("it was given another id"),
+        Some((_, Kind::String)) if is_piece => None,
+        Some(_) => Some("a piece of its arguments has another type"),
+        None => None,
+    };
+    if let Some((span, Kind::String)) = delta.arguments {
+        piece.arguments = fragment(span, Kind::String, data);
+    }
+    Ok(piece)
+}
+
+fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
+    match kind {
+        Kind::String => {
+            let inside = Span { start: span.start + 1, end: span.end - 1 };
+            ArgumentsPiece::Fragment(inside.of(data).to_owned())
+        }
+        _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
+    }
+}
+
+fn is_known(name: &[u8]) -> bool {
+    name.starts_with(b"step.") || name.starts_with(b"interaction.")
+}
+
+/// The index of an event, if it is one.
+fn number(found: &Event<'_>) -> Option<i64> {
+    found.index.and_then(|(_, index)| index).filter(|index| *index >= 0)
+}
+
+fn block(slot: Slot, does: BlockStep, found: &Event<'_>) -> Reading {
+    let index = found.index.map(|(span, _)| span);
+    let block = Some(Block { slot, does, index });
+    Reading { order: Order::Lane(LANE), block, text_lane: LANE, ..Reading::default() }
+}
+
+fn part(at: Span, what: What) -> Part {
+    Part { lane: LANE, at, what }
+}
+
+/// The end of the turn.
+fn finish(status: Option<Text<'_>>, reading: &mut Reading) {
+    let says_calls = status.is_some_and(|status| status.is("requires_action"));
+    let at = status.map(|status| status.span()).unwrap_or_default();
+    reading.parts.push(part(at, What::Finish(Finish { says_calls })));
+}

@@ -1,0 +1,180 @@
+//! The input of a request: what it goes on from, and the steps the client holds.
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use crate::json::Fields;
+use crate::request::{meaning, text_or_skip};
+
+/// A request, as far as removed calls are found and put back in it.
+#[derive(Default)]
+pub(super) struct Request<'a> {
+    /// The interaction it goes on from.
+    pub(super) previous: Option<Text<'a>>,
+    pub(super) input: Input<'a>,
+}
+
+/// What is said to the model.
+#[derive(Default)]
+pub(super) enum Input<'a> {
+    #[default]
+    Missing,
+    Text(Text<'a>),
+    /// One content or step.
+    One(Span),
+    Steps(Span, Vec<Step<'a>>),
+}
+
+/// One step; a member of another type than every client sends is not there.
+#[derive(Default)]
+pub(super) struct Step<'a> {
+    pub(super) span: Span,
+    pub(super) kind: Option<Text<'a>>,
+    pub(super) id: Option<Text<'a>>,
+    pub(super) call_id: Option<Text<'a>>,
+    pub(super) signature: Option<Text<'a>>,
+    /// The texts of its contents.
+    pub(super) texts: Vec<Text<'a>>,
+    /// The calls that results among its contents answer.
+    pub(super) results: Vec<Text<'a>>,
+}
+
+/// What the model said without a break.
+pub(super) struct Turn<'r, 'a> {
+    pub(super) first: usize,
+    pub(super) steps: Vec<&'r Step<'a>>,
+    /// What answers it.
+    pub(super) answer: Option<&'r Step<'a>>,
+}
+
+impl Step<'_> {
+    pub(super) fn is(&self, kind: &str) -> bool {
+        self.kind.is_some_and(|text| text.is(kind))
+    }
+
+    /// Whether the model, or a tool of the provider, took the step.
+    fn is_of_model(&self) -> bool {
+        let kind = meaning(self.kind).unwrap_or_default();
+        let is_call = kind.ends_with("_call");
+        let is_result = kind.ends_with("_result") && kind != "function_result";
+        kind == "model_output" || kind == "thought" || is_call || is_result
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Reads a request.
+    pub(super) fn read(request: &'a str) -> Result<Self, Error> {
+        let mut json = Json::new(request);
+        let mut found = Self::default();
+        let mut fields = Fields::new(&["previous_interaction_id", "input"]);
+        let mut object = json.object()?;
+        while let Some(key) = object.next(&mut json)? {
+            match fields.find(&key)? {
+                Some(0) => found.previous = text_or_skip(&mut json)?,
+                Some(_) => found.input = input(&mut json)?,
+                None => {
+                    json.skip()?;
+                }
+            }
+        }
+        json.end()?;
+        Ok(found)
+    }
+
+    /// Whether it goes on from the interaction of that id.
+    pub(super) fn goes_on_from(&self, id: Option<&str>) -> bool {
+        match (id, meaning(self.previous)) {
+            (Some(id), Some(previous)) => !id.is_empty() && id == previous,
+            _ => false,
+        }
+    }
+
+    pub(super) fn steps(&self) -> &[Step<'a>] {
+        match &self.input {
+            Input::Steps(_, steps) => steps,
+            _ => &[],
+        }
+    }
+
+    /// The turns of the model that the client holds.
+    pub(super) fn model_turns(&self) -> Vec<Turn<'_, 'a>> {
+        let mut turns: Vec<Turn<'_, 'a>> = Vec::new();
+        let mut goes_on = false;
+        for (place, step) in self.steps().iter().enumerate() {
+            let is_of_model = step.is_of_model();
+            match turns.last_mut() {
+                Some(turn) if goes_on && is_of_model => turn.steps.push(step),
+                Some(turn) if goes_on => turn.answer = Some(step),
+                _ if is_of_model => {
+                    turns.push(Turn { first: place, steps: vec![step], answer: None });
+                }
+                _ => {}
+            }
+            goes_on = is_of_model;
+        }
+        turns
+    }
+}
+
+fn input<'a>(json: &mut Json<'a>) -> Result<Input<'a>, Error> {
+    match json.kind()? {
+        Kind::String => json.string().map(Input::Text),
+        Kind::Object => json.skip().map(Input::One),
+        Kind::Array => {
+            let start = json.position();
+            let mut steps = Vec::new();
+            let mut array = json.array()?;
+            while array.next(json)? {
+                steps.push(step(json)?);
+            }
+            Ok(Input::Steps(Span { start, end: json.position() }, steps))
+        }
+        _ => json.skip().map(|_| Input::Missing),
+    }
+}
+
+fn step<'a>(json: &mut Json<'a>) -> Result<Step<'a>, Error> {
+    let mut step = Step::default();
+    if json.kind()? != Kind::Object {
+        step.span = json.skip()?;
+        return Ok(step);
+    }
+    let start = json.position();
+    let mut fields = Fields::new(&["type", "id", "call_id", "signature", "content"]);
+    let mut object = json.object()?;
+    while let Some(key) = object.next(json)? {
+        match fields.find(&key)? {
+            Some(0) => step.kind = text_or_skip(json)?,
+            Some(1) => step.id = text_or_skip(json)?,
+            Some(2) => step.call_id = text_or_skip(json)?,
+            Some(3) => step.signature = text_or_skip(json)?,
+            Some(_) if json.kind()? == Kind::Array => contents(json, &mut step)?,
+            _ => {
+                json.skip()?;
+            }
+        }
+    }
+    step.span = Span { start, end: json.position() };
+    Ok(step)
+}
+
+fn contents<'a>(json: &mut Json<'a>, step: &mut Step<'a>) -> Result<(), Error> {
+    let mut array = json.array()?;
+    while array.next(json)? {
+        if json.kind()? != Kind::Object {
+            json.skip()?;
+            continue;
+        }
+        let mut fields = Fields::new(&["text", "call_id"]);
+        let mut object = json.object()?;
+        while let Some(key) = object.next(json)? {
+            match fields.find(&key)? {
+                Some(0) => step.texts.extend(text_or_skip(json)?),
+                Some(_) => step.results.extend(text_or_skip(json)?),
+                None => {
+                    json.skip()?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

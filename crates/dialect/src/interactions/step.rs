@@ -1,0 +1,153 @@
+//! One step: what it is, and where its parts stand.
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
+use crate::json::{Fields, Stray, decode, members, skip_looking_for_calls, text_or_null};
+
+/// A step, as far as the gate acts on it.
+#[derive(Default)]
+pub(super) struct Step<'a> {
+    pub(super) span: Span,
+    kind: Option<Text<'a>>,
+    pub(super) id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    arguments: Option<(Span, Kind)>,
+    signature: Option<Text<'a>>,
+    texts: Vec<Text<'a>>,
+}
+
+/// Steps that the provider takes itself.
+const HOSTED: [&str; 6] = [
+    "mcp_server_tool_call",
+    "google_search_call",
+    "code_execution_call",
+    "url_context_call",
+    "file_search_call",
+    "google_maps_call",
+];
+
+const STEP: [&str; 7] = ["type", "id", "name", "arguments", "signature", "content", "result"];
+
+impl<'a> Step<'a> {
+    /// Reads a step.
+    pub(super) fn read(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Self, Error> {
+        let mut step = Self::default();
+        json.kind()?;
+        let start = json.position();
+        let mut fields = Fields::new(&STEP);
+        let mut object = json.object()?;
+        while let Some(key) = object.next(json)? {
+            match fields.find(&key)? {
+                Some(0) => step.kind = text_or_null(json)?,
+                Some(1) => step.id = text_or_null(json)?,
+                Some(2) => step.name = text_or_null(json)?.filter(|name| !name.is_empty()),
+                Some(3) => {
+                    let kind = json.kind()?;
+                    step.arguments = Some((json.skip()?, kind)).filter(|_| kind != Kind::Null);
+                }
+                Some(4) if json.kind()? == Kind::String => step.signature = Some(json.string()?),
+                Some(5) if json.kind()? == Kind::Array => step.texts = texts(json, strays)?,
+                // What a tool gave back may look like anything.
+                Some(6) => {
+                    json.skip()?;
+                }
+                _ => {
+                    skip_looking_for_calls(json, strays)?;
+                }
+            }
+        }
+        step.span = Span { start, end: json.position() };
+        Ok(step)
+    }
+
+    fn is(&self, kind: &str) -> bool {
+        self.kind.is_some_and(|text| text.is(kind))
+    }
+
+    /// Who runs the call that the step is; `None` if it is none.
+    pub(super) fn host(&self) -> Result<Option<Host>, Error> {
+        let kind = decode(self.kind)?.unwrap_or_default();
+        Ok(match kind.as_str() {
+            kind if HOSTED.contains(&kind) => Some(Host::Provider),
+            kind if kind.ends_with("_call") => Some(Host::Client),
+            _ if self.name.is_some() && self.arguments.is_some() => Some(Host::Client),
+            _ => None,
+        })
+    }
+
+    /// The texts of it that a user sees.
+    pub(super) fn shown(&self) -> impl Iterator<Item = &Text<'a>> {
+        let is_shown = self.is("model_output");
+        self.texts.iter().filter(move |text| is_shown && !text.is_empty())
+    }
+
+    /// The signature over thinking.
+    pub(super) fn signature(&self) -> Option<Text<'a>> {
+        self.signature.filter(|text| self.is("thought") && !text.is_empty())
+    }
+
+    /// The call that the step begins, or is, where it stands whole.
+    pub(super) fn piece(&self, slot: Slot, host: Host, data: &str) -> Result<Piece, Unreadable> {
+        let kind = decode(self.kind)?.unwrap_or_default();
+        let name = decode(self.name)?;
+        // A tool of the provider is named by its step alone.
+        let name = name.or_else(|| kind.strip_suffix("_call").map(str::to_owned));
+        let name = name
+            .filter(|_| host == Host::Provider || kind != "function_call" || self.name.is_some());
+        let mut piece = Piece {
+            slot,
+            opens: true,
+            name,
+            id: decode(self.id)?.filter(|id| !id.is_empty()),
+            host,
+            // Where an event holds the steps whole, it must say the same.
+            repeats: true,
+            original: Some(self.span.of(data).to_owned()),
+            ..Piece::default()
+        };
+        match self.arguments {
+            Some((span, Kind::Object)) if !members(data, span).is_empty() => {
+                piece.arguments = ArgumentsPiece::Whole(span.of(data).to_owned());
+            }
+            None | Some((_, Kind::Object)) => {}
+            Some((span, _)) if span.of(data) == "\"\"" => {}
+            // What is no object is for the rules to say.
+            Some((span, _)) => {
+                piece.arguments = ArgumentsPiece::Whole(span.of(data).to_owned());
+            }
+        }
+        Ok(piece)
+    }
+
+    /// The arguments as they stand, for a call that stands whole.
+    pub(super) fn arguments<'d>(&self, data: &'d str) -> &'d str {
+        self.arguments.map_or("{}", |(span, _)| span.of(data))
+    }
+}
+
+/// The texts in a list of contents.
+fn texts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Vec<Text<'a>>, Error> {
+    let mut texts = Vec::new();
+    let mut array = json.array()?;
+    while array.next(json)? {
+        if json.kind()? != Kind::Object {
+            json.skip()?;
+            continue;
+        }
+        let before = json.clone();
+        let mut fields = Fields::new(&["text"]);
+        let mut object = json.object()?;
+        while let Some(key) = object.next(json)? {
+            match fields.find(&key)? {
+                Some(_) if json.kind()? == Kind::String => texts.push(json.string()?),
+                _ => {
+                    json.skip()?;
+                }
+            }
+        }
+        // It may be a call itself.
+        skip_looking_for_calls(&mut before.clone(), strays)?;
+    }
+    Ok(texts)
+}

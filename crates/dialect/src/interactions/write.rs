@@ -1,0 +1,280 @@
+//! What leaves of an interaction: the same bytes, renumbered, or replaced.
+
+use callgate_call::json::{Span, quote};
+use callgate_wire::Frame;
+
+use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Reading, Slot, What};
+use crate::json::{Edits, elements, member, members};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::request::whole_object;
+use crate::speaker::Write;
+
+/// Writes the events of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// How many steps were taken out, and nothing put in their place.
+    gone: u64,
+    /// The index behind the last step that has left.
+    next: u64,
+    /// Steps that have left and not stopped: slot, and the index they left under.
+    open: Vec<(Slot, u64)>,
+}
+
+impl Write for Writer {
+    fn is_out(&self, slot: Slot) -> bool {
+        self.open.iter().any(|(open, _)| *open == slot)
+    }
+
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        let Some(block) = reading.block else { return true };
+        let out = self.open.iter().find(|(slot, _)| *slot == block.slot);
+        match (block.does, out, block.index) {
+            (BlockStep::Add, Some((_, number)), Some(index)) => is_number(index.of(data), *number),
+            _ => false,
+        }
+    }
+
+    /// Writes one event.
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if stray_is_denied(reading, fates) {
+            return frame.leave_out(out);
+        }
+        if reading.block.is_some() {
+            return self.write_step(frame, data, reading, fates, out);
+        }
+        let mut edits = Edits::default();
+        edit_steps(data, reading, fates, &mut edits);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            let (What::Finish(finish), Fate::Ordinary(text)) = (&part.what, fate) else { continue };
+            if let Some(text) = text.as_ref().filter(|_| reading.content.is_none()) {
+                self.say(frame, self.next, text, out);
+            }
+            if part.at.of(data) == REQUIRES_ACTION {
+                // It says nothing else.
+                return frame.leave_out(out);
+            }
+            if finish.says_calls {
+                edits.replace(part.at, "\"completed\"");
+            }
+        }
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Ends the interaction as the API does where it stopped before its end.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        for (_, number) in std::mem::take(&mut self.open) {
+            let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
+            frame.another(Some("step.stop"), &stop, out);
+        }
+        self.say(frame, self.next, text, out);
+        let end = "{\"interaction\":{\"id\":\"\",\"status\":\"incomplete\",\"object\":\"interaction\"},\
+                   \"event_type\":\"interaction.completed\"}";
+        frame.another(Some("interaction.completed"), end, out);
+        frame.another(Some("done"), "[DONE]", out);
+    }
+
+    /// Writes a whole interaction.
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let mut edits = Edits::default();
+        edit_steps(data, reading, fates, &mut edits);
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            if let (What::Finish(finish), Fate::Ordinary(_)) = (&part.what, fate)
+                && finish.says_calls
+            {
+                edits.replace(part.at, "\"completed\"");
+            }
+        }
+        Some(finish_body(data, reading, edits))
+    }
+}
+
+/// The type of an event that only says that calls follow.
+const REQUIRES_ACTION: &str = "\"interaction.requires_action\"";
+
+impl Writer {
+    fn write_step(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        let Some((block, index)) = reading.block.and_then(|b| Some((b, b.index?))) else { return };
+        let claimed = index.of(data).trim_matches('"').parse::<f64>().unwrap_or(0.0) as u64;
+        let call = reading.parts.iter().position(is_call);
+        let fate = call.and_then(|place| fates.get(place));
+        match (fate, block.does) {
+            (Some(Fate::Notice(text)), _) => {
+                return self.say(frame, claimed.saturating_sub(self.gone), text, out);
+            }
+            (Some(Fate::Drop), BlockStep::Open) => {
+                self.gone += 1;
+                return frame.leave_out(out);
+            }
+            (Some(Fate::Drop), _) => return frame.leave_out(out),
+            _ => {}
+        }
+        let Some(number) = self.number(block.slot, block.does, claimed) else {
+            return frame.leave_out(out);
+        };
+        let mut edits = Edits::default();
+        if !is_number(index.of(data), number) {
+            edits.replace(index, number.to_string());
+        }
+        if let (Some(Fate::Whole(whole)), Some(part)) =
+            (fate, call.and_then(|place| reading.parts.get(place)))
+        {
+            edit_arguments(data, part.at, "{}", &mut edits);
+            leave(frame, data, reading, edits, out);
+            return frame.another(Some("step.delta"), &arguments_delta(number, whole), out);
+        }
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Says `text` in a step of its own.
+    fn say(&mut self, frame: &Frame<'_>, number: u64, text: &str, out: &mut Vec<u8>) {
+        self.next = self.next.max(number + 1);
+        let start = format!(
+            "{{\"index\":{number},\"step\":{{\"type\":\"model_output\"}},\
+             \"event_type\":\"step.start\"}}"
+        );
+        let delta = format!(
+            "{{\"index\":{number},\"delta\":{{\"text\":{},\"type\":\"text\"}},\
+             \"event_type\":\"step.delta\"}}",
+            quote(text)
+        );
+        let stop = format!("{{\"index\":{number},\"event_type\":\"step.stop\"}}");
+        frame.another(Some("step.start"), &start, out);
+        frame.another(Some("step.delta"), &delta, out);
+        frame.another(Some("step.stop"), &stop, out);
+    }
+
+    /// The index a step's event leaves under.
+    fn number(&mut self, slot: Slot, does: BlockStep, claimed: u64) -> Option<u64> {
+        match does {
+            BlockStep::Open => {
+                let number = claimed.saturating_sub(self.gone);
+                self.next = self.next.max(number + 1);
+                self.open.push((slot, number));
+                Some(number)
+            }
+            BlockStep::Add => self.open.iter().find(|(open, _)| *open == slot).map(|(_, n)| *n),
+            BlockStep::Close => {
+                let place = self.open.iter().position(|(open, _)| *open == slot)?;
+                Some(self.open.swap_remove(place).1)
+            }
+        }
+    }
+}
+
+/// Edits the steps that stand whole in the list.
+fn edit_steps(data: &str, reading: &Reading, fates: &[Fate], edits: &mut Edits) {
+    let Some(list) = reading.content else { return };
+    let steps = elements(data, list);
+    let fate_at = |span: Span| {
+        let mut parts = reading.parts.iter().zip(fates);
+        parts.find(|(part, _)| is_call(part) && part.at == span).map(|(_, fate)| fate)
+    };
+    let gone = |place: usize| {
+        steps.get(place).is_some_and(|span| matches!(fate_at(*span), Some(Fate::Drop)))
+    };
+    for span in &steps {
+        match fate_at(*span) {
+            Some(Fate::Notice(text)) => edits.replace(*span, text_step(text)),
+            Some(Fate::Whole(whole)) => {
+                edit_arguments(data, *span, arguments(whole), edits);
+            }
+            _ => {}
+        }
+    }
+    edits.remove(&steps, gone);
+    let left = (0..steps.len()).filter(|place| !gone(*place)).count();
+    for (part, fate) in reading.parts.iter().zip(fates) {
+        if let (What::Finish(_), Fate::Ordinary(Some(text))) = (&part.what, fate) {
+            let comma = if left > 0 { "," } else { "" };
+            edits.insert(list.end - 1, format!("{comma}{}", text_step(text)));
+        }
+    }
+}
+
+/// An interaction that a guardrail stopped.
+pub(super) fn blocked_body(text: &str) -> String {
+    let step = text_step(text);
+    format!(
+        "{{\"id\":\"\",\"object\":\"interaction\",\"status\":\"incomplete\",\"steps\":[{step}]}}"
+    )
+}
+
+/// The event that ends a stream with an error.
+pub(super) fn error_event(code: &str, message: &str) -> String {
+    let (code, message) = (quote(code), quote(message));
+    format!("{{\"error\":{{\"code\":{code},\"message\":{message}}},\"event_type\":\"error\"}}")
+}
+
+/// A removed call as the provider knows it.
+pub(super) fn original(step: &str, call: &Canonical) -> String {
+    let Some(span) = whole_object(step) else { return step.to_owned() };
+    let mut edits = Edits::default();
+    edit_arguments(step, span, arguments(call), &mut edits);
+    edits.apply(step)
+}
+
+/// Arguments that never came are none.
+fn arguments(call: &Canonical) -> &str {
+    match call.arguments.trim() {
+        "" => "{}",
+        text => text,
+    }
+}
+
+/// Sets the arguments of the step at `step`.
+fn edit_arguments(data: &str, step: Span, text: &str, edits: &mut Edits) {
+    match member(data, step, "arguments") {
+        Some(span) if span.of(data) == text => {}
+        Some(span) => edits.replace(span, text),
+        None => {
+            let comma = if members(data, step).is_empty() { "" } else { "," };
+            edits.insert(step.start + 1, format!("\"arguments\":{text}{comma}"));
+        }
+    }
+}
+
+fn arguments_delta(number: u64, call: &Canonical) -> String {
+    format!(
+        "{{\"index\":{number},\"delta\":{{\"arguments\":{},\"type\":\"arguments_delta\"}},\
+         \"event_type\":\"step.delta\"}}",
+        quote(arguments(call))
+    )
+}
+
+fn text_step(text: &str) -> String {
+    format!(
+        "{{\"type\":\"model_output\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
+        quote(text)
+    )
+}
+
+/// Whether the part is a call in its proper place.
+fn is_call(part: &Part) -> bool {
+    match &part.what {
+        What::Piece(piece) => piece.carrier == Carrier::Listed,
+        What::End(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether the index says `number` to every client: as an integer, or as `1.0`.
+fn is_number(text: &str, number: u64) -> bool {
+    text.parse() == Ok(number) || text.parse() == Ok(number as f64)
+}

@@ -1,0 +1,178 @@
+//! Lines of an Ollama stream, and whole bodies, to what the gate understands.
+
+use callgate_call::json::{Kind, Reader as Json, Span};
+
+use super::view::{Entry, Line, view};
+use crate::event::{
+    ArgumentsPiece, Carrier, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
+};
+use crate::json::{Stray, decode, document, inside};
+use crate::speaker::Read;
+use crate::tally::{Tally, counts};
+
+/// The one lane of a response.
+const LANE: u32 = 0;
+
+/// Reads the lines of one response.
+#[derive(Debug)]
+pub(super) struct Reader {
+    next: Slot,
+    calls: usize,
+    max_calls: usize,
+    /// A line of the API was read.
+    has_spoken: bool,
+}
+
+impl Reader {
+    /// A reader at the start of a response. More than `max_calls` calls are refused.
+    pub(super) fn new(max_calls: usize) -> Self {
+        Self { next: 0, calls: 0, max_calls, has_spoken: false }
+    }
+}
+
+impl Read for Reader {
+    fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    fn read(&mut self, _: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Nothing);
+        }
+        let line = view(data)?;
+        let mut reading = self.line(&line, data)?;
+        if line.done == Some(true) {
+            reading.parts.push(finish(&line));
+        }
+        Ok(reading)
+    }
+
+    fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
+        if !data.trim_start().starts_with('{') {
+            return Err(Unreadable::Ambiguous("not a response"));
+        }
+        let line = view(data)?;
+        let mut reading = self.line(&line, data)?;
+        if !line.has_error {
+            reading.parts.push(finish(&line));
+        }
+        reading.order = Order::Stream;
+        Ok(reading)
+    }
+
+    fn texts(&self, data: &str) -> Vec<Span> {
+        let Ok(line) = view(data) else { return Vec::new() };
+        line.said().filter_map(|said| said.text?.1).map(|text| inside(&text)).collect()
+    }
+}
+
+impl Reader {
+    /// What a line says. The first tells whether the response is of this API; a later one of
+    /// another shape passes, unless it holds what looks like a call.
+    fn line(&mut self, line: &Line<'_>, data: &str) -> Result<Reading, Unreadable> {
+        let is_ours = line.done.is_some() || line.has_error;
+        let holds_no_call =
+            line.strays.is_empty() && line.said().all(|said| said.entries.is_empty());
+        if !is_ours && !(self.has_spoken && holds_no_call) {
+            return Err(Unreadable::Foreign);
+        }
+        self.has_spoken = true;
+        let mut reading = Reading {
+            order: Order::Lane(LANE),
+            model: line.model.map(|model| inside(&model)),
+            failure: line.has_error,
+            tally: tally(line, data),
+            ..Reading::default()
+        };
+        for said in line.said() {
+            let text = said.text.and_then(|(_, text)| text).filter(|text| !text.is_empty());
+            match (text, reading.text) {
+                (Some(text), None) => reading.text = Some(inside(&text)),
+                (Some(text), Some(_)) => {
+                    let at = inside(&text);
+                    reading.parts.push(Part { lane: LANE, at, what: What::Text });
+                }
+                (None, _) => {}
+            }
+            for entry in &said.entries {
+                let piece = self.call(entry, data)?;
+                reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
+            }
+        }
+        for stray in &line.strays {
+            let part = self.stray(stray, data)?;
+            reading.parts.push(part);
+        }
+        Ok(reading)
+    }
+
+    fn call(&mut self, entry: &Entry<'_>, data: &str) -> Result<Piece, Unreadable> {
+        let id = decode(entry.id)?.filter(|id| !id.is_empty());
+        let arguments = match entry.arguments {
+            None | Some((_, Kind::Null)) => ArgumentsPiece::None,
+            Some((span, Kind::String)) => {
+                let inside = Span { start: span.start + 1, end: span.end - 1 };
+                ArgumentsPiece::Fragment(inside.of(data).to_owned())
+            }
+            Some((span, _)) => ArgumentsPiece::Whole(span.of(data).to_owned()),
+        };
+        Ok(Piece {
+            slot: self.take_slot()?,
+            opens: true,
+            ends: true,
+            name: decode(entry.name)?,
+            anonymous: id.is_none(),
+            id,
+            arguments,
+            refuse: entry.function.is_none().then_some("it is no function"),
+            ..Piece::default()
+        })
+    }
+
+    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
+        let arguments = match Json::at(data, stray.input).string() {
+            Ok(text) => text.decode()?.into_owned(),
+            Err(_) => stray.input.of(data).to_owned(),
+        };
+        let piece = Piece {
+            slot: self.take_slot()?,
+            opens: true,
+            ends: true,
+            name: Some(name),
+            arguments: ArgumentsPiece::Whole(arguments),
+            carrier: Carrier::Stray,
+            ..Piece::default()
+        };
+        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+    }
+
+    fn take_slot(&mut self) -> Result<Slot, Unreadable> {
+        self.calls += 1;
+        if self.calls > self.max_calls {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let slot = self.next;
+        self.next += 1;
+        Ok(slot)
+    }
+}
+
+fn finish(line: &Line<'_>) -> Part {
+    let (at, reason) = line.done_reason.unwrap_or_default();
+    // Ollama itself says no such thing; servers that stand in for it might.
+    let says_calls = reason.is_some_and(|reason| reason.is("tool_calls"));
+    Part { lane: LANE, at, what: What::Finish(Finish { says_calls }) }
+}
+
+/// What the last line tells.
+fn tally(line: &Line<'_>, data: &str) -> Option<Box<Tally>> {
+    if line.done != Some(true) {
+        return None;
+    }
+    let mut tally = Tally::default();
+    tally.stopped(line.done_reason.and_then(|(_, reason)| reason));
+    let keys = ["prompt_eval_count", "eval_count"];
+    [tally.input, tally.output] = counts(data, document(data), keys);
+    tally.boxed()
+}

@@ -1,0 +1,35 @@
+//! Removed calls, put back into an Ollama request.
+
+use callgate_call::json::{Error, quote};
+
+use crate::json::member;
+use crate::request::listed::{self, Emptied, Listed};
+use crate::request::{RemovedCall, RemovedTurn, Restored, Seen, whole_object};
+
+const LISTED: Listed =
+    Listed { needs_ids: false, emptied: Emptied::Blank, result: |call| error_result(call) };
+
+/// Puts the removed calls of `turns` back into `request`.
+pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
+    LISTED.restore(request, turns)
+}
+
+/// What can be told of each of the assistant's messages.
+pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
+    listed::seen(request)
+}
+
+/// A result names its call by the name of the tool, and by its id if it has one.
+fn error_result(call: &RemovedCall) -> String {
+    let original = call.original.as_str();
+    let name = whole_object(original)
+        .and_then(|object| member(original, object, "function"))
+        .and_then(|function| member(original, function, "name"))
+        .map_or("\"\"", |name| name.of(original));
+    let id = match call.id.as_str() {
+        "" => String::new(),
+        id => format!("\"tool_call_id\":{},", quote(id)),
+    };
+    let why = quote(&call.why);
+    format!("{{\"role\":\"tool\",\"tool_name\":{name},{id}\"content\":{why}}}")
+}

@@ -1,0 +1,194 @@
+//! What leaves of an Ollama stream or body: the same bytes, or bytes with splices.
+
+use callgate_call::json::{Kind, Span, Value, escape_into, quote};
+use callgate_wire::Frame;
+
+use super::view::{Entry, Said, view};
+use crate::event::{Canonical, Fate, Reading, What};
+use crate::json::{Edits, document, elements, members};
+use crate::leave::{finish_body, leave, stray_is_denied};
+use crate::speaker::Write;
+
+/// Writes the lines of one response.
+#[derive(Debug, Default)]
+pub(super) struct Writer {
+    /// How many calls were taken out: those behind them move up.
+    removed: u64,
+}
+
+impl Write for Writer {
+    fn write(
+        &mut self,
+        frame: &Frame<'_>,
+        data: &str,
+        reading: &Reading,
+        fates: &[Fate],
+        out: &mut Vec<u8>,
+    ) {
+        if stray_is_denied(reading, fates) {
+            return frame.leave_out(out);
+        }
+        let edits = self.edit(data, reading, fates);
+        leave(frame, data, reading, edits, out);
+    }
+
+    /// Ollama has no word for an end by a filter: the answer is the text.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("{}");
+        let mut head = String::new();
+        for member in members(data, document(data)) {
+            if member.key.is("model") || member.key.is("created_at") {
+                head.push_str(member.span.of(data));
+                head.push(',');
+            }
+        }
+        let is_prompt = view(data).is_ok_and(|line| line.own.text.is_some());
+        let key = if is_prompt { "response" } else { "message" };
+        frame.another(None, &last_line(&head, key, text), out);
+    }
+
+    fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {
+        if stray_is_denied(reading, fates) {
+            return None;
+        }
+        let edits = self.edit(data, reading, fates);
+        Some(finish_body(data, reading, edits))
+    }
+}
+
+impl Writer {
+    fn edit(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Edits {
+        let mut edits = Edits::default();
+        if fates.iter().all(|fate| matches!(fate, Fate::Keep)) && self.removed == 0 {
+            return edits;
+        }
+        let Ok(line) = view(data) else { return edits };
+        let mut neutral = None;
+        for (part, fate) in reading.parts.iter().zip(fates) {
+            if let (What::Finish(finish), Fate::Ordinary(text)) = (&part.what, fate) {
+                neutral = text.as_deref();
+                if finish.says_calls {
+                    edits.replace(part.at, "\"stop\"");
+                }
+            }
+        }
+        let at = |entry: &Entry<'_>| {
+            reading.parts.iter().zip(fates).find(|(part, _)| part.at == entry.span)
+        };
+        // What keeps the turn from being empty is said where the turn speaks.
+        let has_message = line.message.is_some();
+        for said in line.said() {
+            let is_own = said.span == line.own.span;
+            let mut notice = String::new();
+            let mut gone = vec![false; said.entries.len()];
+            for (entry, gone) in said.entries.iter().zip(&mut gone) {
+                match at(entry).map(|(_, fate)| fate) {
+                    Some(Fate::Keep) => self.move_up(data, entry, &mut edits),
+                    Some(Fate::Whole(call)) => {
+                        self.move_up(data, entry, &mut edits);
+                        set_arguments(entry, call, &mut edits);
+                    }
+                    fate => {
+                        if let Some(Fate::Notice(text)) = fate {
+                            notice.push_str(text);
+                        }
+                        *gone = true;
+                        self.removed += 1;
+                    }
+                }
+            }
+            if is_own != has_message {
+                notice.push_str(neutral.unwrap_or(""));
+            }
+            let key = if is_own { "response" } else { "content" };
+            say_and_remove(data, said, &gone, key, &notice, &mut edits);
+        }
+        edits
+    }
+
+    /// Some versions number calls: no number is left out.
+    fn move_up(&self, data: &str, entry: &Entry<'_>, edits: &mut Edits) {
+        let Some(at) = entry.index.filter(|_| self.removed > 0) else { return };
+        if let Some(number) = at.of(data).parse::<u64>().ok().filter(|n| *n >= self.removed) {
+            edits.replace(at, (number - self.removed).to_string());
+        }
+    }
+}
+
+/// A line that says `text` and ends the response; `head` are its first members.
+pub(super) fn last_line(head: &str, key: &str, text: &str) -> String {
+    let said = match key {
+        "message" => format!("{{\"role\":\"assistant\",\"content\":{}}}", quote(text)),
+        _ => quote(text),
+    };
+    format!("{{{head}\"{key}\":{said},\"done\":true,\"done_reason\":\"stop\"}}")
+}
+
+/// A removed call as a message holds it.
+pub(super) fn original(call: &Canonical) -> String {
+    let id = match call.id.as_str() {
+        "" => String::new(),
+        id => format!("\"id\":{},", quote(id)),
+    };
+    let (name, arguments) = (quote(&call.name), object(&call.arguments));
+    format!("{{{id}\"function\":{{\"name\":{name},\"arguments\":{arguments}}}}}")
+}
+
+/// The arguments as the object they are. Anything but one strict object could add members of its
+/// own, or is refused by the server.
+fn object(arguments: &str) -> &str {
+    match Value::parse(arguments) {
+        Ok(Value::Object(_)) => arguments,
+        _ => "{}",
+    }
+}
+
+/// Gives a call other arguments.
+fn set_arguments(entry: &Entry<'_>, call: &Canonical, edits: &mut Edits) {
+    match (entry.arguments, entry.function) {
+        (Some((at, Kind::String)), _) => edits.replace(at, quote(&call.arguments)),
+        (Some((at, _)), _) => edits.replace(at, object(&call.arguments)),
+        (None, Some(function)) => {
+            // It has a name, or it would not have been allowed.
+            let arguments = object(&call.arguments);
+            edits.insert(function.start + 1, format!("\"arguments\":{arguments},"));
+        }
+        (None, None) => {}
+    }
+}
+
+/// Puts the notice into the text and takes the calls out; the list goes when it is empty.
+fn say_and_remove(
+    data: &str,
+    said: &Said<'_>,
+    gone: &[bool],
+    key: &str,
+    notice: &str,
+    edits: &mut Edits,
+) {
+    let all_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
+    let all = members(data, said.span);
+    if all_gone {
+        let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+        edits.remove(&spans, |place| {
+            all.get(place).is_some_and(|member| member.key.is("tool_calls"))
+        });
+    } else if let Some(list) = said.calls {
+        edits.remove(&elements(data, list), |place| gone.get(place) == Some(&true));
+    }
+    if notice.is_empty() {
+        return;
+    }
+    match said.text {
+        Some((at, Some(_))) => {
+            let mut inside = String::new();
+            escape_into(notice, &mut inside);
+            edits.insert(at.end - 1, inside);
+        }
+        Some((at, None)) => edits.replace(at, quote(notice)),
+        None => {
+            let comma = if all.len() > usize::from(all_gone) { "," } else { "" };
+            edits.insert(said.span.start + 1, format!("\"{key}\":{}{comma}", quote(notice)));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Rules that rewrite arguments: what they replace, and the call that then passes.
+
+use callgate_call::{Arguments, Form, Surface, ToolCall};
+use callgate_scan::Set;
+
+use crate::diagnostic::Problems;
+use crate::rule::{Role, Rule};
+use crate::source::RuleSource;
+use crate::text::detectors;
+use crate::verdict::{Judgement, RuleHit, Verdict};
+
+/// What one rule replaces.
+#[derive(Debug, Clone)]
+pub(crate) struct Cleaner {
+    set: Set,
+    /// Two rules that replace the same need not do it twice.
+    written: String,
+}
+
+impl PartialEq for Cleaner {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
+}
+
+/// What a rule that sanitizes replaces; reports a rule that says only half of it.
+pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Cleaner> {
+    let sanitize = match (&source.sanitize, source.verdict) {
+        (Some(sanitize), Some(Verdict::Sanitize)) => sanitize,
+        (Some(sanitize), Some(_)) => {
+            problems
+                .add(sanitize.span, "`sanitize` without `verdict: sanitize` replaces nothing")
+                .hint("write `verdict: sanitize`: whether the call passes is for another rule");
+            return None;
+        }
+        (None, Some(Verdict::Sanitize)) => {
+            problems
+                .add(source.span, "this rule sanitizes, and does not say what")
+                .hint("add `sanitize: { detectors: [secret] }`");
+            return None;
+        }
+        _ => return None,
+    };
+    let mut builder = Set::builder();
+    detectors(&sanitize.detectors, 0, &mut builder, problems);
+    builder.replace(0, sanitize.replace.unwrap_or_default());
+    let names: Vec<&str> = sanitize.detectors.iter().map(|name| name.value.as_str()).collect();
+    let written = format!("{names:?} {:?}", sanitize.replace.unwrap_or_default());
+    Some(Cleaner { set: builder.build().ok()?, written })
+}
+
+/// A tool that is only advertised has no arguments to rewrite: there the rule denies.
+pub(crate) fn split(rule: Rule) -> Vec<Rule> {
+    let inbound = |surface: &Surface| *surface == Surface::Inbound;
+    if rule.verdict != Verdict::Sanitize || !rule.surfaces.iter().any(inbound) {
+        return vec![rule];
+    }
+    let role = if rule.role == Role::Shadow { Role::Shadow } else { Role::Decide };
+    let surfaces = rule.surfaces.iter().copied();
+    let advertised = Rule {
+        surfaces: vec![Surface::Inbound],
+        verdict: Verdict::Deny,
+        role,
+        cleaner: None,
+        ..rule.clone()
+    };
+    let called = Rule { surfaces: surfaces.filter(|it| !inbound(it)).collect(), ..rule };
+    match called.surfaces.is_empty() {
+        true => vec![advertised],
+        false => vec![called, advertised],
+    }
+}
+
+impl Judgement {
+    /// The judgement with the arguments rewritten, if sanitizers matched; a denial if they cannot
+    /// read what they are to rewrite.
+    pub(crate) fn sanitized(mut self, call: &ToolCall) -> Self {
+        if self.cleaners.is_empty() || !self.sealed.passes() {
+            return self;
+        }
+        match self.clean(&call.arguments) {
+            Ok((rewritten, replaced)) => (self.rewritten, self.replaced) = (rewritten, replaced),
+            Err(why) => self.refuse(&why),
+        }
+        self
+    }
+
+    /// The rewritten arguments, if anything changed, and what was replaced in them; or why they
+    /// cannot be rewritten.
+    fn clean(&self, arguments: &Arguments) -> Result<(Option<String>, Vec<String>), String> {
+        arguments.value().map_err(ToString::to_string)?;
+        let mut rewritten: Option<String> = None;
+        let mut kinds = Vec::new();
+        for cleaner in &self.cleaners {
+            let text = rewritten.as_deref().unwrap_or(arguments.raw());
+            let (cleaned, hits) = match arguments.form() {
+                Form::Text(_) => {
+                    let hits = cleaner.set.find(text);
+                    ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
+                }
+                _ if text.trim_ascii().is_empty() => (None, Vec::new()),
+                _ => {
+                    let cleaned = cleaner.set.clean_json(text);
+                    let cleaned = cleaned.map_err(|error| error.to_string())?;
+                    (cleaned.text, cleaned.hits)
+                }
+            };
+            kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
+            rewritten = cleaned.or(rewritten);
+        }
+        if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
+            // Two keys may have become one.
+            Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
+        }
+        kinds.sort();
+        kinds.dedup();
+        Ok((rewritten, kinds))
+    }
+
+    fn refuse(&mut self, why: &str) {
+        let Some(first) = self.sanitizers.first() else { return };
+        let hit = RuleHit {
+            verdict: Verdict::Deny,
+            reason: format!("the arguments cannot be sanitized: {why}"),
+            hint: Some("make the call with arguments that are one JSON object".to_owned()),
+            unknown: true,
+            ..first.clone()
+        };
+        self.deciding.insert(0, hit.clone());
+        self.decide(hit, false);
+    }
+}

@@ -1,0 +1,70 @@
+//! The condition `secret`: whether something that must not be told stands in the arguments.
+
+use callgate_call::{Form, ToolCall, Unreadable};
+use callgate_scan::Set;
+
+use crate::diagnostic::Problems;
+use crate::source::read::At;
+use crate::text::detectors;
+use crate::tri::Tri;
+use crate::verdict::Matched;
+
+/// What a rule looks for in all of the arguments.
+#[derive(Debug, Clone)]
+pub(crate) struct SecretTest {
+    set: Set,
+    names: Vec<String>,
+}
+
+/// Every detector of secrets.
+const ANY: &str = "any";
+
+impl SecretTest {
+    pub(crate) fn compile(names: &[At<String>], problems: &mut Problems<'_>) -> Option<Self> {
+        let before = problems.len();
+        let meant: Vec<At<String>> = names.iter().map(meant).collect();
+        let mut builder = Set::builder();
+        detectors(&meant, 0, &mut builder, problems);
+        if problems.len() > before {
+            return None;
+        }
+        let names = names.iter().map(|name| name.value.clone()).collect();
+        Some(Self { set: builder.build().ok()?, names })
+    }
+
+    /// As written.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(crate) fn holds(&self, call: &ToolCall) -> Tri {
+        self.kinds(call).map_or(Tri::Unknown, |kinds| (!kinds.is_empty()).into())
+    }
+
+    /// What was found, each kind once.
+    pub(crate) fn kinds<'c>(&self, call: &'c ToolCall) -> Result<Vec<String>, &'c Unreadable> {
+        call.arguments.value()?;
+        let text = call.arguments.raw();
+        let hits = match call.arguments.form() {
+            Form::Text(_) => self.set.find(text),
+            // What has a value is one document, or nothing.
+            _ => self.set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
+        };
+        let mut kinds: Vec<String> = hits.iter().map(|hit| hit.kind.to_string()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        Ok(kinds)
+    }
+
+    /// The kind is told, and not the secret.
+    pub(crate) fn matched(&self, call: &ToolCall) -> Option<Matched> {
+        let kinds = self.kinds(call).ok()?;
+        let value = kinds.iter().map(|kind| format!("[REDACTED:{kind}]")).next()?;
+        Some(Matched { path: "secret".to_owned(), value })
+    }
+}
+
+fn meant(name: &At<String>) -> At<String> {
+    let value = if name.value == ANY { "secret".to_owned() } else { name.value.clone() };
+    At { value, span: name.span }
+}

@@ -1,0 +1,69 @@
+//! What the API keeps.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::provider::Refusal;
+
+/// Every response and every conversation.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    responses: BTreeMap<String, Stored>,
+    conversations: BTreeMap<String, Vec<Value>>,
+    made: usize,
+}
+
+/// A response.
+#[derive(Debug, Clone)]
+pub(super) struct Stored {
+    /// Everything it was made from.
+    pub(super) input: Vec<Value>,
+    /// As it is given.
+    pub(super) response: Value,
+}
+
+impl Stored {
+    /// What a request goes on from.
+    pub(super) fn all(&self) -> Vec<Value> {
+        let output = self.response["output"].as_array().cloned().unwrap_or_default();
+        self.input.iter().cloned().chain(output).collect()
+    }
+}
+
+impl State {
+    pub(super) fn next_id(&mut self, kind: &str) -> String {
+        self.made += 1;
+        format!("{kind}_{}", self.made)
+    }
+
+    pub(super) fn keep(&mut self, id: &str, stored: Stored) {
+        self.responses.insert(id.to_owned(), stored);
+    }
+
+    pub(super) fn response(&self, id: &str) -> Result<&Stored, Refusal> {
+        let found = self.responses.get(id);
+        found.ok_or_else(|| Refusal(format!("Response with id '{id}' not found.")))
+    }
+
+    pub(super) fn new_conversation(&mut self) -> Value {
+        let id = self.next_id("conv");
+        self.conversations.insert(id.clone(), Vec::new());
+        conversation_object(&id)
+    }
+
+    pub(super) fn conversation(&self, id: &str) -> Result<&[Value], Refusal> {
+        let found = self.conversations.get(id).map(Vec::as_slice);
+        found.ok_or_else(|| Refusal(format!("Conversation with id '{id}' not found.")))
+    }
+
+    pub(super) fn append(&mut self, id: &str, items: Vec<Value>) -> Result<(), Refusal> {
+        self.conversation(id)?;
+        self.conversations.entry(id.to_owned()).or_default().extend(items);
+        Ok(())
+    }
+}
+
+pub(super) fn conversation_object(id: &str) -> Value {
+    json!({ "id": id, "object": "conversation", "created_at": 1, "metadata": {} })
+}

@@ -1,0 +1,423 @@
+//! Rules about text and rules that sanitize, at work in the gate: at every cut, in streams and in
+//! bodies, against what stays.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+
+use callgate_dialect::Dialect;
+use callgate_gate::{Ending, Note, OnDeny, Settings};
+use callgate_policy::{Direction, Policies};
+use callgate_testkit::drive::{self, Run};
+use serde_json::{Value, json};
+
+const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+fn policies(text: &str, rules: &str) -> Policies {
+    drive::policies(&format!("policy: p\nrules: [{rules}]\ntext: [{text}]\n"))
+}
+
+fn mask() -> Policies {
+    policies("{ id: no-keys, detect: [secret], verdict: mask, reason: No keys. }", "")
+}
+
+fn block() -> Policies {
+    policies("{ id: no-word, keywords: [xyzzy], verdict: block, reason: Not that word. }", "")
+}
+
+fn settings(policies: &Policies) -> Settings {
+    let text = policies.text_guard(Direction::Response);
+    Settings { text, ..drive::settings(OnDeny::Explain) }
+}
+
+fn run(dialect: Dialect, policies: &Policies, chunks: Vec<&[u8]>) -> Run {
+    drive::run(dialect, settings(policies), policies, chunks)
+}
+
+/// The same at every cut: the one result of all of them.
+fn every_cut(dialect: Dialect, policies: &Policies, body: &str) -> Run {
+    let whole = run(dialect, policies, vec![body.as_bytes()]);
+    for chunks in drive::cuttings(body.as_bytes(), 0..body.len()) {
+        let at = chunks[0].len();
+        let other = run(dialect, policies, chunks);
+        assert_eq!(other.text(), whole.text(), "cut at {at}");
+        assert_eq!(other.ending, whole.ending, "cut at {at}");
+    }
+    whole
+}
+
+/// The data of every event that is JSON.
+fn data(out: &str) -> Vec<Value> {
+    out.lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .filter_map(|data| serde_json::from_str(data).ok())
+        .collect()
+}
+
+fn messages(pieces: &[&str]) -> String {
+    let mut frames = vec![
+        json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}),
+        json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}),
+    ];
+    frames.extend(pieces.iter().map(
+        |text| json!({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":text}}),
+    ));
+    frames.push(json!({"type":"content_block_stop","index":0}));
+    frames.push(json!({"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}));
+    frames.push(json!({"type":"message_stop"}));
+    events(&frames)
+}
+
+fn events(frames: &[Value]) -> String {
+    let event =
+        |frame: &Value| format!("event: {}\ndata: {frame}\n\n", frame["type"].as_str().unwrap());
+    frames.iter().map(event).collect()
+}
+
+fn chunk(delta: &Value, finish: &Value) -> String {
+    let chunk = json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"m",
+        "choices":[{"index":0,"delta":delta,"finish_reason":finish}]});
+    format!("data: {chunk}\n\n")
+}
+
+fn chat(pieces: &[&str]) -> String {
+    let said = pieces.iter().map(|text| chunk(&json!({"content":text}), &Value::Null));
+    let end = [chunk(&json!({}), &json!("stop")), "data: [DONE]\n\n".to_owned()];
+    said.chain(end).collect()
+}
+
+/// What a client reads of a stream, whichever of the two it is.
+fn said(out: &str) -> String {
+    data(out)
+        .iter()
+        .filter_map(|event| {
+            event["delta"]["text"].as_str().or(event["choices"][0]["delta"]["content"].as_str())
+        })
+        .collect()
+}
+
+fn kinds(run: &Run) -> Vec<&str> {
+    run.notes
+        .iter()
+        .filter_map(|note| match note {
+            Note::Guardrail(hit) => Some(hit.kind.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Every way to cut a text into two or three pieces would be thousands; these show the edges.
+fn cuts(text: &str) -> Vec<Vec<&str>> {
+    let mut all = vec![vec![text], text.split_inclusive("").filter(|it| !it.is_empty()).collect()];
+    all.extend((1..text.len()).step_by(5).map(|at| vec![&text[..at], &text[at..]]));
+    all
+}
+
+#[test]
+fn a_secret_in_pieces_is_masked_and_all_else_stays() {
+    let text = format!("The key is {SECRET}, keep it.");
+    for pieces in cuts(&text) {
+        for (dialect, body) in
+            [(Dialect::Anthropic, messages(&pieces)), (Dialect::OpenAiChat, chat(&pieces))]
+        {
+            let run = run(dialect, &mask(), vec![body.as_bytes()]);
+            let left = said(&run.text());
+            assert!(!run.text().contains("ghp_abc"), "{pieces:?}: {}", run.text());
+            assert!(left.starts_with("The key is ") && left.ends_with(", keep it."), "{left}");
+            assert_eq!(run.ending, Ending::Clean);
+            assert_eq!(kinds(&run).len(), 1, "{:?}", run.notes);
+            // A client that finds an event it cannot read fails.
+            assert!(run.text().lines().all(|line| {
+                line.strip_prefix("data: ").is_none_or(|data| {
+                    data == "[DONE]" || serde_json::from_str::<Value>(data).is_ok()
+                })
+            }));
+        }
+    }
+}
+
+#[test]
+fn the_same_at_every_cut_of_the_bytes() {
+    let text = format!("Key: {SECRET}\n\u{1F600} \"end\"");
+    let pieces: Vec<&str> = vec![&text[..9], &text[9..30], &text[30..]];
+    for (dialect, body) in
+        [(Dialect::Anthropic, messages(&pieces)), (Dialect::OpenAiChat, chat(&pieces))]
+    {
+        let run = every_cut(dialect, &mask(), &body);
+        assert!(!run.text().contains("ghp_a"), "{}", run.text());
+        assert!(said(&run.text()).ends_with("\n\u{1F600} \"end\""), "{}", run.text());
+    }
+}
+
+#[test]
+fn text_without_a_match_leaves_byte_for_byte() {
+    for (dialect, body) in [
+        (Dialect::Anthropic, messages(&["Nothing ", "to see", " here. "])),
+        (Dialect::OpenAiChat, chat(&["Nothing ", "to see", " here. "])),
+    ] {
+        assert_eq!(every_cut(dialect, &block(), &body).text(), body);
+    }
+}
+
+#[test]
+fn half_a_pair_is_said_once() {
+    let raw = chat(&["a \u{E000}", "\u{E001} b ghp_", &SECRET[4..]]);
+    let body = raw.replace('\u{E000}', "\\ud83d").replace('\u{E001}', "\\ude00");
+    let run = every_cut(Dialect::OpenAiChat, &mask(), &body);
+    assert!(said(&run.text()).starts_with("a \u{1F600} b "), "{}", run.text());
+}
+
+/// A text that is held back at its end comes in one more frame, before the end.
+#[test]
+fn what_is_held_back_comes_before_the_end() {
+    for (dialect, body) in [
+        (Dialect::Anthropic, messages(&["so: ghp_abc"])),
+        (Dialect::OpenAiChat, chat(&["so: ghp_abc"])),
+    ] {
+        let run = every_cut(dialect, &mask(), &body);
+        assert_eq!(said(&run.text()), "so: ghp_abc");
+        assert!(kinds(&run).is_empty());
+    }
+}
+
+#[test]
+fn a_held_call_keeps_its_place_beside_masked_text() {
+    let head = |text: &str| chunk(&json!({"content":text}), &Value::Null);
+    let call = chunk(
+        &json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{}"}}]}),
+        &Value::Null,
+    );
+    let end = chunk(&json!({}), &json!("tool_calls"));
+    let body = [head("key gh"), head(&SECRET[2..]), call, end, "data: [DONE]\n\n".into()].concat();
+    let run = every_cut(Dialect::OpenAiChat, &mask(), &body);
+    let text = run.text();
+    assert!(!text.contains(&SECRET[4..]), "{text}");
+    let (mask, call) =
+        (text.find("REDACTED").or(text.find('[')).unwrap(), text.find("tool_calls").unwrap());
+    assert!(mask < call, "{text}");
+    assert!(text.contains(r#""name":"Bash""#) && text.contains("[DONE]"), "{text}");
+}
+
+/// The text's tokens would tell what was taken out.
+#[test]
+fn tokens_of_a_masked_text_go_with_it() {
+    let frame = json!({"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,
+        "delta":{"content":SECRET},"logprobs":{"content":[{"token":SECRET,"logprob":-1}]},"finish_reason":null}]});
+    let body = format!("data: {frame}\n\n{}", chunk(&json!({}), &json!("stop")));
+    let run = every_cut(Dialect::OpenAiChat, &mask(), &body);
+    assert!(!run.text().contains("ghp_"), "{}", run.text());
+}
+
+#[test]
+fn a_blocked_text_cuts_the_stream_in_its_own_form() {
+    let body = messages(&["Say xy", "zzy now", " and go on"]);
+    let run = every_cut(Dialect::Anthropic, &block(), &body);
+    assert_eq!(run.ending, Ending::Blocked);
+    let (text, events) = (run.text(), data(&run.text()));
+    assert!(
+        !text.contains("zzy") && !text.contains("go on") && !text.contains("no-word"),
+        "{text}"
+    );
+    assert!(text.contains("stopped by a content policy"), "{text}");
+    let last: Vec<&str> =
+        events.iter().rev().take(2).map(|e| e["type"].as_str().unwrap()).collect();
+    assert_eq!(last, ["message_stop", "message_delta"]);
+    assert_eq!(events[events.len() - 2]["delta"]["stop_reason"], "refusal");
+    let count = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+    assert_eq!(count("content_block_start"), count("content_block_stop"), "{text}");
+
+    let run = every_cut(Dialect::OpenAiChat, &block(), &chat(&["Say xy", "zzy now", " and go on"]));
+    let text = run.text();
+    assert_eq!(run.ending, Ending::Blocked);
+    assert!(!text.contains("zzy") && !text.contains("go on"), "{text}");
+    assert!(text.ends_with("data: [DONE]\n\n"), "{text}");
+    assert_eq!(data(&text).last().unwrap()["choices"][0]["finish_reason"], "content_filter");
+}
+
+/// A call that is held when the response is cut does not leave, and is told of.
+#[test]
+fn a_cut_discards_held_calls() {
+    let call = json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{\"a\":"}}]});
+    let body = [
+        chunk(&call, &Value::Null),
+        chunk(&json!({"content":"xyzzy now"}), &Value::Null),
+        chunk(&json!({"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}), &Value::Null),
+        chunk(&json!({}), &json!("tool_calls")),
+    ]
+    .concat();
+    let policies = policies(
+        "{ id: no-word, keywords: [xyzzy], verdict: block, reason: No. }",
+        "{ id: never, when: { arg: absent, equals: x }, verdict: deny, reason: never }",
+    );
+    let run = every_cut(Dialect::OpenAiChat, &policies, &body);
+    assert!(!run.text().contains("Bash"), "{}", run.text());
+    assert!(
+        run.notes.iter().any(|note| matches!(note, Note::Dropped { tool, .. } if tool == "Bash"))
+    );
+    assert_eq!(run.ending, Ending::Blocked);
+}
+
+/// A call that streams live cannot be taken back: the stream ends with an error, so that no
+/// client takes it for whole.
+#[test]
+fn a_cut_behind_a_live_call_is_an_error() {
+    let frames = [
+        json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}),
+        json!({"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}),
+        json!({"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"Bash","input":{}}}),
+        json!({"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\":"}}),
+        json!({"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"xyzzy"}}),
+    ];
+    let run = every_cut(Dialect::Anthropic, &block(), &events(&frames));
+    assert!(matches!(&run.ending, Ending::Error(why) if why.contains("content policy")));
+    assert!(run.text().contains("event: error") && !run.text().contains("xyzzy"), "{}", run.text());
+}
+
+fn message_body(text: &str) -> String {
+    json!({"id":"m","type":"message","role":"assistant","model":"m","content":[
+        {"type":"thinking","thinking":text,"signature":"s"},{"type":"text","text":text}],
+        "stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2}})
+    .to_string()
+}
+
+fn completion_body(text: &str) -> String {
+    json!({"id":"c","object":"chat.completion","created":1,"model":"m","choices":[
+        {"index":0,"message":{"role":"assistant","content":text},"finish_reason":"stop"},
+        {"index":1,"message":{"role":"assistant","content":[{"type":"text","text":text}]},"finish_reason":"stop"}]})
+    .to_string()
+}
+
+#[test]
+fn bodies_are_masked_and_thinking_is_not() {
+    let text = format!("Key: {SECRET}.");
+    let run = every_cut(Dialect::Anthropic, &mask(), &message_body(&text));
+    let body: Value = serde_json::from_str(&run.text()).unwrap();
+    assert_eq!(body["content"][0]["thinking"], text, "it is signed");
+    let left = body["content"][1]["text"].as_str().unwrap();
+    assert!(left.starts_with("Key: ") && left.ends_with('.') && !left.contains("ghp_"), "{left}");
+
+    let run = every_cut(Dialect::OpenAiChat, &mask(), &completion_body(&text));
+    assert!(!run.text().contains("ghp_"), "{}", run.text());
+    assert_eq!(kinds(&run).len(), 2);
+    let plain = completion_body("Nothing.");
+    assert_eq!(every_cut(Dialect::OpenAiChat, &mask(), &plain).text(), plain);
+}
+
+#[test]
+fn a_blocked_body_is_answered_in_its_own_form() {
+    let run = every_cut(Dialect::Anthropic, &block(), &message_body("xyzzy"));
+    let body: Value = serde_json::from_str(&run.text()).unwrap();
+    assert_eq!((run.ending, &body["stop_reason"]), (Ending::Blocked, &json!("refusal")));
+    let run = every_cut(Dialect::OpenAiChat, &block(), &completion_body("xyzzy"));
+    let body: Value = serde_json::from_str(&run.text()).unwrap();
+    assert_eq!(body["choices"][0]["finish_reason"], "content_filter");
+    assert!(!run.text().contains("xyzzy"));
+}
+
+/// Rules that only watch change nothing.
+#[test]
+fn audited_text_leaves_as_it_came() {
+    let audit = policies("{ id: see, detect: [secret], verdict: audit, reason: Seen. }", "");
+    let body = messages(&["The key is ghp_", &SECRET[4..], ", keep it."]);
+    let run = every_cut(Dialect::Anthropic, &audit, &body);
+    assert_eq!(run.text(), body);
+    assert_eq!(kinds(&run).len(), 1);
+}
+
+fn sanitize() -> Policies {
+    policies(
+        "",
+        "{ id: clean, verdict: sanitize, sanitize: { detectors: [secret] }, reason: No keys. }",
+    )
+}
+
+/// What a rule takes out of the arguments is gone, however they came; all else of the call stays.
+#[test]
+fn sanitized_arguments_leave_whole() {
+    let input =
+        json!({"deep":[{"token":format!("x {SECRET} \"y\"")}],"n":12345678901234567890_u64})
+            .to_string();
+    let escaped = input.replace("ghp_", "\\u0067hp_");
+    for input in [&input, &escaped] {
+        let mut frames = vec![
+            json!({"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}),
+            json!({"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"Bash","input":{},"new":1}}),
+        ];
+        frames.extend(input.as_bytes().chunks(7).map(|piece| {
+            let piece = std::str::from_utf8(piece).unwrap();
+            json!({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":piece}})
+        }));
+        frames.push(json!({"type":"content_block_stop","index":0}));
+        frames.push(json!({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":3}}));
+        let run = every_cut(Dialect::Anthropic, &sanitize(), &events(&frames));
+        let found = data(&run.text());
+        assert!(!run.text().contains("hp_abc"), "{}", run.text());
+        let starts: Vec<&Value> =
+            found.iter().filter(|e| e["type"] == "content_block_start").collect();
+        assert_eq!(starts, [&frames[1]]);
+        let pieces: Vec<&str> =
+            found.iter().filter_map(|event| event["delta"]["partial_json"].as_str()).collect();
+        assert_eq!(pieces.len(), 1, "{}", run.text());
+        assert!(pieces[0].contains("12345678901234567890"), "{pieces:?}");
+        assert!(serde_json::from_str::<Value>(pieces[0]).is_ok());
+        assert_eq!(found.iter().filter(|e| e["type"] == "content_block_stop").count(), 1);
+
+        let first = json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":""},"extra":{"signature":"s"}}]});
+        let mut body = chunk(&first, &Value::Null);
+        for piece in input.as_bytes().chunks(7) {
+            let piece = std::str::from_utf8(piece).unwrap();
+            body += &chunk(
+                &json!({"tool_calls":[{"index":0,"function":{"arguments":piece}}]}),
+                &Value::Null,
+            );
+        }
+        body += &chunk(&json!({}), &json!("tool_calls"));
+        let run = every_cut(Dialect::OpenAiChat, &sanitize(), &body);
+        assert!(!run.text().contains("hp_abc"), "{}", run.text());
+        assert!(run.text().contains(r#""extra":{"signature":"s"}"#), "{}", run.text());
+        let found = data(&run.text());
+        let calls: Vec<&Value> = found
+            .iter()
+            .map(|e| &e["choices"][0]["delta"]["tool_calls"][0])
+            .filter(|c| !c.is_null())
+            .collect();
+        assert_eq!(calls.len(), 1, "{}", run.text());
+        assert_eq!(calls[0]["id"], "c1");
+    }
+}
+
+#[test]
+fn sanitized_bodies_keep_the_rest() {
+    let input = json!({"token":SECRET,"n":1});
+    let message = json!({"id":"m","type":"message","role":"assistant","model":"m","content":[
+        {"type":"tool_use","id":"t1","name":"Bash","input":input,"new":1}],"stop_reason":"tool_use"});
+    let run = every_cut(Dialect::Anthropic, &sanitize(), &message.to_string());
+    let mut left: Value = serde_json::from_str(&run.text()).unwrap();
+    assert!(!run.text().contains("ghp_"), "{}", run.text());
+    left["content"][0]["input"] = input.clone();
+    assert_eq!(left, message, "nothing else changed");
+
+    let completion = json!({"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,
+        "message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","new":1,
+        "function":{"name":"Bash","arguments":input.to_string()}}]},"finish_reason":"tool_calls"}]});
+    let run = every_cut(Dialect::OpenAiChat, &sanitize(), &completion.to_string());
+    let mut left: Value = serde_json::from_str(&run.text()).unwrap();
+    assert!(!run.text().contains("ghp_"), "{}", run.text());
+    left["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] =
+        input.to_string().into();
+    assert_eq!(left, completion);
+}
+
+/// Where nothing is found the call leaves as it came.
+#[test]
+fn a_sanitizer_that_finds_nothing_changes_nothing() {
+    let body = chunk(
+        &json!({"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"Bash","arguments":"{\"a\":1}"}}]}),
+        &json!("tool_calls"),
+    );
+    assert_eq!(every_cut(Dialect::OpenAiChat, &sanitize(), &body).text(), body);
+}
