@@ -40,7 +40,7 @@ fn recordings() -> impl Iterator<Item = Case> {
 
 fn removed(run: &Run) -> Vec<&RemovedTurn> {
     let turn = |note| match note {
-        &Note::Removed(ref turn) => Some(turn),
+        Note::Removed(turn) => Some(turn),
         _ => None,
     };
     run.notes.iter().filter_map(turn).collect()

@@ -37,6 +37,9 @@ fn see(frame: Frame<'_>) -> Seen {
     }
 }
 
+/// Something that leaves.
+type Leaving<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 /// What came out of a stream: its frames, and what was wrong with the rest.
 type Split = (Vec<Seen>, Option<FrameError>);
 
@@ -322,7 +325,7 @@ fn an_array_stays_whole_whatever_leaves() {
     let [open, first, second, third, close, blank] = frames.as_slice() else {
         panic!("{} frames", frames.len());
     };
-    let leave = |steps: &[&dyn Fn(&mut Vec<u8>)]| {
+    let leave = |steps: &[Leaving<'_>]| {
         let mut style = Style::default_of(Framing::Array);
         let mut out = Vec::new();
         for step in steps {
@@ -333,7 +336,7 @@ fn an_array_stays_whole_whatever_leaves() {
         String::from_utf8(out).expect("text")
     };
     let kept = |frame: &OwnedFrame, out: &mut Vec<u8>| frame.as_frame().keep(out);
-    let all: [&dyn Fn(&mut Vec<u8>); 6] = [
+    let all: [Leaving<'_>; 6] = [
         &|out| kept(open, out),
         &|out| kept(first, out),
         &|out| kept(second, out),
