@@ -9,7 +9,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 
-use crate::words::words_of;
+use crate::words::{Sign, words_of};
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +130,13 @@ pub(crate) const FIELDS: &[Field] = &[
         default: "",
         example: "PATH",
         doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
+    },
+    Field {
+        path: "providers.*.sign",
+        kind: Kind::Words(words_of::<Sign>),
+        default: "",
+        example: "aws",
+        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Instead of `api_key_env`.",
     },
     Field {
         path: "policies",

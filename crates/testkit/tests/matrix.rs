@@ -81,7 +81,8 @@ impl Verdict {
     }
 
     /// What a client sees and should not.
-    fn leaks(self, dialect: Dialect, run: &Run) -> Vec<String> {
+    fn leaks(self, body: &Body, run: &Run) -> Vec<String> {
+        let dialect = body.dialect;
         let seen = clients::readings(dialect, &run.out);
         let calls =
             seen.iter().flat_map(|(client, calls)| calls.iter().map(move |call| (client, call)));
@@ -90,7 +91,7 @@ impl Verdict {
             Self::Allow => calls.filter(|(_, call)| !was_asked(run, call)).map(told).collect(),
             Self::DenyName | Self::DenyArguments | Self::Silent => calls.map(told).collect(),
             Self::Sanitize => {
-                let mut leaks = lost(&seen);
+                let mut leaks = lost(body, &seen);
                 leaks.extend(said_in(dialect, run, ADDRESS));
                 leaks
             }
@@ -111,15 +112,13 @@ fn was_asked(run: &Run, (name, _): &Call) -> bool {
 }
 
 /// Who lost a call that should only have lost a part of its arguments.
-fn lost(seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
-    let mut lost = Vec::new();
-    for (client, calls) in seen {
-        let is_there = |name: &str| calls.iter().any(|(seen, _)| seen == name);
-        if !(is_there("send") && is_there("send_all")) {
-            lost.push(format!("{client} lost a call: {calls:?}"));
-        }
-    }
-    lost
+fn lost(body: &Body, seen: &BTreeMap<&'static str, Vec<Call>>) -> Vec<String> {
+    let names = |calls: &[Call]| calls.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let before = clients::readings(body.dialect, &body.bytes);
+    let changed = seen.iter().filter(|(client, calls)| {
+        before.get(*client).is_some_and(|before| names(before) != names(calls))
+    });
+    changed.map(|(client, calls)| format!("{client} lost a call: {calls:?}")).collect()
 }
 
 /// Whether a text left: in one frame, or in pieces of many.
@@ -256,7 +255,7 @@ fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
         settings.text = policies.text_guard(Direction::Response);
         let run = drive::run(body.dialect, settings, &policies, chunks);
         *row.runs.entry(verdict).or_default() += 1;
-        for leak in verdict.leaks(body.dialect, &run) {
+        for leak in verdict.leaks(body, &run) {
             let (name, verdict) = (&body.name, verdict.title());
             row.leaks.push(format!("{name}, {verdict}, cut at {first}: {leak}"));
         }

@@ -127,7 +127,7 @@ impl Items {
 const MIXED: Unreadable = Unreadable::Ambiguous("its index is of one item and its id of another");
 
 /// More commands than any call has.
-const MAX_COMMANDS: i64 = 1024;
+const MAX_COMMANDS: i64 = 128;
 
 impl Known {
     pub(super) fn new(slot: Slot, index: Option<i64>, item: &Item<'_>) -> Result<Self, Error> {

@@ -111,6 +111,10 @@ impl Writer {
     ) {
         let Some(block) = reading.block else { return };
         let claimed = block.index.and_then(|index| number(index.of(data)));
+        // What stands there now is another item, which has moved up.
+        if claimed.is_some_and(|claimed| self.dropped.contains(&claimed)) {
+            return;
+        }
         let call = reading
             .parts
             .iter()
