@@ -242,7 +242,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Mode>),
         default: "full",
         example: "off",
-        doc: "How much of a response is looked at. `off` copies responses, recorded as unjudged.",
+        doc: "How much is looked at. `calls-only` judges calls and reads no text; `off` copies responses, recorded as unjudged.",
     },
     Field {
         path: "gateway.passthrough",
