@@ -109,12 +109,12 @@ fn recall_and_precision_of_each_detector() {
 
 /// What was planted must be covered, by its own detector or by one of its group; whatever else is
 /// found is wrong.
-fn judge<'d>(
+fn judge(
     set: &Set,
     text: &str,
     planted: std::ops::Range<usize>,
     detector: &DetectorInfo,
-    scores: &mut BTreeMap<&'d str, Score>,
+    scores: &mut BTreeMap<&str, Score>,
 ) {
     let hits = set.find(text);
     let group = |kind: &str| detectors().find(|it| it.name == kind).map(|it| it.group);
