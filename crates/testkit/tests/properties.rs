@@ -271,6 +271,8 @@ fn check(dialect: Dialect, stream: &str, cuts: &[prop::sample::Index], yaml: &st
             let judged = run.judged.iter().any(|(n, a, allowed)| {
                 let (a, arguments) = (a.trim(), arguments.trim());
                 let same = a == arguments || (a.is_empty() && arguments == "{}");
+                // Who only adds up pieces has nothing where all of them come together later.
+                let same = same || (client == "pieces" && arguments.is_empty());
                 *allowed && n == name && same
             });
             // Allowed by name, it streams: a stream that breaks off leaves a part of it.

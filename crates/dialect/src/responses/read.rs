@@ -336,6 +336,11 @@ impl Reader {
     /// An event that is not known, or says nothing of calls.
     fn other(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
+        let adds = frame.has_delta || frame.whole.is_some();
+        let index = frame.index.and_then(|(_, index)| index);
+        if known.is_none() && adds && self.items.had_call_at(index) {
+            return Err(Unreadable::Orphan);
+        }
         let mut reading = match known {
             Some(known) => block_reading(known.slot, BlockStep::Add, frame),
             None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame),
@@ -345,7 +350,7 @@ impl Reader {
             && known.host == Some(Host::Client)
         {
             let mut piece = Piece { slot: known.slot, ..Piece::default() };
-            if frame.has_delta || frame.whole.is_some() {
+            if adds {
                 piece.refuse = Some("an event that is not known adds to it");
             }
             let at = Span::default();
