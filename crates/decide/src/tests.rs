@@ -88,7 +88,9 @@ fn the_record_shows_what_sanitizers_left() {
     let records = records(&audit);
     let record = &records[0].record;
     assert_eq!(record.tool.as_ref().unwrap().input.as_deref(), Some(left));
-    assert_eq!(record.verdict.as_ref().unwrap().audits[0].rule.as_deref(), Some("clean"));
+    let verdict = record.verdict.as_ref().unwrap();
+    assert_eq!(verdict.sanitized[0].rule.as_deref(), Some("clean"));
+    assert_eq!(verdict.replaced, ["email"]);
 }
 
 #[test]
