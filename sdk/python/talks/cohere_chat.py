@@ -17,11 +17,13 @@ class Cohere(Talk):
             message = {
                 "tool_plan": response.message.tool_plan or "",
                 "tool_calls": response.message.tool_calls or [],
-                "text": "".join(part.text for part in response.message.content or []),
+                "texts": [part.text for part in response.message.content or []],
                 "stop": response.finish_reason,
             }
-        calls, text = message["tool_calls"], message["text"]
-        said = {"tool_calls": calls, "tool_plan": message["tool_plan"]} if calls else {"content": text}
+        calls, texts = message["tool_calls"], message["texts"]
+        content = [{"type": "text", "text": text} for text in texts]
+        plan = {"tool_calls": calls, "tool_plan": message["tool_plan"]}
+        said = plan if calls else {"content": content}
         self.messages.append({"role": "assistant", **said})
         results = [
             {"role": "tool", "tool_call_id": call.id, "content": result_of(call.function.name)}
@@ -29,10 +31,10 @@ class Cohere(Talk):
         ]
         self.go_on(calls, results)
         called = [[call.function.name, call.function.arguments] for call in calls]
-        return {"calls": called, "text": text, "stop": message["stop"]}
+        return {"calls": called, "text": "".join(texts), "stop": message["stop"]}
 
     async def streamed(self, root):
-        message = {"tool_plan": "", "tool_calls": [], "text": "", "stop": None}
+        message = {"tool_plan": "", "tool_calls": [], "texts": [], "stop": None}
         async for event in at(root).chat_stream(**self.options()):
             said = getattr(getattr(event, "delta", None), "message", None)
             if event.type == "tool-plan-delta":
@@ -41,8 +43,10 @@ class Cohere(Talk):
                 message["tool_calls"].append(said.tool_calls)
             elif event.type == "tool-call-delta":
                 message["tool_calls"][-1].function.arguments += said.tool_calls.function.arguments
+            elif event.type == "content-start":
+                message["texts"].append(said.content.text or "")
             elif event.type == "content-delta":
-                message["text"] += said.content.text
+                message["texts"][-1] += said.content.text
             elif event.type == "message-end":
                 message["stop"] = event.delta.finish_reason
         return message

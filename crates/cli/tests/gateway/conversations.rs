@@ -115,7 +115,7 @@ fn take_turn(
 }
 
 /// What is missing in the last request of a conversation: an error result, with the reason, for
-/// every denied call of both turns.
+/// every denied call of both turns. Where the provider keeps the history, a result is told once.
 fn not_told(talk: &Talk, requests: &[Request]) -> Option<String> {
     let id = talk.id();
     let mark = format!("#{id}]");
@@ -123,13 +123,22 @@ fn not_told(talk: &Talk, requests: &[Request]) -> Option<String> {
         requests.iter().rev().map(Request::json).find(|body| body.to_string().contains(&mark))?;
     let denied = talk.script.denied.iter().copied().flatten();
     for call in denied.map(|call| call.replace("{n}", &id)) {
-        let result = result_of(&last, &call);
+        let told_once = || {
+            let mut naming = requests.iter().filter(|request| names(request, &call));
+            naming.find_map(|request| result_of(&request.json(), &call))
+        };
+        let is_stored = talk.client.ends_with("stored");
+        let result = if is_stored { told_once() } else { result_of(&last, &call) };
         let told = result.as_ref().is_some_and(|result| result.to_string().contains("Nothing is"));
         if !told {
             return Some(format!("{}: the result of {call} is {result:?}", talk.name()));
         }
     }
     None
+}
+
+fn names(request: &Request, call: &str) -> bool {
+    String::from_utf8_lossy(&request.body).contains(call)
 }
 
 /// The result of a call in a request: a message of Chat's, an item of Responses, a block of
