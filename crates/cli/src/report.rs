@@ -114,6 +114,7 @@ pub(crate) struct Judged<'a> {
     uncovered: bool,
     matched: Option<Argument<'a>>,
     deciding: Vec<Hit<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     sanitizers: Vec<Hit<'a>>,
     /// The arguments with which the call passes, if not with its own. Free text is a string.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 
-use crate::words::words_of;
+use crate::words::{Sign, words_of};
 
 /// One setting.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +132,13 @@ pub(crate) const FIELDS: &[Field] = &[
         doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
     },
     Field {
+        path: "providers.*.sign",
+        kind: Kind::Words(words_of::<Sign>),
+        default: "",
+        example: "aws",
+        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Instead of `api_key_env`.",
+    },
+    Field {
         path: "policies",
         kind: Kind::Policies,
         default: "",
@@ -235,7 +242,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Mode>),
         default: "full",
         example: "off",
-        doc: "How much of a response is looked at. `off` copies responses, recorded as unjudged.",
+        doc: "How much is looked at. `calls-only` judges calls and reads no text; `off` copies responses, recorded as unjudged.",
     },
     Field {
         path: "gateway.passthrough",

@@ -16,6 +16,7 @@ use url::Url;
 
 use crate::fields::{self, ANY};
 use crate::providers;
+use crate::words::Sign;
 use read::Section;
 
 /// A config file.
@@ -51,6 +52,7 @@ pub(crate) struct WrittenProvider {
     pub(crate) base_url: Option<At<Url>>,
     pub(crate) dialect: Option<At<Dialect>>,
     pub(crate) api_key_env: Option<At<String>>,
+    pub(crate) sign: Option<At<Sign>>,
 }
 
 /// An entry of `policies`.
@@ -188,6 +190,7 @@ fn read_providers(node: &Node, problems: &mut Problems<'_>) -> Vec<WrittenProvid
             base_url: section.url("base_url", problems),
             dialect: section.word("dialect", problems),
             api_key_env: section.variable("api_key_env", problems),
+            sign: section.word("sign", problems),
         }
     });
     read.collect()

@@ -22,6 +22,7 @@
 //!
 //! Nobody looks at this crate but the binary: it looks down, and fills in what others define.
 
+mod aws;
 pub mod env;
 mod error;
 mod fields;

@@ -116,7 +116,9 @@ provider of that name has that API, to the first that has it.
 
 With `api_key_env` the provider's key goes up in `x-api-key` (dialect `anthropic`), `x-goog-api-key` (`gemini`), `api-key` (a host of \
 `azure.com`), and as `authorization: Bearer` otherwise. Clients may give their gateway key in any of these, or in the query as `key=`; it is \
-taken out of all of them. Requests to Bedrock are signed for its own host, so that they cannot go through a gateway: use a Bedrock API key.
+taken out of all of them. What a client has signed for Amazon's own host \
+cannot go up as it is. Use a Bedrock API key, or `sign: aws`: then the gateway signs with its own credentials, which it takes from the \
+environment it starts in.
 ";
 
 fn variables(page: &mut String) {

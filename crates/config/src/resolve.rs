@@ -11,6 +11,7 @@ use callgate_policy::{Diagnostic, Source};
 use callgate_proxy::{ApiKey, Provider, Timeouts};
 use url::Url;
 
+use crate::aws;
 use crate::env;
 use crate::error::{Error, Rejected};
 use crate::file::{self, Written, WrittenProvider, WrittenStore};
@@ -18,6 +19,7 @@ use crate::find;
 use crate::policies::{Gathered, PolicySet, beside};
 use crate::providers::KNOWN;
 use crate::watch::Watched;
+use crate::words::Sign;
 
 /// Every setting, and the policies.
 #[derive(Debug)]
@@ -138,12 +140,31 @@ fn missing_variables(providers: &[WrittenProvider], source: &Source) -> Vec<Miss
         label: String::new(),
         hint: Some("set it to the provider's key where the gateway starts".to_owned()),
     };
+    let unsigned = providers.iter().filter_map(|provider| {
+        let sign = provider.sign.as_ref()?;
+        let name = aws::access(base_url_of(provider)?, aws::variable).err()?;
+        Some(At { value: name.to_owned(), span: sign.span })
+    });
     missing
-        .map(|variable| MissingVariable {
-            name: variable.value.clone(),
-            problem: problem(variable),
-        })
+        .cloned()
+        .chain(unsigned)
+        .map(|variable| MissingVariable { problem: problem(&variable), name: variable.value })
         .collect()
+}
+
+/// Where the provider is, as the file says. Those that are built in have no need of signatures.
+fn base_url_of(provider: &WrittenProvider) -> Option<&Url> {
+    provider.base_url.as_ref().map(|at| &at.value)
+}
+
+/// What goes up in the place of the clients' keys.
+fn own_key(provider: &WrittenProvider) -> Option<ApiKey> {
+    match &provider.sign {
+        Some(At { value: Sign::Aws, .. }) => {
+            aws::access(base_url_of(provider)?, aws::variable).ok().map(ApiKey::aws)
+        }
+        None => key_from(&provider.api_key_env.as_ref()?.value),
+    }
 }
 
 fn key_from(variable: &str) -> Option<ApiKey> {
@@ -282,8 +303,8 @@ fn providers(written: Vec<WrittenProvider>) -> Vec<Provider> {
         })
         .collect();
     for provider in written {
+        let api_key = own_key(&provider);
         let name = provider.name.value;
-        let api_key = provider.api_key_env.and_then(|variable| key_from(&variable.value));
         match providers.iter_mut().find(|known| known.name == name) {
             Some(known) => {
                 known.base_url = or(provider.base_url, known.base_url.clone());

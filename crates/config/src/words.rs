@@ -59,6 +59,19 @@ impl Word for Mode {
     }
 }
 
+/// How requests to a provider are signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// As Amazon wants it.
+    Aws,
+}
+
+impl Word for Sign {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("aws", Self::Aws)]
+    }
+}
+
 impl Word for Inbound {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("reject", Self::Reject), ("strip", Self::Strip)]

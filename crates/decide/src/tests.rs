@@ -14,6 +14,7 @@ policy: p
 rules:
   - { id: no-mail, tool: send_email, verdict: deny, reason: No mail. }
   - { id: no-rm, tool: Bash, when: { arg: command, contains: rm }, verdict: deny, reason: No rm. }
+  - { id: clean, tool: post, verdict: sanitize, sanitize: { detectors: [email] }, reason: Private. }
   - { id: slowly, tool: search, limit: { calls: 2, per: hour }, verdict: deny, reason: Too many. }
 ";
 
@@ -72,6 +73,24 @@ fn a_permit_comes_with_its_record() {
     let [record] = records.as_slice() else { panic!("{records:?}") };
     assert_eq!(record.record.verdict.as_ref().unwrap().action, Action::Allow);
     assert_eq!(record.record.tool.as_ref().unwrap().input.as_deref(), Some(r#"{"command":"ls"}"#));
+}
+
+#[test]
+fn the_record_shows_what_sanitizers_left() {
+    let (decider, audit) = decider(Settings::default());
+    let mut hearing = hearing(&decider);
+    let post = call("post", Arguments::json(r#"{"to":"ann@acme.org"}"#));
+    assert!(matches!(hearing.by_name(0, &post), ByName::NeedArguments));
+    let permit = decide(hearing.whole(0, &post)).unwrap();
+    assert!(permit.covers(&post));
+    let left = r#"{"to":"[REDACTED:email]"}"#;
+    assert_eq!(permit.rewritten(), Some(left));
+    let records = records(&audit);
+    let record = &records[0].record;
+    assert_eq!(record.tool.as_ref().unwrap().input.as_deref(), Some(left));
+    let verdict = record.verdict.as_ref().unwrap();
+    assert_eq!(verdict.sanitized[0].rule.as_deref(), Some("clean"));
+    assert_eq!(verdict.replaced, ["email"]);
 }
 
 #[test]

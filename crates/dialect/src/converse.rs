@@ -29,14 +29,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     counts_blocks: true,
     error_events,
     error_body,
-    blocked_body: |text| {
-        format!(
-            "{{\"output\":{{\"message\":{{\"role\":\"assistant\",\"content\":[{{\"text\":{}}}]}}}},\
-             \"stopReason\":\"content_filtered\",\"usage\":{{\"inputTokens\":0,\"outputTokens\":0,\
-             \"totalTokens\":0}},\"metrics\":{{\"latencyMs\":0}}}}",
-            callgate_call::json::quote(text)
-        )
-    },
+    blocked_body: write::blocked_body,
     original: write::original,
     restore: request::restore,
     seen: request::seen,

@@ -28,6 +28,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     counts_blocks: true,
     error_events: converse::error_events,
     error_body: converse::error_body,
+    // Which model's it would have been, nothing tells. Most are of this one.
     blocked_body: anthropic::SPEAKER.blocked_body,
     original: request::original,
     restore: request::restore,

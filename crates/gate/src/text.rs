@@ -177,15 +177,14 @@ impl Flowing {
     }
 }
 
-/// Whether a text of this place ends with the frame: its block or its turn does, or a call begins
-/// behind it.
+/// Whether a text of this place ends with the frame: its block or its turn does, it is said once more
+/// as a whole, or a call begins behind it.
 fn ends(reading: &Reading, (lane, block): Place) -> bool {
     if reading.done || reading.failure {
         return true;
     }
-    let closes =
-        reading.block.is_some_and(|it| it.does == BlockStep::Close && Some(it.slot) == block);
-    closes
+    let of_block = reading.block.filter(|it| Some(it.slot) == block);
+    of_block.is_some_and(|it| it.does == BlockStep::Close || reading.retells)
         || reading.parts.iter().filter(|part| part.lane == lane).any(|part| match &part.what {
             What::Finish(_) => true,
             What::Piece(piece) => {
@@ -260,8 +259,9 @@ impl Core {
             }
         }
         let more = reading.parts.iter().any(is_more);
-        for (place, span) in &pieces {
-            let ends = more || ends(reading, *place);
+        for (at, (place, span)) in pieces.iter().enumerate() {
+            let is_last = !pieces.iter().skip(at + 1).any(|(later, _)| later == place);
+            let ends = is_last && (more || ends(reading, *place));
             let max = self.limits().calls;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts at once than the limit");

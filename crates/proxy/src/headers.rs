@@ -99,10 +99,12 @@ pub(crate) fn drop_keys(headers: &mut HeaderMap) {
 
 /// Puts the provider's key in, where it expects it.
 pub(crate) fn swap_key(headers: &mut HeaderMap, way: &Way, key: &ApiKey) -> Option<()> {
+    // What signs is not sent.
+    let Some(key) = key.reveal() else { return Some(()) };
     let name = key_header(&way.site.provider, way.dialect);
     let text = match name {
-        "authorization" => format!("Bearer {}", key.reveal()),
-        _ => key.reveal().to_owned(),
+        "authorization" => format!("Bearer {key}"),
+        _ => key.to_owned(),
     };
     let mut value = HeaderValue::from_str(&text).ok()?;
     value.set_sensitive(true);

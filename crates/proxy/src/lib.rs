@@ -25,9 +25,10 @@ mod restore;
 mod route;
 mod server;
 mod settings;
+mod sign;
 mod texts;
 mod upstream;
 mod upward;
 
 pub use server::{Server, StartError};
-pub use settings::{ApiKey, Inbound, Mode, Provider, Settings, Timeouts};
+pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};

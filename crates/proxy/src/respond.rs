@@ -32,6 +32,8 @@ pub(crate) enum Refusal {
     Answer(String),
     /// A rule does not let the request go up.
     Blocked(String),
+    /// The client has signed the request for the provider's host, and callgate cannot sign it anew.
+    Signed,
     /// Something here is set up wrongly.
     Internal(&'static str),
 }
@@ -74,6 +76,7 @@ impl Refusal {
             Self::Upstream(_) => (StatusCode::BAD_GATEWAY, "api_error", "callgate_upstream"),
             Self::Answer(_) => (StatusCode::BAD_GATEWAY, REQUEST, "callgate_refused_response"),
             Self::Blocked(_) => (StatusCode::BAD_REQUEST, REQUEST, "firewall_blocked"),
+            Self::Signed => (StatusCode::FORBIDDEN, "permission_error", "callgate_signed"),
             Self::Internal(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "api_error", "callgate_internal")
             }
@@ -103,8 +106,8 @@ impl Refusal {
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
                 "callgate: the request is larger than {limit} bytes and must be read, for calls \
-                 are to be restored or texts judged in it. The operator can raise \
-                 `limits.request`."
+                 are to be restored or texts judged in it, or it is to be signed. The operator can \
+                 raise `limits.request`."
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
             Self::RequestCoding(coding) => format!(
@@ -114,6 +117,11 @@ impl Refusal {
             Self::Upstream(error) => format!("callgate: {error}"),
             Self::Answer(why) => format!("callgate: the provider's answer was refused: {why}"),
             Self::Blocked(why) => format!("callgate blocked this request: {why}"),
+            Self::Signed => "callgate: this request is signed for Amazon's own host, and would be \
+                refused there. Use a Bedrock API key (AWS_BEARER_TOKEN_BEDROCK), or let the operator \
+                set `sign: aws` for this provider, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY \
+                where the gateway starts."
+                .to_owned(),
             Self::Internal(why) => format!("callgate: {why}"),
         }
     }

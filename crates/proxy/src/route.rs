@@ -188,9 +188,9 @@ impl Routes {
 }
 
 impl Provider {
-    /// Whether a dialect is one of those of the provider's own API, and callgate reads it.
+    /// Whether a dialect is one of those of the provider's own API.
     pub fn speaks(&self, dialect: Dialect) -> bool {
-        Api::of_dialect(self.dialect) == Api::of_dialect(dialect) && Dialect::ALL.contains(&dialect)
+        Api::of_dialect(self.dialect) == Api::of_dialect(dialect)
     }
 }
 

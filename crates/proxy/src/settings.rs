@@ -51,16 +51,52 @@ pub struct Provider {
 
 /// A provider's key, which prints masked.
 #[derive(Clone)]
-pub struct ApiKey(String);
+pub struct ApiKey(Secret);
+
+#[derive(Clone)]
+enum Secret {
+    Key(String),
+    Aws(AwsAccess),
+}
+
+/// What requests to Amazon are signed with.
+#[derive(Clone)]
+pub struct AwsAccess {
+    /// The id of the access key.
+    pub key_id: String,
+    /// The access key.
+    pub secret: String,
+    /// The session, where the key is a temporary one.
+    pub session: Option<String>,
+    /// The region whose service is asked.
+    pub region: String,
+}
 
 impl ApiKey {
     /// A key.
     pub fn new(key: String) -> Self {
-        Self(key)
+        Self(Secret::Key(key))
     }
 
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
+    /// No key, but what signs.
+    pub fn aws(access: AwsAccess) -> Self {
+        Self(Secret::Aws(access))
+    }
+
+    /// The key, where it is one that is sent.
+    pub(crate) fn reveal(&self) -> Option<&str> {
+        match &self.0 {
+            Secret::Key(key) => Some(key),
+            Secret::Aws(_) => None,
+        }
+    }
+
+    /// What signs, where nothing is sent.
+    pub(crate) fn signs(&self) -> Option<&AwsAccess> {
+        match &self.0 {
+            Secret::Key(_) => None,
+            Secret::Aws(access) => Some(access),
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::inbound;
 use crate::respond::Refusal;
 use crate::restore;
 use crate::route::Treatment;
+use crate::sign;
 use crate::texts;
 use crate::upstream::RequestBody;
 
@@ -61,6 +62,9 @@ pub(crate) async fn request(
     };
     let path: PathAndQuery =
         path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
+    let lent = way.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let ask = sign::Ask { way, method: &parts.method, path: &path };
+    let body = sign::sign(ask, lent, inner.settings.request_body, &mut headers, body).await?;
     let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = path.into();
@@ -155,7 +159,7 @@ fn restored(inner: &Inner, exchange: &Exchange, text: &str) -> Option<String> {
     Some(body)
 }
 
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
+pub(crate) async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| Refusal::BadRequest(error.to_string()))?;

@@ -142,6 +142,12 @@ impl Set {
         out
     }
 
+    /// Makes ready for texts in pieces, which is otherwise done when the first one comes; an error
+    /// says that the patterns are too large for it. Without it everything would be held back.
+    pub fn prepare(&self) -> Result<(), Unusable> {
+        self.0.ahead().map(|_| ()).ok_or(Unusable::TooLarge)
+    }
+
     /// The same for a text that comes in pieces.
     pub fn flow(&self) -> Flow {
         Flow::new(Arc::clone(&self.0))

@@ -1,5 +1,11 @@
 //! A text in pieces becomes what the whole text becomes, however it is cut, and nothing of a secret
 //! leaves on the way.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is a failed test"
+)]
 
 use std::sync::OnceLock;
 

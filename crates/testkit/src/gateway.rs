@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_dialect::Dialect;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -48,18 +47,14 @@ impl Setup {
     /// `settings` are more lines of the config file.
     pub fn new(binary: &Path, upstream: &str, policy: &str, settings: &str) -> Self {
         let bare = Self::bare(binary);
-        // Amazon's has an address for each region, and so is not built in.
-        let bedrock = match Dialect::from_word("bedrock-converse") {
-            Some(_) => {
-                format!("  bedrock: {{ base_url: \"{upstream}\", dialect: bedrock-converse }}\n")
-            }
-            None => String::new(),
-        };
+        // Those that are built in keep their dialect. Amazon's has an address for each region.
+        let roots = ["gemini", "vertex", "code-assist", "ollama", "cohere"]
+            .map(|name| format!("  {name}: {{ base_url: \"{upstream}\" }}\n"))
+            .concat();
         let config = format!(
             "providers:\n  anthropic: {{ base_url: \"{upstream}\", dialect: anthropic }}\n  \
-             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n  \
-             gemini: {{ base_url: \"{upstream}\" }}\n  ollama: {{ base_url: \"{upstream}\" }}\n  \
-             cohere: {{ base_url: \"{upstream}\" }}\n{bedrock}\
+             openai: {{ base_url: \"{upstream}/v1\", dialect: openai-chat }}\n{roots}  \
+             bedrock: {{ base_url: \"{upstream}\", dialect: bedrock-converse }}\n\
              policies: [rules.yaml]\n{settings}\n"
         );
         bare.file("rules.yaml", policy).config(&config)

@@ -39,10 +39,12 @@ fn recordings() -> impl Iterator<Item = Case> {
 }
 
 fn removed(run: &Run) -> Vec<&RemovedTurn> {
-    let turn = |note| match note {
-        &Note::Removed(ref turn) => Some(turn),
-        _ => None,
-    };
+    fn turn(note: &Note) -> Option<&RemovedTurn> {
+        match note {
+            Note::Removed(turn) => Some(turn),
+            _ => None,
+        }
+    }
     run.notes.iter().filter_map(turn).collect()
 }
 

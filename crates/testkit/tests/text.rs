@@ -9,10 +9,13 @@
     reason = "a test that cannot go on must stop"
 )]
 
+use std::collections::BTreeMap;
+
 use callgate_dialect::Dialect;
 use callgate_gate::{Ending, Note, OnDeny, Settings};
 use callgate_policy::{Direction, Policies};
 use callgate_testkit::drive::{self, Run};
+use callgate_testkit::{clients, corpus};
 use serde_json::{Value, json};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -98,6 +101,20 @@ fn said(out: &str) -> String {
             event["delta"]["text"].as_str().or(event["choices"][0]["delta"]["content"].as_str())
         })
         .collect()
+}
+
+/// The same, each block and choice apart.
+fn said_apart(out: &str) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    for event in data(out) {
+        for choice in event["choices"].as_array().into_iter().flatten() {
+            let text = choice["delta"]["content"].as_str().unwrap_or_default();
+            all.entry(choice["index"].to_string()).or_default().push_str(text);
+        }
+        let text = event["delta"]["text"].as_str().unwrap_or_default();
+        all.entry(format!("block {}", event["index"])).or_default().push_str(text);
+    }
+    all
 }
 
 fn kinds(run: &Run) -> Vec<&str> {
@@ -420,4 +437,39 @@ fn a_sanitizer_that_finds_nothing_changes_nothing() {
         &json!("tool_calls"),
     );
     assert_eq!(every_cut(Dialect::OpenAiChat, &sanitize(), &body).text(), body);
+}
+
+/// Every response of the corpus, of every API, with nearly every word of it masked: the calls that
+/// clients find in it stay what they were, and it ends as it did.
+#[test]
+fn calls_stay_what_they_are_beside_masked_text() {
+    let masked =
+        policies("{ id: words, matches: '[A-Za-z]{3,}', verdict: mask, reason: Words. }", "");
+    let mut changed = 0;
+    for case in corpus::all() {
+        let plain = drive::settings(OnDeny::Explain);
+        let plain = drive::run(case.dialect, plain, &masked, [case.body.as_slice()]);
+        let run = run(case.dialect, &masked, vec![&case.body]);
+        let calls = |run: &Run| clients::readings(case.dialect, &run.out);
+        assert_eq!(calls(&run), calls(&plain), "{}", case.name);
+        assert_eq!(run.ending, plain.ending, "{}", case.name);
+        changed += usize::from(run.out != plain.out);
+    }
+    assert!(changed > 50, "only {changed} had text");
+}
+
+/// The same with rules that find nothing in it: what is held back on the way is not lost.
+#[test]
+fn nothing_is_lost_where_nothing_is_found() {
+    let watched = policies("{ id: no, matches: 'e [a-z]+ qqq', verdict: mask, reason: No. }", "");
+    for case in corpus::all() {
+        let plain = drive::settings(OnDeny::Explain);
+        let plain = drive::run(case.dialect, plain, &watched, [case.body.as_slice()]);
+        let run = run(case.dialect, &watched, vec![&case.body]);
+        assert!(kinds(&run).is_empty(), "{}", case.name);
+        assert_eq!(run.ending, plain.ending, "{}", case.name);
+        if matches!(case.dialect, Dialect::Anthropic | Dialect::OpenAiChat) {
+            assert_eq!(said_apart(&run.text()), said_apart(&plain.text()), "{}", case.name);
+        }
+    }
 }

@@ -58,6 +58,9 @@ fn recordings_tell_their_tokens() {
         ),
         ("openai-chat/groq-gptoss-tool", (Some(304), Some(49), Some("tool_calls"), 1)),
         ("openai-chat/openai-function-call-legacy", (Some(82), Some(16), Some("function_call"), 1)),
+        ("openai-chat/mistral-tool", (Some(159), Some(28), Some("tool_calls"), 1)),
+        ("ollama/tool-stream-docs", (Some(169), Some(15), Some("stop"), 1)),
+        ("ollama/generate-gemma3", (Some(16), Some(51), Some("stop"), 0)),
         ("openai-chat/openai-n2-choices", (Some(26), Some(104), Some("stop"), 0)),
     ];
     for case in corpus::all() {

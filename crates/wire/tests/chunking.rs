@@ -1,7 +1,12 @@
 //! How a stream is cut must not change what is read from it, in any framing, for recorded streams
 //! and for soup.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is a failed test"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +36,9 @@ fn see(frame: Frame<'_>) -> Seen {
         line_end: frame.line_end(),
     }
 }
+
+/// Something that leaves.
+type Leaving<'a> = &'a dyn Fn(&mut Vec<u8>);
 
 /// What came out of a stream: its frames, and what was wrong with the rest.
 type Split = (Vec<Seen>, Option<FrameError>);
@@ -302,4 +310,85 @@ proptest! {
             prop_assert_eq!(split(framing, pieces.iter().copied()), whole);
         }
     }
+}
+
+/// What is left out, overtakes and is added: the array stays one, however its pieces leave.
+#[test]
+fn an_array_stays_whole_whatever_leaves() {
+    let mut splitter = Splitter::new(Framing::Array, 1 << 20);
+    splitter.push(b"[{\"n\":1}\n,\n{\"n\":2},{\"n\":3}]\n");
+    let mut frames = Vec::new();
+    while let Some(frame) = splitter.finish() {
+        frames.push(frame.to_owned());
+    }
+    assert!(splitter.is_whole());
+    let [open, first, second, third, close, blank] = frames.as_slice() else {
+        panic!("{} frames", frames.len());
+    };
+    let leave = |steps: &[Leaving<'_>]| {
+        let mut style = Style::default_of(Framing::Array);
+        let mut out = Vec::new();
+        for step in steps {
+            let start = out.len();
+            step(&mut out);
+            style.join(start, &mut out);
+        }
+        String::from_utf8(out).expect("text")
+    };
+    let kept = |frame: &OwnedFrame, out: &mut Vec<u8>| frame.as_frame().keep(out);
+    let all: [Leaving<'_>; 6] = [
+        &|out| kept(open, out),
+        &|out| kept(first, out),
+        &|out| kept(second, out),
+        &|out| kept(third, out),
+        &|out| kept(close, out),
+        &|out| kept(blank, out),
+    ];
+    assert_eq!(leave(&all), "[{\"n\":1}\n,\n{\"n\":2},{\"n\":3}]\n", "as it came");
+    assert_eq!(leave(&[all[0], all[3], all[1], all[4]]), "[{\"n\":3},{\"n\":1}]", "overtaken");
+    assert_eq!(leave(&[all[0], all[4]]), "[]", "all left out");
+    let hole = |out: &mut Vec<u8>| first.as_frame().leave_out(out);
+    assert_eq!(leave(&[all[0], &hole, all[3], all[4]]), "[{},{\"n\":3}]", "an empty one");
+    let own = |out: &mut Vec<u8>| {
+        first.as_frame().another(None, "{\"own\":1}", out);
+        kept(first, out);
+    };
+    assert_eq!(leave(&[all[0], &own, all[4]]), "[{\"own\":1},{\"n\":1}]", "one of our own");
+    let fail = |out: &mut Vec<u8>| {
+        Style::default_of(Framing::Array).failure(None, "{\"error\":1}", out);
+    };
+    assert_eq!(leave(&[&fail]), "[{\"error\":1}]", "nothing but a failure");
+    assert_eq!(leave(&[all[0], all[1], &fail, all[2]]), "[{\"n\":1},{\"error\":1}]");
+}
+
+#[test]
+fn lines_that_some_clients_cut_are_written_as_one() {
+    let mut splitter = Splitter::new(Framing::Lines, 1 << 20);
+    splitter.push("{\"a\":\"x\u{2028}y\u{85}\"\r}\r\n\n{}".as_bytes());
+    let mut out = Vec::new();
+    let mut clean = Vec::new();
+    while let Some(frame) = splitter.finish() {
+        clean.push(frame.clean());
+        if let Some(data) = frame.data() {
+            frame.rewrite(None, data, &mut out);
+        }
+    }
+    assert_eq!(clean, [false, false, true]);
+    assert_eq!(String::from_utf8_lossy(&out), "{\"a\":\"x\\u2028y\\u0085\" }\r\n{}\n");
+}
+
+#[test]
+fn messages_are_checked_to_the_last_bit() {
+    let mut message = Vec::new();
+    let style = Style::default_of(Framing::EventStream);
+    style.event(Some("messageStop"), "{\"stopReason\":\"end_turn\"}", &mut message);
+    for bit in 0..message.len() * 8 {
+        let mut spoilt = message.clone();
+        spoilt[bit / 8] ^= 1 << (bit % 8);
+        let (seen, error) = split(Framing::EventStream, [spoilt.as_slice()]);
+        // A length may now promise more than comes: then the rest is no frame with data.
+        assert!(error.is_some() || seen.iter().all(|seen| seen.data.is_none()), "bit {bit}");
+    }
+    let (seen, _) = split(Framing::EventStream, [message.as_slice()]);
+    assert_eq!(seen[0].event.as_deref(), Some(&b"messageStop"[..]));
 }

@@ -80,7 +80,7 @@ fn a_gateway_that_answers() {
     assert_eq!((ran.code, &found["ok"]), (0, &json!(true)), "{found}");
     assert_eq!(found["gateway"]["state"], "running");
     assert_eq!(found["store"]["state"], "not there yet");
-    assert_eq!(found["enforced"].as_array().unwrap().len(), 2);
+    assert_eq!(found["enforced"].as_array().unwrap().len(), 7);
 }
 
 #[test]

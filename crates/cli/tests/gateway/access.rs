@@ -100,7 +100,7 @@ fn a_gateway_key_never_goes_up() {
         assert_eq!(reply.status, 401, "{name}: {}", reply.text());
     }
     let hidden = key.replace('_', "%5f").replace('g', "%67");
-    for query in [format!("key={key}"), format!("a=b&c={hidden}"), format!("{hidden}")] {
+    for query in [format!("key={key}"), format!("a=b&c={hidden}"), hidden.clone()] {
         let path = format!("{MESSAGES}?{query}");
         let reply = ask(&path).header("x-callgate-key", &key).send(gateway.address());
         assert_eq!(reply.status, 401, "{}", reply.text());

@@ -12,6 +12,7 @@
 )]
 
 mod access;
+mod bedrock;
 mod bodies;
 mod conversations;
 mod dialects;
@@ -23,6 +24,7 @@ mod headers;
 mod http2;
 mod inbound;
 mod kept;
+mod listed;
 mod official;
 mod operation;
 mod policies;

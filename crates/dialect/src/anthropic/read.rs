@@ -8,8 +8,8 @@ use crate::event::{
     Unreadable, What,
 };
 use crate::json::{
-    Edits, Fields, Stray, decode, document, index, inside, is_done, skip_looking_for_calls,
-    text_or_null,
+    Edits, Fields, Stray, decode, document, elements, index, inside, is_done, member,
+    skip_looking_for_calls, text_or_null,
 };
 use crate::speaker::Read;
 use crate::tally::{Tally, counts};
@@ -183,18 +183,11 @@ impl Read for Reader {
     /// The texts of the blocks that stand whole in a message.
     fn texts(&self, data: &str) -> Vec<Span> {
         let whole = document(data);
-        let message = crate::json::member(data, whole, "message").unwrap_or(whole);
-        let Some(content) = crate::json::member(data, message, "content") else {
-            return Vec::new();
-        };
-        let mut json = Json::at(data, content);
-        let mut texts = Vec::new();
-        let Ok(mut blocks) = json.array() else { return texts };
-        while let Ok(true) = blocks.next(&mut json) {
-            let Ok(block) = read_block(&mut json) else { break };
-            texts.extend(block.text.map(|text| inside(&text)));
-        }
-        texts
+        let messages = [Some(whole), member(data, whole, "message")].into_iter().flatten();
+        let lists = messages.filter_map(|message| member(data, message, "content"));
+        let text = |block| Json::at(data, member(data, block, "text")?).string().ok();
+        let blocks = lists.flat_map(|list| elements(data, list));
+        blocks.filter_map(text).map(|text| inside(&text)).collect()
     }
 
     /// Whatever is open may have been the frame's block. Before a message blocks cannot be told
@@ -488,7 +481,7 @@ pub(super) fn input_edits(data: &str, at: Span, arguments: &str) -> Edits {
         Err(_) => "{}",
     };
     let mut edits = Edits::default();
-    match crate::json::member(data, at, "input") {
+    match member(data, at, "input") {
         Some(span) => edits.replace(span, arguments),
         None => edits.insert(at.start + 1, format!("\"input\":{arguments},")),
     }

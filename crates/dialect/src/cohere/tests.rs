@@ -20,10 +20,7 @@ fn body(data: &str) -> Result<Reading, Unreadable> {
 
 /// Name, arguments and carrier of every piece.
 fn pieces(reading: &Reading) -> Vec<(Option<&str>, &ArgumentsPiece, Carrier)> {
-    let piece = |part: &'_ crate::Part| match &part.what {
-        What::Piece(_) => true,
-        _ => false,
-    };
+    let piece = |part: &'_ crate::Part| matches!(part.what, What::Piece(_));
     let parts = reading.parts.iter().filter(|part| piece(part));
     parts
         .filter_map(|part| match &part.what {

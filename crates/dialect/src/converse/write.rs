@@ -95,6 +95,23 @@ impl Write for Writer {
         Some(finish_body(data, reading, edits))
     }
 
+    /// Ends the message as the API does where its own filter stopped it.
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+        if frame.event() == Some(b"messageStart")
+            || member(data, document(data), "messageStart").is_some()
+        {
+            // The frame that would have begun it does not leave.
+            self.event(frame, "messageStart", "{\"role\":\"assistant\"}", out);
+        }
+        self.open_call = None;
+        for (_, number) in std::mem::take(&mut self.open) {
+            self.stop(frame, number, out);
+        }
+        self.say(frame, text, out);
+        self.event(frame, "messageStop", "{\"stopReason\":\"content_filtered\"}", out);
+    }
+
     fn close_call(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
         let Some(slot) = self.open_call.take() else { return };
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
@@ -245,6 +262,17 @@ fn input_edits(data: &str, block: Span, arguments: &str) -> Edits {
 
 fn is_object(text: &str) -> bool {
     text.starts_with('{')
+}
+
+/// The answer instead of one that a guardrail stopped.
+pub(super) fn blocked_body(text: &str) -> String {
+    format!(
+        "{{\"output\":{{\"message\":{{\"role\":\"assistant\",\"content\":[{}]}}}},\
+         \"stopReason\":\"content_filtered\",\
+         \"usage\":{{\"inputTokens\":0,\"outputTokens\":0,\"totalTokens\":0}},\
+         \"metrics\":{{\"latencyMs\":0}}}}",
+        text_block(text)
+    )
 }
 
 /// A removed call as the provider knows it.

@@ -129,12 +129,12 @@ impl Reader {
         data: &str,
         form: Form,
     ) -> Result<Reading, Unreadable> {
-        let mut reading = Reading::default();
         // Some clients do not tell candidates apart, so none overtakes another.
-        reading.order = match found.candidates.is_empty() {
+        let order = match found.candidates.is_empty() {
             false => Order::Lane(0),
             true => Order::Stream,
         };
+        let mut reading = Reading { order, ..Reading::default() };
         reading.model = found.model.as_ref().map(inside);
         reading.failure = found.fails;
         reading.tally = tally(found, data);

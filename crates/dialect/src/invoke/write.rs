@@ -1,5 +1,6 @@
 //! What leaves of InvokeModel: written as the model's own API, in the same envelope.
 
+use callgate_call::json::Span;
 use callgate_wire::Frame;
 
 use super::flavour::Flavour;
@@ -62,6 +63,17 @@ impl Write for Writer {
 
     fn text_ahead(&self, data: &str) -> Option<String> {
         self.inner.as_ref()?.text_ahead(data)
+    }
+
+    fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
+        self.inner.as_ref().map(|inner| inner.text_alone(data)).unwrap_or_default()
+    }
+
+    fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
+        let data = frame.data().and_then(|data| std::str::from_utf8(data).ok());
+        if let (Some(data), Some(b"chunk")) = (data, frame.event()) {
+            self.inner(data).cut_short(frame, text, out);
+        }
     }
 
     fn write_body(&mut self, data: &str, reading: &Reading, fates: &[Fate]) -> Option<String> {

@@ -73,7 +73,8 @@ impl Reader {
         let is_ours = line.done.is_some() || line.has_error;
         let holds_no_call =
             line.strays.is_empty() && line.said().all(|said| said.entries.is_empty());
-        if !is_ours && !(self.has_spoken && holds_no_call) {
+        let may_pass = is_ours || (self.has_spoken && holds_no_call);
+        if !may_pass {
             return Err(Unreadable::Foreign);
         }
         self.has_spoken = true;

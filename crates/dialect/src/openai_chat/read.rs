@@ -240,11 +240,8 @@ impl Reader {
                 (reading.text, reading.text_lane) = (Some(inside(text)), lane);
             }
         }
-        match &said.content {
-            Some(Content::Other(span)) => {
-                reading.parts.push(Part { lane, at: *span, what: What::Text });
-            }
-            _ => {}
+        if let Some(Content::Other(span)) = &said.content {
+            reading.parts.push(Part { lane, at: *span, what: What::Text });
         }
         // It comes in pieces too, but no client says it with the content.
         reading.retells |= said.refusal.is_some();

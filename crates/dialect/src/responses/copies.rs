@@ -84,7 +84,12 @@ impl Items {
         let id = event.item_id.map(|id| id.decode()).transpose()?.unwrap_or_default();
         let of_id = |known: &Known| known.open && !id.is_empty() && known.id == id;
         let at_id = self.list.iter().rposition(of_id);
+        let indexed = |place: usize| {
+            self.list.get(place).is_some_and(|known| known.host.is_some() && known.index.is_some())
+        };
         match (at_index, at_id) {
+            // Clients that go by the index do not find its call.
+            (None, Some(place)) if index.is_none() && indexed(place) => Err(Unreadable::Orphan),
             (Some(one), Some(other)) if one != other => Err(MIXED),
             (None, Some(_)) if index.is_some() => Err(MIXED),
             (at_index, at_id) => Ok(at_index.or(at_id)),
@@ -93,6 +98,12 @@ impl Items {
 
     pub(super) fn open_at(&self, index: i64) -> Option<usize> {
         self.list.iter().rposition(|known| known.open && known.index == Some(index))
+    }
+
+    /// Whether a call for the client came under this index, or as well without one.
+    pub(super) fn had_call_at(&self, index: Option<i64>) -> bool {
+        let is_call = |known: &Known| known.host == Some(Host::Client);
+        self.list.iter().any(|known| is_call(known) && known.index == index)
     }
 
     /// The call that `item` says once more, standing at `place` of the whole output. None of
@@ -127,7 +138,7 @@ impl Items {
 const MIXED: Unreadable = Unreadable::Ambiguous("its index is of one item and its id of another");
 
 /// More commands than any call has.
-const MAX_COMMANDS: i64 = 1024;
+const MAX_COMMANDS: i64 = 128;
 
 impl Known {
     pub(super) fn new(slot: Slot, index: Option<i64>, item: &Item<'_>) -> Result<Self, Error> {

@@ -94,7 +94,8 @@ impl Read for Reader {
         let mut json = Json::new(data);
         let (response, strays) = read_response(&mut json)?;
         json.end()?;
-        if !response.is_ours() && !(response.has_error && response.output.is_none()) {
+        let is_error = response.has_error && response.output.is_none();
+        if !response.is_ours() && !is_error {
             return Err(Unreadable::Foreign);
         }
         self.has_spoken = true;
@@ -223,7 +224,11 @@ impl Reader {
         };
         let index = frame.index.and_then(|(_, index)| index);
         let class = item.class(data);
-        let open = index.and_then(|index| self.items.open_at(index));
+        let open = match index {
+            Some(index) => self.items.open_at(index),
+            None => self.items.copy_of(item, usize::MAX, &[])?,
+        };
+        let open = open.filter(|place| self.items.get(*place).is_some_and(|known| known.open));
         let was = open.and_then(|place| self.items.get(place));
         let changed = was.is_some_and(|known| known.kind != item.kind);
         let was_call = was.is_some_and(|known| known.host.is_some());
@@ -331,6 +336,11 @@ impl Reader {
     /// An event that is not known, or says nothing of calls.
     fn other(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
         let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
+        let adds = frame.has_delta || frame.whole.is_some();
+        let index = frame.index.and_then(|(_, index)| index);
+        if known.is_none() && adds && self.items.had_call_at(index) {
+            return Err(Unreadable::Orphan);
+        }
         let mut reading = match known {
             Some(known) => block_reading(known.slot, BlockStep::Add, frame),
             None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame),
@@ -340,7 +350,7 @@ impl Reader {
             && known.host == Some(Host::Client)
         {
             let mut piece = Piece { slot: known.slot, ..Piece::default() };
-            if frame.has_delta || frame.whole.is_some() {
+            if adds {
                 piece.refuse = Some("an event that is not known adds to it");
             }
             let at = Span::default();
@@ -448,7 +458,8 @@ impl Reader {
     ) -> Result<(), Unreadable> {
         let Some(known) = self.items.get_mut(place) else { return Ok(()) };
         let mut refuse = (known.kind != item.kind).then_some(TYPE_CHANGED);
-        if !known.agrees(item, data)? {
+        let unnamed = !known.name.is_empty() && item.bare_name()?.is_empty();
+        if unnamed || !known.agrees(item, data)? {
             refuse = Some(crate::COPIES_DIFFER);
         }
         (known.open, known.whole) = (false, true);

@@ -291,3 +291,11 @@ fn errors_are_told_in_the_words_of_the_api() {
         assert_eq!(failed["response"]["error"], json!({"code": code, "message": "no"}));
     }
 }
+
+/// Some servers leave the index out: the item that is done is the one that was added.
+#[test]
+fn an_item_without_an_index_is_known_by_its_ids() {
+    let event = |does: &str, arguments: &str| json!({"type": format!("response.output_item.{does}"), "item": item("fc_1", arguments, "")});
+    let reading = reading(&[event("added", ""), event("done", "{}")]).unwrap();
+    assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.copy && !piece.opens));
+}

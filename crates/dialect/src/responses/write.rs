@@ -18,6 +18,8 @@ pub(super) struct Writer {
     dropped: Vec<i64>,
     /// The highest index that came.
     highest: Option<i64>,
+    /// The highest index of which anything has left: nothing up to there can move any more.
+    left: Option<i64>,
     /// The ids of the messages that took the place of calls.
     messages: Vec<(Slot, String)>,
     /// The messages that have begun to leave: the index and the id of each, as JSON.
@@ -111,6 +113,10 @@ impl Writer {
     ) {
         let Some(block) = reading.block else { return };
         let claimed = block.index.and_then(|index| number(index.of(data)));
+        // What stands there now is another item, which has moved up.
+        if claimed.is_some_and(|claimed| self.dropped.contains(&claimed)) {
+            return;
+        }
         let call = reading
             .parts
             .iter()
@@ -118,10 +124,14 @@ impl Writer {
             .find_map(|(part, fate)| listed(part).map(|piece| (part, piece, fate)));
         self.highest = self.highest.max(claimed);
         let index = claimed.map(|claimed| self.shifted(claimed));
-        if let (Some(at), Some(claimed), Some(index)) = (block.index, claimed, index)
-            && claimed != index
+        // Clients differ in whether `"0"` is 0.
+        if let (Some(at), Some(index)) = (block.index, index)
+            && at.of(data) != index.to_string()
         {
             edits.replace(at, index.to_string());
+        }
+        if !matches!(call, Some((_, _, Fate::Drop))) {
+            self.left = self.left.max(claimed);
         }
         match call {
             Some((part, piece, Fate::Notice(text))) => {
@@ -134,8 +144,8 @@ impl Writer {
                 return;
             }
             Some((_, piece, Fate::Drop)) => {
-                if let (true, Some(claimed)) = (piece.opens, claimed) {
-                    self.dropped.push(claimed);
+                if piece.opens && claimed > self.left {
+                    self.dropped.extend(claimed);
                 }
                 return;
             }

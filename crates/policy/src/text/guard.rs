@@ -120,7 +120,12 @@ fn set(
         let blocks = rule.action == TextAction::Block;
         builder.replace(source, if blocks { Replace::Stop } else { rule.replace });
     }
-    if builder.is_empty() { Ok(None) } else { builder.build().map(Some) }
+    if builder.is_empty() {
+        return Ok(None);
+    }
+    let set = builder.build()?;
+    set.prepare()?;
+    Ok(Some(set))
 }
 
 impl TextFlow {

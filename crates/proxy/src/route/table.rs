@@ -64,14 +64,13 @@ pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
 }
 
 const OTHER_METHOD: &str = "this method is not known of this path";
-const UNREAD: &str = "it belongs to an API that callgate does not read yet";
 
 /// What becomes of the answer to a request; `None` for a path that the API does not have.
 pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
     let mut rows = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
     let row = rows.next()?;
     let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
-    Some(readable(if known { row.treatment } else { row.otherwise }))
+    Some(if known { row.treatment } else { row.otherwise })
 }
 
 /// Whether callgate reads the answers of this path, whatever the method and however it is spelled:
@@ -114,7 +113,7 @@ impl Part {
 
 impl Row {
     fn is_inspected(&self) -> bool {
-        let inspected = |treatment| matches!(readable(treatment), Treatment::Inspect(_));
+        let inspected = |treatment| matches!(treatment, Treatment::Inspect(_));
         inspected(self.treatment) || inspected(self.otherwise)
     }
 
@@ -131,16 +130,6 @@ impl Row {
             rest = after;
         }
         rest.is_empty()
-    }
-}
-
-/// A dialect that callgate has no reader for is refused, wherever it stands in a table.
-fn readable(treatment: Treatment) -> Treatment {
-    let is_read = |dialect: &Dialect| Dialect::ALL.contains(dialect);
-    match treatment {
-        Treatment::Inspect(dialect) if !is_read(&dialect) => Treatment::Refuse(UNREAD),
-        Treatment::PassRestored(dialect) if !is_read(&dialect) => Treatment::Pass,
-        other => other,
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn plant(detector: &str, dice: &mut Dice) -> Option<(String, String)>
             dice.of(URL, 33)
         )),
         "callgate_key" => bare(format!("c{}{}", "g_", dice.of(URL, 43))),
-        "url_password" => behind("postgres://app:", dice.of(ALNUM, 14)).map(|(a, b)| (a, b)),
+        "url_password" => behind("postgres://app:", dice.of(ALNUM, 14)),
         "basic_auth" => behind("Authorization: Basic ", format!("YWRtaW46{}", "aHVudGVyMg==")),
         "bearer_token" => behind("Authorization: Bearer ", dice.of(ALNUM, 40)),
         "authorization" => behind("Authorization: ApiKey ", dice.of(ALNUM, 40)),

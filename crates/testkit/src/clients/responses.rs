@@ -24,7 +24,7 @@ pub(super) fn of_body(document: &Value) -> Vec<Call> {
 /// The call an item is, if a client is to run it.
 fn call(item: &Value) -> Option<Call> {
     let kind = item["type"].as_str().unwrap_or("");
-    let is_provider = match kind {
+    let is_none = match kind {
         "mcp_call"
         | "web_search_call"
         | "file_search_call"
@@ -35,23 +35,26 @@ fn call(item: &Value) -> Option<Call> {
         "shell_call" => {
             item["environment"]["type"].as_str().is_some_and(|kind| kind.starts_with("container"))
         }
+        // No call whatever else it has.
+        "message" | "reasoning" => true,
         _ => kind.ends_with("_output"),
     };
     let is_call = kind.ends_with("_call")
         || kind.ends_with("_request")
         || item["call_id"].is_string()
         || (item["name"].is_string() && item.get("arguments").is_some());
-    if is_provider || !is_call {
+    if is_none || !is_call {
         return None;
     }
     let bare = kind.trim_end_matches("_call").trim_end_matches("_request");
     let name = match item["name"].as_str() {
-        Some(name) if !name.is_empty() => name.to_owned(),
-        _ => bare.to_owned(),
+        Some(name) if !name.is_empty() => name,
+        _ if kind == "function_call" || kind == "custom_tool_call" => "",
+        _ => bare,
     };
     let keys = ["arguments", "input", "action", "actions", "operation"];
     let arguments = keys.iter().map(|key| &item[*key]).find(|value| !value.is_null());
-    Some((name, arguments.map(text).unwrap_or_default()))
+    Some((name.to_owned(), arguments.map(text).unwrap_or_default()))
 }
 
 /// The official helpers: the response that ends the stream, else the items that were done. What

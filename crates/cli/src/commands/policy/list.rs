@@ -17,13 +17,16 @@ pub(crate) fn run(policies: &Policies, json: bool) -> Result<Exit> {
         let head =
             ["policy", "rule", "verdict", "priority", "tools", "arguments", "surfaces", "reason"];
         let rows: Vec<_> = policies.rules().map(|rule| row(&rule)).collect();
-        let mut text = render::table(head, &rows);
-        let rows: Vec<_> = policies.text_rules().map(|rule| text_row(&rule)).collect();
-        if !rows.is_empty() {
-            let head = ["policy", "text rule", "verdict", "in", "looks for", "reason"];
-            text.push_str(&format!("\n{}", render::table(head, &rows)));
+        let texts: Vec<_> = policies.text_rules().map(|rule| text_row(&rule)).collect();
+        let mut tables = Vec::new();
+        if !rows.is_empty() || texts.is_empty() {
+            tables.push(render::table(head, &rows));
         }
-        text
+        if !texts.is_empty() {
+            let head = ["policy", "text rule", "verdict", "in", "looks for", "reason"];
+            tables.push(render::table(head, &texts));
+        }
+        tables.join("\n")
     };
     render::print(&text)?;
     Ok(Exit::Success)

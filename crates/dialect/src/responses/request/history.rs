@@ -7,7 +7,7 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::{id_at, start, top_level};
 use crate::json::Fields;
-use crate::request::{Decoded, RemovedTurn, Seen, meaning, text_or_skip};
+use crate::request::{Decoded, RemovedTurn, Seen, Signs, meaning, text_or_skip};
 
 /// A request.
 pub(super) struct Request<'a> {
@@ -87,7 +87,7 @@ impl<'a> Request<'a> {
     pub(super) fn states(&self) -> Vec<String> {
         let references = self.items().iter().filter_map(|item| item.reference());
         let own = self.response.iter().chain(&self.conversation).map(String::as_str);
-        own.chain(references).map(str::to_owned).collect()
+        own.chain(references).take(Signs::MAX).map(str::to_owned).collect()
     }
 
     /// What can be told of each turn of the assistant.

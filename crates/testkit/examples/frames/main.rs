@@ -1,6 +1,7 @@
 //! What a frame costs on its way through the gate.
 //!
 //! `frames` prints a table; `frames CASE ROUNDS` runs one case that often, for instruction counts.
+//! `text-API` is a stream of text, `masked-API` the same with rules that mask secrets and personal data.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,14 +9,17 @@
     reason = "a benchmark that cannot go on must stop"
 )]
 
+mod streams;
+
 use std::hint::black_box;
 use std::time::Instant;
 
 use callgate_dialect::Dialect;
 use callgate_gate::{Gate, OnDeny};
-use callgate_policy::Policies;
+use callgate_policy::{Direction, Policies};
 use callgate_testkit::drive::{self, Run};
 use callgate_wire::{Framing, Splitter};
+use streams::{STREAMS, Stream};
 
 /// Frames in one push: what a busy connection delivers at once.
 const BATCH: usize = 20;
@@ -23,13 +27,64 @@ const BATCH: usize = 20;
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if let [case, rounds] = args.as_slice() {
-        let case = Case::ALL.into_iter().find(|c| c.name() == case).expect("a case");
-        return case.run(rounds.parse().unwrap());
+        let rounds = rounds.parse().unwrap();
+        return match Case::ALL.into_iter().find(|c| c.name() == case) {
+            Some(case) => case.run(rounds),
+            None => named(case, rounds),
+        };
     }
     println!("{:<24} {:>10} {:>8}", "case", "ns/frame", "GB/s");
     for case in Case::ALL {
         let best = (0..12).map(|_| case.time(4_000)).fold(f64::MAX, f64::min);
         println!("{:<24} {best:>10.0} {:>8.2}", case.name(), case.frame().len() as f64 / best);
+    }
+    println!("\n{:<24} {:>10} {:>10} {:>8}", "text", "ns/frame", "masked", "ratio");
+    for stream in &STREAMS {
+        // In turns, so that a busy machine slows both alike.
+        let (mut plain, mut masked) = (f64::MAX, f64::MAX);
+        for _ in 0..12 {
+            plain = plain.min(time(stream, None, 2_000));
+            masked = masked.min(time(stream, Some(MASK), 2_000));
+        }
+        let ratio = masked / plain;
+        println!("{:<24} {plain:>10.0} {masked:>10.0} {ratio:>8.2}", stream.name);
+    }
+}
+
+/// What an operator would write to keep secrets and personal data out of answers.
+const MASK: &str =
+    "policy: mask\ntext:\n  - { id: data, detect: [secret, personal], verdict: mask }\n";
+
+/// Runs `text-API` or `masked-API`.
+fn named(case: &str, rounds: usize) {
+    let (mask, api) = match case.split_once('-').expect("a case") {
+        ("text", api) => (None, api),
+        (_, api) => (Some(MASK), api),
+    };
+    let stream = STREAMS.iter().find(|stream| stream.name == api).expect("a case");
+    flow(stream, mask, rounds);
+}
+
+fn time(stream: &Stream, mask: Option<&str>, rounds: usize) -> f64 {
+    let start = Instant::now();
+    flow(stream, mask, rounds);
+    start.elapsed().as_nanos() as f64 / (rounds * BATCH) as f64
+}
+
+/// A stream of text, frame by frame, as a live one comes.
+fn flow(stream: &Stream, mask: Option<&str>, rounds: usize) {
+    let policies = mask.map_or_else(drive::allow_all, drive::policies);
+    let mut settings = drive::settings(OnDeny::Explain);
+    settings.text = policies.text_guard(Direction::Response);
+    let mut gate = Gate::new(stream.dialect, settings);
+    let mut run = empty();
+    gate.push(&stream.open());
+    let batch = stream.frame().repeat(BATCH);
+    for _ in 0..rounds {
+        gate.push(&batch);
+        run.out.clear();
+        drive::steps(&mut gate, &policies, &mut run);
+        black_box(&run.out);
     }
 }
 
