@@ -258,30 +258,9 @@ impl Writer {
                 _ => *gone = true,
             }
         }
-        let call_gone = match &said.function_call {
-            Some(entry) => match fates.piece(entry.span) {
-                Some((piece, Fate::Keep)) => {
-                    strip_name(data, entry.span, piece, edits);
-                    false
-                }
-                Some((_, Fate::Whole(call))) => {
-                    let rest = unknown(data, entry.span, &FUNCTION);
-                    let whole = function(call, &rest);
-                    if fates.reading.uneven {
-                        own.push(chunk(data, lane, &format!("\"function_call\":{whole}"), "null"));
-                    } else {
-                        edits.replace(entry.span, whole);
-                    }
-                    fates.reading.uneven
-                }
-                Some((_, Fate::Notice(text))) => {
-                    notice.push_str(text);
-                    true
-                }
-                _ => true,
-            },
-            None => false,
-        };
+        let call = said.function_call.as_deref();
+        let call_gone =
+            call.is_some_and(|entry| edit_legacy(context, entry, &mut notice, edits, own));
         notice.push_str(neutral.unwrap_or(""));
         let list_gone = !gone.is_empty() && gone.iter().all(|gone| *gone);
         if let (Some(list), false) = (said.tool_calls, list_gone) {
@@ -477,6 +456,37 @@ impl Gone {
         } else {
             self.rest
         }
+    }
+}
+
+/// Edits a legacy `function_call`. Answers whether it is taken out.
+fn edit_legacy(
+    context: &Context<'_>,
+    entry: &Entry<'_>,
+    notice: &mut String,
+    edits: &mut Edits,
+    own: &mut Vec<String>,
+) -> bool {
+    let Context { data, lane, fates, .. } = *context;
+    match fates.piece(entry.span) {
+        Some((piece, Fate::Keep)) => {
+            strip_name(data, entry.span, piece, edits);
+            false
+        }
+        Some((_, Fate::Whole(call))) => {
+            let whole = function(call, &unknown(data, entry.span, &FUNCTION));
+            if fates.reading.uneven {
+                own.push(chunk(data, lane, &format!("\"function_call\":{whole}"), "null"));
+            } else {
+                edits.replace(entry.span, whole);
+            }
+            fates.reading.uneven
+        }
+        Some((_, Fate::Notice(text))) => {
+            notice.push_str(text);
+            true
+        }
+        _ => true,
     }
 }
 
