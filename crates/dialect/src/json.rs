@@ -206,6 +206,10 @@ impl Edits {
         let mut out = String::with_capacity(text.len() + grown);
         let mut at = 0;
         for (span, new) in &self.list {
+            // What stands in something that was replaced is gone with it.
+            if span.start < at && span.end > span.start {
+                continue;
+            }
             out.push_str(text.get(at..span.start).unwrap_or(""));
             out.push_str(new);
             at = at.max(span.end);

@@ -456,6 +456,7 @@ impl Core {
             self.fail(Blame::Refused, BLOCKED);
             return false;
         }
+        self.style.end_stream(out);
         self.say(lane, Some(BLOCKED));
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
@@ -509,7 +510,11 @@ impl Last {
         Self {
             frame: frame.to_owned(),
             order: reading.order,
-            block: reading.block,
+            // Said once more, it begins nothing.
+            block: reading.block.map(|block| match block.does {
+                BlockStep::Open => Block { does: BlockStep::Add, ..block },
+                _ => block,
+            }),
             rename: reading.rename,
             uneven: reading.uneven,
             text,

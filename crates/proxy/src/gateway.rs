@@ -179,9 +179,12 @@ impl Gateway {
 impl Inner {
     /// Whether the answer goes through the gate.
     pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
-        matches!(treatment, Treatment::Inspect(_))
-            && self.settings.mode != Mode::Off
-            && self.decider.judges()
+        matches!(treatment, Treatment::Inspect(_)) && self.judges()
+    }
+
+    /// Whether anything is judged.
+    pub(crate) fn judges(&self) -> bool {
+        self.settings.mode != Mode::Off && self.decider.judges()
     }
 }
 

@@ -89,7 +89,7 @@ impl Reasons {
         let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
         Self {
             restore: carries_turns && inner.decider.has_removed(&exchange.binding),
-            offers: inner.inspects(treatment) && inner.decider.judges_offers(),
+            offers: carries_turns && inner.judges() && inner.decider.judges_offers(),
             texts: texts::guard(inner, exchange),
         }
     }

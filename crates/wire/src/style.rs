@@ -84,11 +84,17 @@ impl Style {
                 let name = name.unwrap_or("internalServerException");
                 message::write_own(message::Kind::Exception, name, data.as_bytes(), out);
             }
-            Framing::Array => {
+            _ => {
                 self.event(name, data, out);
-                out.push(b']');
+                self.end_stream(out);
             }
-            _ => self.event(name, data, out),
+        }
+    }
+
+    /// Ends a stream before its time: an array needs its bracket.
+    pub fn end_stream(&self, out: &mut Vec<u8>) {
+        if self.framing == Framing::Array {
+            out.push(b']');
         }
     }
 

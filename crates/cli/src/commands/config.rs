@@ -15,7 +15,7 @@ use crate::render::{self, Color, count, printable, talk};
 use crate::report::{self, Finding};
 
 /// The surfaces that something serves in this version.
-const SERVED: [Surface; 1] = [Surface::Response];
+const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
 
 pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     match args {

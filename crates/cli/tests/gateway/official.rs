@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use callgate_testkit::corpus::{self, Case};
 use callgate_testkit::drive;
-use callgate_testkit::gateway::Gateway;
+use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::sdk::{self, Treatment, every_name};
 use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 
-use crate::support::{corpus_server, gateway};
+use crate::support::{corpus_server, setup};
 
 #[test]
 fn official_clients_see_the_corpus_as_it_was_allowed() {
@@ -62,7 +62,7 @@ impl Roots {
         let start = |treatment: Treatment| {
             let policy = treatment.policy(&names)?;
             let settings = format!("on_deny: {}", treatment.on_deny());
-            Some((treatment, gateway(upstream, &policy, &settings)))
+            Some((treatment, signing(setup(upstream, &policy, &settings))))
         };
         let gateways = Treatment::COMMON.into_iter().filter_map(start).collect();
         Self { gateways, direct: upstream.url() }
@@ -96,6 +96,22 @@ impl Roots {
         }
         jobs
     }
+}
+
+/// A gateway that signs for Amazon's clients, which sign their requests to it.
+fn signing(setup: Setup) -> Gateway {
+    let file = setup.folder().join("callgate.yaml");
+    let config = std::fs::read_to_string(file).unwrap();
+    let signed =
+        config.replace("dialect: bedrock-converse }", "dialect: bedrock-converse, sign: aws }");
+    assert_ne!(config, signed);
+    let keys = [
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "key"),
+        ("AWS_REGION", "us-east-1"),
+    ];
+    let setup = setup.file("callgate.yaml", &signed);
+    keys.into_iter().fold(setup, |setup, (name, value)| setup.env(name, value)).start()
 }
 
 fn check(cases: &[Case], seen: &BTreeMap<String, sdk::Seen>) {

@@ -316,7 +316,8 @@ pub(super) struct Keys<const N: usize>(pub(super) [&'static str; N]);
 impl<const N: usize> Keys<N> {
     pub(super) fn find(&self, key: &Text<'_>, seen: &mut u32) -> Result<Option<usize>, Error> {
         let text = key.decode()?;
-        let Some(place) = self.0.iter().position(|name| name.eq_ignore_ascii_case(&text)) else {
+        let folded = text.to_uppercase().to_lowercase();
+        let Some(place) = self.0.iter().position(|name| name.to_lowercase() == folded) else {
             return Ok(None);
         };
         let bit = 1 << place;

@@ -33,8 +33,10 @@ impl Flavour {
             let kind = json.kind()?;
             json.skip()?;
             let key = key.decode()?;
-            let is = |word: &str| key.eq_ignore_ascii_case(word);
-            let flavour = if is("type") && kind == Kind::String {
+            let is = |word: &str| same_to_some(&key, word);
+            // Clients read blocks whether or not the message says what it is.
+            let blocks = is("content") && kind == Kind::Array;
+            let flavour = if blocks || (is("type") && kind == Kind::String) {
                 Self::Anthropic
             } else if is("choices") {
                 Self::Chat
@@ -70,4 +72,9 @@ impl Flavour {
             Self::Plain => Box::new(super::plain::Writer),
         }
     }
+}
+
+/// Whether some program takes the key for this word: there are those that ignore case.
+pub(super) fn same_to_some(key: &str, word: &str) -> bool {
+    key == word || key.to_uppercase().to_lowercase() == word.to_lowercase()
 }

@@ -6,6 +6,7 @@
 use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
+use super::flavour::same_to_some;
 use crate::event::{
     ArgumentsPiece, Carrier, Fate, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
@@ -110,7 +111,7 @@ fn holds_call_key(json: &mut Json<'_>, data: &str) -> Result<bool, Unreadable> {
                 holds |= holds_call_key(json, data)?;
                 let value = Span { start, end: json.position() };
                 let key = key.decode()?;
-                let is_call = CALLS.iter().any(|call| call.eq_ignore_ascii_case(&key));
+                let is_call = CALLS.iter().any(|call| same_to_some(&key, call));
                 holds |= is_call && says_something(value.of(data));
             }
         }

@@ -48,7 +48,7 @@ pub fn with_texts(body: &str, changes: Vec<(Span, String)>) -> String {
 }
 
 /// Where the conversation stands in a request: for each API its own names.
-const CONVERSATION: [&str; 13] = [
+const CONVERSATION: [&str; 16] = [
     "system",
     "messages",
     "instructions",
@@ -62,6 +62,9 @@ const CONVERSATION: [&str; 13] = [
     "preamble",
     "documents",
     "inputtext",
+    "items",
+    "inputs",
+    "prediction",
 ];
 
 /// Members that hold a request of their own: Code Assist, and counting tokens.

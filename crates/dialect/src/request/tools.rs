@@ -7,7 +7,7 @@
 mod entry;
 mod groups;
 
-use callgate_call::json::{Error, Kind, Reader, Span};
+use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 
 use crate::Dialect;
 use crate::event::Host;
@@ -101,8 +101,15 @@ impl Finder<'_> {
     fn request(&mut self, dialect: Dialect) -> Result<(), Error> {
         let root = document(self.data);
         match dialect {
-            Dialect::Anthropic | Dialect::Invoke => {
+            Dialect::Anthropic => {
                 self.flat(root, &["tools", "mcp_servers"], &["tool_choice"])?;
+                self.in_messages(root)
+            }
+            // Whichever model's words the request has.
+            Dialect::Invoke => {
+                let lists = ["tools", "functions", "mcp_servers"];
+                self.flat(root, &lists, &["tool_choice"])?;
+                self.converse(root)?;
                 self.in_messages(root)
             }
             Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => {
@@ -150,22 +157,37 @@ impl Finder<'_> {
 
     /// A list of tools. `prefix` is the namespace they stand in.
     fn list(&mut self, value: Span, parent: Item, prefix: &str) -> Result<(), Error> {
-        if Reader::at(self.data, value).kind()? != Kind::Array {
-            return Ok(());
-        }
-        let group = self.all.groups.elements(self.data, value, Some(parent));
-        for (place, span) in elements(self.data, value).into_iter().enumerate() {
-            let item = Item { group, place };
+        for (item, span) in self.items(value, parent)? {
             let entry = entry::read(self.data, span)?;
-            if let Some((tools, namespace)) = entry.inner {
-                self.list(tools, item, &format!("{prefix}{namespace}."))?;
-                continue;
-            }
+            let named = !entry.names.is_empty();
             for name in entry.names {
                 self.add(format!("{prefix}{name}"), entry.host, span, item);
             }
+            match entry.inner {
+                Some((tools, namespace)) => {
+                    self.list(tools, item, &format!("{prefix}{namespace}."))?;
+                }
+                // No rule could speak of it.
+                None if !named => return Err(Error::new(Problem::Unexpected, span.start)),
+                None => {}
+            }
         }
         Ok(())
+    }
+
+    /// The elements of a list. Some APIs take one thing for a list of it; anything else is none that
+    /// can be read.
+    fn items(&mut self, value: Span, parent: Item) -> Result<Vec<(Item, Span)>, Error> {
+        match Reader::at(self.data, value).kind()? {
+            Kind::Null => Ok(Vec::new()),
+            Kind::Object => Ok(vec![(parent, value)]),
+            Kind::Array => {
+                let group = self.all.groups.elements(self.data, value, Some(parent));
+                let spans = elements(self.data, value).into_iter().enumerate();
+                Ok(spans.map(|(place, span)| (Item { group, place }, span)).collect())
+            }
+            _ => Err(Error::new(Problem::Unexpected, value.start)),
+        }
     }
 
     /// What `tool_choice` names: one tool, or the list it allows.
@@ -192,40 +214,42 @@ impl Finder<'_> {
 
     /// Tools that are added in the middle of an Anthropic conversation.
     fn in_messages(&mut self, root: Span) -> Result<(), Error> {
-        let Some(messages) = member(self.data, root, "messages") else { return Ok(()) };
-        for message in elements(self.data, messages) {
-            let Some(content) = member(self.data, message, "content") else { continue };
-            self.additions(content, "tool_addition")?;
+        let top = self.all.groups.members(self.data, root, None);
+        let Some((item, messages)) = self.one(top, &["messages"])? else { return Ok(()) };
+        for (_, message) in self.items(messages, item)? {
+            let inside = self.all.groups.members(self.data, message, None);
+            if let Some((item, content)) = self.one(inside, &["content"])? {
+                self.additions(content, item, "tool_addition")?;
+            }
         }
         Ok(())
     }
 
     /// Tools that are added in the middle of a Responses conversation.
     fn in_input(&mut self, root: Span) -> Result<(), Error> {
-        match member(self.data, root, "input") {
-            Some(input) => self.additions(input, "additional_tools"),
-            None => Ok(()),
+        let top = self.all.groups.members(self.data, root, None);
+        for key in ["input", "items"] {
+            if let Some((item, list)) = self.one(top, &[key])? {
+                self.additions(list, item, "additional_tools")?;
+            }
         }
+        Ok(())
     }
 
     /// Items of this type in a list bring tools: in `tools`, or one in `tool`.
-    fn additions(&mut self, list: Span, kind: &str) -> Result<(), Error> {
-        let spans = elements(self.data, list);
-        let is_addition =
-            |span: &Span| entry::word(self.data, *span, "type").is_some_and(|word| word == kind);
-        if !spans.iter().any(is_addition) {
+    fn additions(&mut self, list: Span, holder: Item, kind: &str) -> Result<(), Error> {
+        // A text, most often.
+        if !matches!(Reader::at(self.data, list).kind()?, Kind::Array | Kind::Object) {
             return Ok(());
         }
-        let group = self.all.groups.elements(self.data, list, None);
-        for (place, span) in spans.iter().enumerate().filter(|(_, span)| is_addition(span)) {
-            let item = Item { group, place };
-            if let Some(tools) = member(self.data, *span, "tools") {
-                self.list(tools, item, "")?;
+        for (item, span) in self.items(list, holder)? {
+            if entry::word(self.data, span, "type").is_none_or(|word| word != kind) {
+                continue;
             }
-            if let Some(tool) = member(self.data, *span, "tool") {
-                let entry = entry::read(self.data, tool)?;
-                for name in entry.names {
-                    self.add(name, entry.host, tool, item);
+            let inside = self.all.groups.members(self.data, span, Some(item));
+            for key in ["tools", "tool"] {
+                if let Some((_, tools)) = self.one(inside, &[key])? {
+                    self.list(tools, item, "")?;
                 }
             }
         }
@@ -234,6 +258,9 @@ impl Finder<'_> {
 
     fn converse(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
+        if let Some((_, more)) = self.one(top, &["additionalModelRequestFields"])? {
+            self.flat(more, &["tools", "functions", "mcp_servers"], &["tool_choice"])?;
+        }
         let Some((item, config)) = self.one(top, &["toolConfig"])? else { return Ok(()) };
         let inside = self.all.groups.members(self.data, config, Some(item));
         if let Some((item, tools)) = self.one(inside, &["tools"])? {
@@ -250,15 +277,23 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Code Assist wraps the request, and keys come in two spellings.
+    /// Code Assist wraps the request.
     fn gemini(&mut self, root: Span) -> Result<(), Error> {
-        let inner = member(self.data, root, "request");
-        let object = inner.filter(|span| span.of(self.data).starts_with('{')).unwrap_or(root);
+        let top = self.all.groups.members(self.data, root, None);
+        for key in ["request", "generateContentRequest"] {
+            if let Some((_, inner)) = self.one(top, &[key])? {
+                self.gemini_request(inner)?;
+            }
+        }
+        self.gemini_request(root)
+    }
+
+    /// Keys come in two spellings.
+    fn gemini_request(&mut self, object: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, object, None);
         if let Some((item, tools)) = self.one(top, &["tools"])? {
-            let group = self.all.groups.elements(self.data, tools, Some(item));
-            for (place, tool) in elements(self.data, tools).into_iter().enumerate() {
-                self.gemini_tool(tool, Item { group, place })?;
+            for (item, tool) in self.items(tools, item)? {
+                self.gemini_tool(tool, item)?;
             }
         }
         let Some((item, config)) = self.one(top, &["toolConfig", "tool_config"])? else {
@@ -286,7 +321,11 @@ impl Finder<'_> {
 
     /// One object holds functions under one key, and a tool of the provider under each other.
     fn gemini_tool(&mut self, tool: Span, parent: Item) -> Result<(), Error> {
+        if Reader::at(self.data, tool).kind()? != Kind::Object {
+            return Err(Error::new(Problem::Unexpected, tool.start));
+        }
         let group = self.all.groups.members(self.data, tool, Some(parent));
+        self.one(group, &["functionDeclarations", "function_declarations"])?;
         for (place, key, value) in self.all.groups.keys(self.data, group) {
             let item = Item { group, place };
             match key.as_str() {

@@ -1,6 +1,6 @@
 //! Events of a stream, and whole responses, as far as the gate acts on them.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
 use crate::json::{Fields, Stray, index, members, skip_looking_for_calls, text_or_null};
@@ -76,7 +76,14 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
                 event.has_delta = true;
                 event.delta = text(&mut json, &mut event.strays)?;
             }
-            Some(5..=8) => event.whole = text(&mut json, &mut event.strays)?.or(event.whole),
+            Some(5..=8) => {
+                let whole = text(&mut json, &mut event.strays)?;
+                if whole.is_some() && event.whole.is_some() {
+                    // Which of them a client reads depends on the client.
+                    return Err(Error::new(Problem::DuplicateKey, key.span().start));
+                }
+                event.whole = whole.or(event.whole);
+            }
             Some(9) => event.command_index = index(&mut json, data)?.1,
             Some(10) => event.item = Some(Box::new(read_item(&mut json)?)),
             Some(11) if json.kind()? == Kind::Object => {

@@ -165,9 +165,10 @@ impl Item<'_> {
     }
 
     fn runs_in_container(&self, data: &str) -> bool {
-        let kind = self.environment.and_then(|span| member(data, span, "type"));
-        let kind = kind.and_then(|kind| Json::at(data, kind).string().ok());
-        kind.and_then(|kind| kind.decode().ok()).is_some_and(|kind| kind.starts_with("container"))
+        // Of two equal keys clients take the last: a strict reading has none.
+        let environment = self.environment.and_then(|span| Value::parse(span.of(data)).ok());
+        let kind = environment.as_ref().and_then(|it| it.get("type")).and_then(Value::as_str);
+        kind.is_some_and(|kind| kind.starts_with("container"))
     }
 
     /// Its name, without a namespace.

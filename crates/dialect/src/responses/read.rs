@@ -318,6 +318,9 @@ impl Reader {
             return Ok(reading);
         }
         let command = frame.command_index.unwrap_or(0);
+        if frame.delta.is_some() && frame.whole.is_some() {
+            return Err(Unreadable::Ambiguous("one event says two contents"));
+        }
         let text = frame.delta.or(frame.whole).map(|text| text.decode()).transpose()?;
         let agrees = match &text {
             Some(text) if is_whole => known.all_pieces_say(command, text),

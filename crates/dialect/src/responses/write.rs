@@ -49,10 +49,7 @@ impl Write for Writer {
         if reading.odd || stray_is_denied(reading, fates) {
             return;
         }
-        let mut edits = Edits::default();
-        if !reading.masks.is_empty() {
-            texts::words(data).into_iter().for_each(|words| edits.replace(words, "[]"));
-        }
+        let edits = Edits::default();
         match reading.block.is_some() {
             true => self.write_block(frame, data, reading, fates, edits, out),
             false => self.write_whole(frame, data, reading, fates, edits, out),

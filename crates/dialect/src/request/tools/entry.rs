@@ -1,7 +1,8 @@
 //! One entry of a list of tools, in whatever words an API has for it.
 
-use callgate_call::json::{Error, Kind, Reader, Span, Value};
+use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
 
+use super::groups::folded;
 use crate::event::Host;
 use crate::json::{elements, member, members};
 
@@ -15,8 +16,26 @@ pub(super) struct Entry {
     pub(super) inner: Option<(Span, String)>,
 }
 
-/// Where a tool's name may stand, in the order of trust: inside first.
+/// Objects in which a tool's name may stand.
 const INSIDE: [&str; 4] = ["function", "custom", "toolSpec", "systemTool"];
+
+/// Every key that is looked for. In another case it may mean the same to some.
+const KEYS: [&str; 14] = [
+    "type",
+    "name",
+    "id",
+    "function",
+    "custom",
+    "toolSpec",
+    "systemTool",
+    "tools",
+    "server_label",
+    "mcp_server_name",
+    "server_name",
+    "allowed_tools",
+    "tool_configuration",
+    "configs",
+];
 
 /// Types whose calls the client runs although it brought no definition.
 const CLIENT: [&str; 12] = [
@@ -34,7 +53,7 @@ const CLIENT: [&str; 12] = [
     "browser_toolset_",
 ];
 
-/// Reads an entry.
+/// Reads an entry. One that can be read in two ways, or has no name at all, is an error.
 pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     let mut reader = Reader::at(data, span);
     match reader.kind()? {
@@ -45,40 +64,64 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
         }
         // Providers differ in which of two equal keys they take.
         Kind::Object => drop(Value::parse(span.of(data))?),
-        _ => return Ok(Entry { names: Vec::new(), host: Host::Client, inner: None }),
+        _ => return Err(Error::new(Problem::Unexpected, span.start)),
     }
+    check_keys(data, span)?;
     let kind = word(data, span, "type").unwrap_or_default();
-    let name = name(data, span);
+    let mut names = names(data, span)?;
     if let (Some(tools), true) = (member(data, span, "tools"), kind == "namespace") {
-        let inner = Some((tools, name.unwrap_or_default()));
-        return Ok(Entry { names: Vec::new(), host: Host::Client, inner });
+        let inner = Some((tools, word(data, span, "name").unwrap_or_default()));
+        names.retain(|name| Some(name) != word(data, span, "name").as_ref());
+        return Ok(Entry { names, host: Host::Client, inner });
     }
     if let Some(server) = server(data, span, &kind) {
-        return Ok(Entry {
-            names: of_server(data, span, &server),
-            host: Host::Provider,
-            inner: None,
-        });
+        names.retain(|name| *name != server);
+        names.extend(of_server(data, span, &server));
+        return Ok(Entry { names, host: Host::Provider, inner: None });
     }
-    let in_the_clients_hands = kind.is_empty()
-        || CLIENT.iter().any(|known| match known.strip_suffix('_') {
-            Some(_) => kind.starts_with(known),
-            None => kind == *known,
-        });
+    let plain = matches!(kind.as_str(), "" | "function" | "custom");
+    if !plain {
+        names.push(kind.clone());
+    }
+    if names.is_empty() {
+        names.extend(word(data, span, "id"));
+        return Ok(Entry { names, host: Host::Provider, inner: None });
+    }
+    let known = CLIENT.iter().any(|known| match known.strip_suffix('_') {
+        Some(_) => kind.starts_with(known),
+        None => kind == *known,
+    });
     let of_system = member(data, span, "systemTool").is_some();
-    let host = if in_the_clients_hands && !of_system { Host::Client } else { Host::Provider };
-    let name = name.or_else(|| Some(kind).filter(|kind| !kind.is_empty()));
-    match (name, word(data, span, "id")) {
-        (None, Some(plugin)) => {
-            Ok(Entry { names: vec![plugin], host: Host::Provider, inner: None })
-        }
-        (name, _) => Ok(Entry { names: name.into_iter().collect(), host, inner: None }),
-    }
+    let host = if (plain || known) && !of_system { Host::Client } else { Host::Provider };
+    Ok(Entry { names, host, inner: None })
 }
 
-fn name(data: &str, span: Span) -> Option<String> {
+/// No key of an entry, or of an object in it that may name it, is another spelling of one that is
+/// looked for.
+fn check_keys(data: &str, span: Span) -> Result<(), Error> {
     let inside = INSIDE.iter().filter_map(|key| member(data, span, key));
-    inside.chain([span]).find_map(|object| word(data, object, "name"))
+    for object in inside.chain([span]) {
+        if Reader::at(data, object).kind()? != Kind::Object {
+            return Err(Error::new(Problem::Unexpected, object.start));
+        }
+        for member in members(data, object) {
+            let key = member.key.decode()?;
+            let is_variant = |known: &&str| **known != *key && folded(known) == folded(&key);
+            if KEYS.iter().any(is_variant) {
+                return Err(Error::new(Problem::DuplicateKey, member.span.start));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every name it goes by: readers differ in where they look.
+fn names(data: &str, span: Span) -> Result<Vec<String>, Error> {
+    let inside = INSIDE.iter().filter_map(|key| member(data, span, key));
+    let mut names: Vec<String> =
+        inside.chain([span]).filter_map(|object| word(data, object, "name")).collect();
+    names.dedup();
+    Ok(names)
 }
 
 /// The name of an MCP server that the provider is told to use.
@@ -95,7 +138,8 @@ fn server(data: &str, span: Span, kind: &str) -> Option<String> {
 
 /// The tools of a server that may be used: those that are listed, else all of them.
 fn of_server(data: &str, span: Span, server: &str) -> Vec<String> {
-    let allowed = member(data, span, "allowed_tools");
+    let configured = member(data, span, "tool_configuration").unwrap_or(span);
+    let allowed = member(data, configured, "allowed_tools");
     let list = allowed.map(|allowed| member(data, allowed, "tool_names").unwrap_or(allowed));
     let mut names: Vec<String> = list
         .map(|list| elements(data, list))

@@ -27,6 +27,11 @@ pub(super) struct Item {
     pub(super) place: usize,
 }
 
+/// A key as programs read it that ignore case.
+pub(super) fn folded(key: &str) -> String {
+    key.to_uppercase().to_lowercase()
+}
+
 impl Groups {
     /// The members of an object.
     pub(super) fn members(&mut self, data: &str, object: Span, parent: Option<Item>) -> usize {
@@ -65,7 +70,8 @@ impl Groups {
             .collect()
     }
 
-    /// The one member of these names. Twice is an error: providers differ in which they take.
+    /// The one member of these names. Twice is an error, for providers differ in which they take; so is
+    /// a name in another case, which some take and some do not.
     pub(super) fn one(
         &self,
         data: &str,
@@ -74,10 +80,11 @@ impl Groups {
     ) -> Result<Option<(Item, Span)>, Error> {
         let mut found = None;
         for (place, key, value) in self.keys(data, group) {
-            if !names.contains(&key.as_str()) {
+            let is_named = names.contains(&key.as_str());
+            if !is_named && !names.iter().any(|name| folded(name) == folded(&key)) {
                 continue;
             }
-            if found.is_some() {
+            if !is_named || found.is_some() {
                 return Err(Error::new(Problem::DuplicateKey, value.start));
             }
             found = Some((Item { group, place }, value));

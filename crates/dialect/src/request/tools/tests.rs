@@ -33,7 +33,9 @@ fn finds_tools_in_the_words_of_each_api() {
             vec![
                 ("a", CLIENT),
                 ("bash", CLIENT),
+                ("bash_20250124", CLIENT),
                 ("web_search", PROVIDER),
+                ("web_search_20250305", PROVIDER),
                 ("mcp__s__*", PROVIDER),
                 ("mcp__s__*", PROVIDER),
                 ("late", CLIENT),
@@ -106,12 +108,54 @@ fn finds_tools_in_the_words_of_each_api() {
     }
 }
 
+/// Programs differ in where they look for a name, and some take one thing for a list of it.
+#[test]
+fn every_place_of_a_name_counts() {
+    for (dialect, request) in [
+        (
+            Dialect::Responses,
+            r#"{"tools":[{"type":"function","name":"x","function":{"name":"fine"}}]}"#,
+        ),
+        (Dialect::Anthropic, r#"{"tools":[{"name":"x","function":{"name":"fine"}}]}"#),
+        (Dialect::OpenAiChat, r#"{"tools":[{"type":"x","name":"fine"}]}"#),
+        (Dialect::OpenAiChat, r#"{"tools":{"type":"function","function":{"name":"x"}}}"#),
+        (
+            Dialect::Responses,
+            r#"{"tools":[{"type":"namespace","name":"n","tools":[],"function":{"name":"x"}}]}"#,
+        ),
+        (
+            Dialect::Responses,
+            r#"{"tools":[{"type":"mcp","server_label":"m","function":{"name":"x"}}]}"#,
+        ),
+        (
+            Dialect::Responses,
+            r#"{"items":[{"type":"additional_tools","tools":[{"type":"function","name":"x"}]}]}"#,
+        ),
+        (Dialect::Gemini, r#"{"tools":{"functionDeclarations":[{"name":"x"}]}}"#),
+        (Dialect::Gemini, r#"{"tools":[{"functionDeclarations":{"name":"x"}}]}"#),
+        (Dialect::Gemini, r#"{"request":{},"tools":[{"functionDeclarations":[{"name":"x"}]}]}"#),
+        (Dialect::Invoke, r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"x"}}]}}"#),
+        (Dialect::Invoke, r#"{"functions":[{"name":"x"}]}"#),
+        (Dialect::Converse, r#"{"additionalModelRequestFields":{"tools":[{"name":"x"}]}}"#),
+    ] {
+        let found = names(dialect, request);
+        assert!(found.iter().any(|(name, _)| name == "x"), "{request}: {found:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_told_is_an_error() {
     for request in [
         r#"{"tools":[],"tools":[{"name":"a"}]}"#,
         r#"{"tools":[],"t\u006fols":[]}"#,
         r#"{"tools":[{"name":"a","name":"b"}]}"#,
+        r#"{"Tools":[{"name":"a"}]}"#,
+        r#"{"tool\u017f":[{"name":"a"}]}"#,
+        r#"{"tools":[{"Name":"a"}]}"#,
+        r#"{"tools":[[{"name":"a"}]]}"#,
+        r#"{"tools":[{"description":"no name"}]}"#,
+        r#"{"tools":"a"}"#,
+        r#"{"messages":[],"messages":[]}"#,
         "{",
         "",
     ] {

@@ -56,8 +56,9 @@ const STORED: &[Row] = &[
     any("/files/*:download", Treatment::Refuse(BATCH_RESULTS)),
     any("/files", Treatment::Pass),
     any("/files/*", Treatment::Pass),
-    any("/cachedContents", Treatment::Pass),
-    any("/cachedContents/*", Treatment::Pass),
+    // What is cached here is said to the model later.
+    any("/cachedContents", COUNTED),
+    any("/cachedContents/*", COUNTED),
     looked_up("/models"),
     looked_up("/models/*"),
     looked_up("/tunedModels"),
@@ -78,7 +79,7 @@ const PUBLISHED: &[Row] = &[
     posted("/google/models/*:generateContent", GEMINI),
     posted("/google/models/*:streamGenerateContent", GEMINI),
     posted("/google/models/*:countTokens", COUNTED),
-    posted("/google/models/*:computeTokens", Treatment::Pass),
+    posted("/google/models/*:computeTokens", COUNTED),
     posted("/google/models/*:embedContent", Treatment::Pass),
     posted("/anthropic/models/count-tokens:rawPredict", COUNTED_MESSAGES),
     posted("/anthropic/models/*:rawPredict", MESSAGES),
@@ -100,8 +101,9 @@ const ENDPOINTS: &[Row] = &[
     posted("/endpoints/*:streamGenerateContent", GEMINI),
     posted("/endpoints/*:countTokens", COUNTED),
     posted("/endpoints/*/chat/completions", CHAT),
-    any("/cachedContents", Treatment::Pass),
-    any("/cachedContents/*", Treatment::Pass),
+    // What is cached here is said to the model later.
+    any("/cachedContents", COUNTED),
+    any("/cachedContents/*", COUNTED),
 ];
 
 /// What the Gemini CLI asks when it is logged in.

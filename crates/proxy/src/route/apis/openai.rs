@@ -2,7 +2,7 @@
 
 use callgate_dialect::Dialect;
 
-use super::{ANOTHER_API, anthropic};
+use super::{ANOTHER_API, BATCH_RESULTS, anthropic};
 use crate::route::table::{Part, Row, Treatment, any, kept, looked_up, posted};
 
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
@@ -91,8 +91,8 @@ pub(super) const OTHERS: &[Row] = &[
     any("/files/*", Treatment::Pass),
     any("/uploads", Treatment::Pass),
     any("/uploads/**", Treatment::Pass),
-    any("/batches", Treatment::Pass),
-    any("/batches/**", Treatment::Pass),
+    // Requests that nobody reads would run in them.
+    any("/batches/**", Treatment::Refuse(BATCH_RESULTS)),
     any("/audio/**", Treatment::Pass),
     any("/images/**", Treatment::Pass),
     posted("/moderations", Treatment::Pass),
