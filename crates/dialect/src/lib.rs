@@ -52,7 +52,7 @@ pub use tally::Tally;
 use template::Template;
 
 /// The dialects callgate speaks. To add one: a folder beside these with its `SPEAKER`, and a line
-/// in [`Dialect::speaker`].
+/// in `Dialect::speaker`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Anthropic Messages.
