@@ -44,8 +44,9 @@ impl Stream {
     }
 }
 
-/// Every API, its frames shaped and sized like the recorded ones.
-pub(crate) const STREAMS: [Stream; 9] = [
+/// The APIs, their frames shaped and sized like the recorded ones. InvokeModel is another one in an
+/// envelope.
+pub(crate) const STREAMS: [Stream; 8] = [
     Stream {
         name: "messages",
         dialect: Dialect::Anthropic,
@@ -153,21 +154,6 @@ pub(crate) const STREAMS: [Stream; 9] = [
         event: (
             "contentBlockDelta",
             r#"{"contentBlockIndex":0,"delta":{"text":"TEXT"},"p":"abcdefghijkl"}"#,
-        ),
-    },
-    Stream {
-        name: "invoke",
-        dialect: Dialect::Invoke,
-        open: &[
-            ("chunk", r#"{"type":"message_start","message":{"content":[]}}"#),
-            (
-                "chunk",
-                r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
-            ),
-        ],
-        event: (
-            "chunk",
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"TEXT"}}"#,
         ),
     },
 ];
