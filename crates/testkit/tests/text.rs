@@ -453,9 +453,37 @@ fn calls_stay_what_they_are_beside_masked_text() {
         let calls = |run: &Run| clients::readings(case.dialect, &run.out);
         assert_eq!(calls(&run), calls(&plain), "{}", case.name);
         assert_eq!(run.ending, plain.ending, "{}", case.name);
+        assert!(broken(&run) <= broken(&plain), "{}: {}", case.name, run.text());
         changed += usize::from(run.out != plain.out);
     }
     assert!(changed > 50, "only {changed} had text");
+}
+
+/// How many events hold no JSON.
+fn broken(run: &Run) -> usize {
+    let data = |line: &str| line.strip_prefix("data: {").map(|rest| format!("{{{rest}"));
+    let is_broken = |data: &String| serde_json::from_str::<Value>(data).is_err();
+    run.text().lines().filter_map(data).filter(is_broken).count()
+}
+
+/// An array that a guardrail cuts is an array.
+#[test]
+fn a_cut_array_is_still_one() {
+    let blocked = policies("{ id: any, matches: '[a-z]', verdict: block, reason: No. }", "");
+    let mut cut = 0;
+    for name in
+        ["gemini/array-tool-gemini3", "gemini/array-tool-nested-args", "gemini/evasion-array"]
+    {
+        let all = corpus::all();
+        let Some(case) = all.iter().find(|case| case.name == name) else { continue };
+        let run = run(case.dialect, &blocked, vec![&case.body]);
+        if run.ending == Ending::Blocked {
+            cut += 1;
+            let left: Value = serde_json::from_str(&run.text()).expect("an array");
+            assert!(left.is_array(), "{left}");
+        }
+    }
+    assert!(cut > 0, "nothing was cut");
 }
 
 /// The same with rules that find nothing in it: what is held back on the way is not lost.

@@ -175,27 +175,6 @@ fn a_response_that_is_stopped_ends_as_filtered() {
     );
 }
 
-#[test]
-fn a_masked_text_takes_its_words_along() {
-    let data = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0,
-        "item_id": "msg_1", "delta": "secret", "logprobs": [{"token": "secret"}]})
-    .to_string();
-    let frame = format!("data: {data}\n\n");
-    let mut splitter = Splitter::new(Framing::Sse, 1 << 20);
-    splitter.push(frame.as_bytes());
-    let frame = splitter.next_frame().unwrap().unwrap();
-    let mut reader = read::Reader::new(9);
-    reader.read(None, r#"{"type":"response.created","response":{}}"#).unwrap();
-    let mut reading = reader.read(None, &data).unwrap();
-    let text = reading.text.unwrap();
-    assert_eq!(text.of(&data), "secret");
-    reading.masks.push((text, "[...]".into()));
-    let mut out = Vec::new();
-    write::Writer::default().write(&frame, &data, &reading, &[], &mut out);
-    let out = String::from_utf8(out).unwrap();
-    assert!(!out.contains("secret") && out.contains("[...]"), "{out}");
-}
-
 fn texts(data: &Value) -> Vec<String> {
     let data = data.to_string();
     let spans = read::Reader::new(9).texts(&data);

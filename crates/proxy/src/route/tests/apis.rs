@@ -200,7 +200,7 @@ fn what_carries_no_calls_passes() {
         ("GET", "/v1beta/models/gemini-3", "gemini"),
         ("POST", "/v1beta/models/e:embedContent", "gemini"),
         ("POST", "/upload/v1beta/files", "gemini"),
-        ("POST", "/v1beta/cachedContents", "gemini"),
+        ("GET", "/v1beta/files", "gemini"),
         ("GET", "/api/tags", "ollama"),
         ("POST", "/api/show", "ollama"),
         ("POST", "/v2/embed", "cohere"),
