@@ -1,6 +1,6 @@
 //! Events of an interaction, and whole ones, to what the gate understands.
 
-use callgate_call::json::{Kind, Reader as Json, Span, Text};
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
@@ -71,6 +71,9 @@ impl Read for Reader {
         }
         let found = event(data)?;
         let kind = decode(found.kind)?;
+        if has_strangers(kind.as_deref().unwrap_or_default(), &found, data)? {
+            return Err(Unreadable::Ambiguous("an event with what belongs to another"));
+        }
         let mut reading = match kind.as_deref() {
             Some("step.delta") => self.step_delta(&found, data)?,
             Some("step.start") => self.step_start(&found, data)?,
@@ -89,6 +92,8 @@ impl Read for Reader {
             _ if found.step.is_some() || found.delta.arguments.is_some() => {
                 return Err(Unreadable::Foreign);
             }
+            // A call without arguments is one too.
+            _ if names_a_call(&mut Json::new(data))? => return Err(Unreadable::Foreign),
             _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
         self.has_spoken = true;
@@ -202,6 +207,9 @@ impl Reader {
             }
             // Some client may add them to a call.
             None if delta.arguments.is_some() => return Err(Unreadable::Orphan),
+            None if delta.kind.is_some_and(|kind| kind.raw().ends_with("_call")) => {
+                return Err(Unreadable::Orphan);
+            }
             None => {
                 let is_text = delta.kind.is_some_and(|kind| kind.is("text"));
                 let text = delta.text.filter(|text| is_text && !text.is_empty());
@@ -389,6 +397,50 @@ fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
         }
         _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
     }
+}
+
+/// Whether an event of a known kind holds a call in a place that only other kinds have. Nobody would
+/// judge it there.
+fn has_strangers(kind: &str, found: &Event<'_>, data: &str) -> Result<bool, Error> {
+    let (step, interaction) = (found.step.is_some(), found.interaction.is_some());
+    Ok(match kind {
+        "step.start" => interaction || found.delta.arguments.is_some(),
+        "step.delta" | "step.stop" | "error" => {
+            step || interaction || names_a_call(&mut Json::new(data))?
+        }
+        kind if kind.starts_with("interaction.") => step || found.delta.arguments.is_some(),
+        _ => false,
+    })
+}
+
+/// Whether a value holds an object that calls itself a call and has a name.
+fn names_a_call(json: &mut Json<'_>) -> Result<bool, Error> {
+    let mut found = false;
+    match json.kind()? {
+        Kind::Object => {
+            let (mut is_call, mut is_named) = (false, false);
+            let mut object = json.object()?;
+            while let Some(key) = object.next(json)? {
+                if json.kind()? == Kind::String {
+                    let value = json.string()?;
+                    let says = value.decode().unwrap_or_default();
+                    is_call |= key.is("type") && says.ends_with("_call");
+                    is_named |= key.is("name");
+                } else {
+                    found |= names_a_call(json)?;
+                }
+            }
+            found |= is_call && is_named;
+        }
+        Kind::Array => {
+            let mut array = json.array()?;
+            while array.next(json)? {
+                found |= names_a_call(json)?;
+            }
+        }
+        _ => drop(json.skip()?),
+    }
+    Ok(found)
 }
 
 fn is_known(name: &[u8]) -> bool {
