@@ -146,3 +146,30 @@ fn rules_of_other_surfaces_leave_requests_alone() {
     assert_eq!(Ask::post(CHAT, body.to_owned()).send(gateway.address()).status, 200);
     assert_eq!(text(&upstream.requests()[0]), body);
 }
+
+/// What a program of the provider's might read although it stands elsewhere, or is spelled otherwise.
+#[test]
+fn offers_in_other_places_and_spellings_are_stopped_too() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, RULES, "");
+    for (path, body) in [
+        (
+            "/api/chat",
+            r#"{"messages":[],"Tools":[{"type":"function","function":{"name":"Bash"}}]}"#,
+        ),
+        (
+            "/v1beta/models/m:generateContent",
+            r#"{"tools":{"functionDeclarations":{"name":"Bash"}}}"#,
+        ),
+        ("/v1beta/cachedContents", r#"{"tools":[{"functionDeclarations":[{"name":"Bash"}]}]}"#),
+        ("/model/amazon.nova/invoke", r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"Bash"}}]}}"#),
+        (
+            "/v1/conversations/c/items",
+            r#"{"items":[{"type":"additional_tools","tools":[{"type":"function","name":"Bash"}]}]}"#,
+        ),
+    ] {
+        let ask = Ask::post(path, body).header("authorization", "Bearer none");
+        assert_eq!(ask.send(gateway.address()).status, 400, "{path}");
+    }
+    assert!(upstream.requests().is_empty(), "the provider was asked");
+}
