@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::Span;
+use callgate_call::json::{Span, Text};
 
 use crate::json::Edits;
 use crate::leave::finish_body;
@@ -50,11 +50,20 @@ pub struct Reading {
     pub masks: Vec<(Span, String)>,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
+    /// The calls that stand where the API has them: where the name of each stands, or the call if
+    /// it has none. What else looks like a call is one in a wrong place.
+    pub taken: Vec<Span>,
     /// What the frame tells of the response as a whole. Boxed, for text frames tell nothing.
     pub tally: Option<Box<Tally>>,
 }
 
 impl Reading {
+    /// Notes a call that stands where the API has them.
+    pub(crate) fn takes(&mut self, call: Span, name: Option<Text<'_>>) {
+        let name = name.filter(|name| !name.is_empty()).map(|name| name.span());
+        self.taken.push(name.unwrap_or(call));
+    }
+
     /// The text at `span` as it leaves, raw between its quotes.
     pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
         let mask = self.masks.iter().find(|(at, _)| *at == span);

@@ -35,6 +35,7 @@ mod openai_chat;
 pub mod request;
 mod responses;
 mod speaker;
+mod stray;
 mod tally;
 mod template;
 
@@ -48,6 +49,7 @@ pub use event::{
     Piece, Reading, Slot, Unreadable, What,
 };
 use speaker::{Read, Speaker, Write};
+use stray::Form;
 pub use tally::Tally;
 use template::Template;
 
@@ -246,14 +248,17 @@ impl Reader {
 
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         self.template.forget();
-        let reading = self.dialect.read(event, data)?;
+        let mut reading = self.dialect.read(event, data)?;
+        stray::judge(self.dialect.as_mut(), data, Form::Frame, &mut reading)?;
         self.template.remember(event, data, &reading);
         Ok(reading)
     }
 
     /// Reads a whole body.
     pub fn read_body(&mut self, data: &str) -> Result<Reading, Unreadable> {
-        self.dialect.read_body(data)
+        let mut reading = self.dialect.read_body(data)?;
+        stray::judge(self.dialect.as_mut(), data, Form::Body, &mut reading)?;
+        Ok(reading)
     }
 
     /// The texts a user sees that stand whole in a frame or a body, raw between their quotes.

@@ -7,6 +7,7 @@ use callgate_wire::{Forms, Frame};
 
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{RemovedTurn, Restored, Seen};
+use crate::stray::{Form, Quiet};
 use crate::{Blame, OwnEvent};
 
 /// One dialect.
@@ -51,6 +52,17 @@ pub(crate) trait Read: Debug + Send {
 
     /// Whether anything was read that is of this dialect.
     fn has_spoken(&self) -> bool;
+
+    /// The places of a frame or a body that are not looked through for calls the reader did not
+    /// take. `None` where it looks for them itself.
+    fn quiet(&self, _form: Form) -> Option<Quiet> {
+        None
+    }
+
+    /// The slot of a call in a place that is not for calls.
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        Err(Unreadable::TooManyCalls)
+    }
 
     /// See [`Reader::texts`](crate::Reader::texts).
     fn texts(&self, _data: &str) -> Vec<Span> {

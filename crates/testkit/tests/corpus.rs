@@ -100,6 +100,7 @@ fn one_reading(case: &Case, run: &Run) {
     let mut readings = clients::readings(case.dialect, &run.out);
     // This one takes single pieces for calls even in an honest stream.
     readings.remove("each piece");
+    readings.remove(clients::ANYWHERE);
     let mut readings = readings.into_iter();
     let (first, calls) = readings.next().unwrap();
     for (client, other) in readings {

@@ -1,6 +1,6 @@
 //! Events of a Cohere stream, and whole bodies, to what the gate understands.
 
-use callgate_call::json::{Kind, Reader as Json, Span, Text};
+use callgate_call::json::{Kind, Span, Text};
 
 use super::view::{Document, Entry, Message, Turn, view};
 use super::{EVENTS, LANE, PLAN};
@@ -8,9 +8,13 @@ use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Finish, Lane, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
 };
-use crate::json::{Stray, decode, document, inside, is_done};
+use crate::json::{decode, document, inside, is_done};
 use crate::speaker::Read;
+use crate::stray::{self, Form, Quiet};
 use crate::tally::{Tally, counts};
+
+/// The sources of a citation are what the client's own tools have answered.
+const QUIET: Quiet = &[("citations", &["sources"])];
 
 /// Reads the events of one response.
 #[derive(Debug)]
@@ -82,7 +86,7 @@ impl Read for Reader {
             Some("tool-call-end") => self.call_end(&frame)?,
             Some("message-end") => message_end(&frame.delta, data),
             Some(_) => in_order(),
-            None => self.unknown(kind, &frame)?,
+            None => self.unknown(kind, &frame, data)?,
         };
         self.has_spoken = true;
         if reading.text.is_none() {
@@ -118,16 +122,19 @@ impl Read for Reader {
             _ => return Err(Unreadable::Foreign),
         }
         self.has_spoken = true;
-        for stray in &body.strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
-        }
         let beside = body.delta.message.iter().flat_map(|message| &message.entries);
         for entry in beside {
-            let part = self.stray_entry(entry, data)?;
-            reading.parts.push(part);
+            self.stray_entry(entry, data, &mut reading)?;
         }
         Ok(reading)
+    }
+
+    fn quiet(&self, _: Form) -> Option<Quiet> {
+        Some(QUIET)
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        Ok(self.take_slot())
     }
 
     /// The texts of a body, and what citations quote.
@@ -163,6 +170,7 @@ impl Reader {
         for entry in &message.entries {
             let mut piece = begin(self.take_slot(), entry, data)?;
             piece.ends = true;
+            reading.takes(entry.span, entry.name);
             reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
         }
         Ok(())
@@ -201,6 +209,7 @@ impl Reader {
             open.is_null = is_null(entry, data);
         }
         let mut reading = of_block(slot, BlockStep::Open, frame);
+        reading.takes(entry.span, entry.name);
         reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
         Ok(reading)
     }
@@ -226,6 +235,7 @@ impl Reader {
         }
         open.is_null |= is_null(entry, data);
         let mut reading = of_block(slot, BlockStep::Add, frame);
+        reading.takes(entry.span, entry.name);
         reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
         Ok(reading)
     }
@@ -274,15 +284,20 @@ impl Reader {
 
     /// An event the dialect does not know passes. The first tells whether the stream is of this
     /// API.
-    fn unknown(&self, kind: Option<&str>, frame: &Document<'_>) -> Result<Reading, Unreadable> {
+    fn unknown(
+        &self,
+        kind: Option<&str>,
+        frame: &Document<'_>,
+        data: &str,
+    ) -> Result<Reading, Unreadable> {
         let is_error =
             kind.is_none_or(|kind| kind == "error") && (frame.own.is_words || frame.own.has_error);
         if is_error {
             return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
         }
-        let holds_no_call =
-            frame.strays.is_empty() && frame.messages().all(|message| message.entries.is_empty());
-        let may_pass = kind.is_some_and(may_be_event) || (self.has_spoken && holds_no_call);
+        let holds_entry = frame.messages().any(|message| !message.entries.is_empty());
+        let may_pass = kind.is_some_and(may_be_event)
+            || (self.has_spoken && !holds_entry && !stray::holds_call(data)?);
         if may_pass { Ok(in_order()) } else { Err(Unreadable::Foreign) }
     }
 
@@ -295,45 +310,29 @@ impl Reader {
         data: &str,
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
-        for stray in &frame.strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
-        }
         let in_place = frame.call().map(|entry| entry.span).filter(|_| is_call);
         for entry in frame.messages().flat_map(|message| &message.entries) {
             if Some(entry.span) != in_place {
-                let part = self.stray_entry(entry, data)?;
-                reading.parts.push(part);
+                self.stray_entry(entry, data, reading)?;
             }
         }
         Ok(())
     }
 
-    fn stray_entry(&mut self, entry: &Entry<'_>, data: &str) -> Result<Part, Unreadable> {
+    fn stray_entry(
+        &mut self,
+        entry: &Entry<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
         if entry.name.is_none_or(|name| name.is_empty()) {
             return Err(Unreadable::Ambiguous("a piece of a call where no call belongs"));
         }
         let mut piece = begin(self.take_slot(), entry, data)?;
         (piece.ends, piece.carrier) = (true, Carrier::Stray);
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
-    }
-
-    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let arguments = match Json::at(data, stray.input).string() {
-            Ok(text) => text.decode()?.into_owned(),
-            Err(_) => stray.input.of(data).to_owned(),
-        };
-        let piece = Piece {
-            slot: self.take_slot(),
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(arguments),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+        reading.takes(entry.span, entry.name);
+        reading.parts.push(Part { lane: LANE, at: document(data), what: What::Piece(piece) });
+        Ok(())
     }
 
     fn take_slot(&mut self) -> Slot {

@@ -5,7 +5,7 @@
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+use crate::json::{Fields, index, text_or_null};
 
 /// An event's data, or a whole body.
 #[derive(Default)]
@@ -16,8 +16,6 @@ pub(super) struct Document<'a> {
     pub(super) delta: Turn<'a>,
     /// What stands beside it.
     pub(super) own: Turn<'a>,
-    /// Calls in fields that are not for calls.
-    pub(super) strays: Vec<Stray>,
 }
 
 /// A message and how it ended.
@@ -88,17 +86,16 @@ pub(super) fn view(data: &str) -> Result<Document<'_>, Error> {
     let mut fields = Fields::new(&TOP);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
-        let strays = &mut document.strays;
         match fields.find(&key)? {
             Some(0) => document.kind = text_or_null(&mut json)?,
             Some(1) => document.index = Some(index(&mut json, data)?),
-            Some(2) if json.kind()? == Kind::Object => document.delta = turn(&mut json, strays)?,
-            Some(3) => document.own.message(&mut json, strays)?,
+            Some(2) if json.kind()? == Kind::Object => document.delta = turn(&mut json)?,
+            Some(3) => document.own.message(&mut json)?,
             Some(4) => document.own.finish = Some(reason(&mut json)?),
             Some(5) => document.own.usage = Some(json.skip()?),
-            Some(6) => document.own.error(&mut json, strays)?,
+            Some(6) => document.own.error(&mut json)?,
             _ => {
-                skip_looking_for_calls(&mut json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -108,18 +105,18 @@ pub(super) fn view(data: &str) -> Result<Document<'_>, Error> {
 
 const TURN: [&str; 4] = ["message", "finish_reason", "usage", "error"];
 
-fn turn<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Turn<'a>, Error> {
+fn turn<'a>(json: &mut Json<'a>) -> Result<Turn<'a>, Error> {
     let mut turn = Turn::default();
     let mut fields = Fields::new(&TURN);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
-            Some(0) => turn.message(json, strays)?,
+            Some(0) => turn.message(json)?,
             Some(1) => turn.finish = Some(reason(json)?),
             Some(2) => turn.usage = Some(json.skip()?),
-            Some(3) => turn.error(json, strays)?,
+            Some(3) => turn.error(json)?,
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -127,20 +124,20 @@ fn turn<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Turn<'a>, Er
 }
 
 impl<'a> Turn<'a> {
-    fn message(&mut self, json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<(), Error> {
+    fn message(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
         match json.kind()? {
-            Kind::Object => self.message = Some(Box::new(message(json, strays)?)),
+            Kind::Object => self.message = Some(Box::new(message(json)?)),
             kind => {
                 self.is_words = kind == Kind::String;
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
         Ok(())
     }
 
-    fn error(&mut self, json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<(), Error> {
+    fn error(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
         self.has_error = json.kind()? != Kind::Null;
-        skip_looking_for_calls(json, strays)?;
+        json.skip()?;
         Ok(())
     }
 }
@@ -155,7 +152,7 @@ fn reason<'a>(json: &mut Json<'a>) -> Result<(Span, Option<Text<'a>>), Error> {
 
 const MESSAGE: [&str; 5] = ["role", "tool_plan", "content", "tool_calls", "citations"];
 
-fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Message<'a>, Error> {
+fn message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
     let mut message = Message::default();
     let start = json.position();
     let mut fields = Fields::new(&MESSAGE);
@@ -168,7 +165,7 @@ fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Message<'
                 let (texts, has_contents) = (&mut message.texts, &mut message.has_contents);
                 message.content = Some(one_or_many(json, |json| {
                     *has_contents = true;
-                    texts.extend(content(json, strays)?);
+                    texts.extend(content(json)?);
                     Ok(())
                 })?);
             }
@@ -184,7 +181,7 @@ fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Message<'
                 one_or_many(json, |json| citation(json, quoted, content))?;
             }
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -215,11 +212,11 @@ fn one_or_many<'a>(
 }
 
 /// The text of a content, if it is one.
-fn content<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Text<'a>>, Error> {
+fn content<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     match json.kind()? {
         Kind::String => return json.string().map(Some),
         Kind::Object => {}
-        _ => return skip_looking_for_calls(json, strays).map(|_| None),
+        _ => return json.skip().map(|_| None),
     }
     let mut text = None;
     let mut fields = Fields::new(&["text"]);
@@ -228,7 +225,7 @@ fn content<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Te
         match fields.find(&key)? {
             Some(_) => text = text_or_null(json)?,
             None => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }

@@ -4,15 +4,19 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 
 use super::view::{self, Event, Keys};
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    ArgumentsPiece, Block, BlockStep, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
-use crate::json::{Stray, document, inside, skip_looking_for_calls};
+use crate::json::{document, inside};
 use crate::speaker::Read;
+use crate::stray::{Form, Quiet};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
 const LANE: u32 = 0;
+
+/// What a tool answered may look like anything.
+const QUIET: Quiet =
+    &[("start", &["toolresult"]), ("delta", &["toolresult"]), ("content", &["toolresult"])];
 
 /// Where an event's name stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +70,11 @@ impl Read for Reader {
             Names::OfEvents => {
                 let name = std::str::from_utf8(event.unwrap_or_default());
                 let name = name.map_err(|_| Unreadable::NotUtf8)?;
-                self.read_named(name, data, document(data), Vec::new())
+                self.read_named(name, data, document(data))
             }
             Names::OfKeys => {
-                let (name, at, strays) = named(data)?;
-                self.read_named(name, data, at, strays)
+                let (name, at) = named(data)?;
+                self.read_named(name, data, at)
             }
         }
     }
@@ -86,9 +90,6 @@ impl Read for Reader {
         self.has_spoken = true;
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.tally = tally(body.usage, body.stop_reason, data);
-        for stray in &body.strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         reading.content = body.content.filter(|_| !body.blocks.is_empty());
         self.whole_blocks(&body, data, &mut reading)?;
         if !body.is_error {
@@ -98,6 +99,16 @@ impl Read for Reader {
             reading.parts.push(Part { lane: LANE, at, what });
         }
         Ok(reading)
+    }
+
+    fn quiet(&self, _: Form) -> Option<Quiet> {
+        Some(QUIET)
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        let slot = self.started;
+        self.started += 1;
+        Ok(slot)
     }
 
     /// The texts of a whole answer.
@@ -116,17 +127,10 @@ impl Read for Reader {
 }
 
 impl Reader {
-    fn read_named(
-        &mut self,
-        name: &str,
-        data: &str,
-        at: Span,
-        mut strays: Vec<Stray>,
-    ) -> Result<Reading, Unreadable> {
+    fn read_named(&mut self, name: &str, data: &str, at: Span) -> Result<Reading, Unreadable> {
         let mut json = Json::at(data, at);
-        let mut event = view::event(&mut json, data)?;
+        let event = view::event(&mut json, data)?;
         json.end()?;
-        strays.append(&mut event.strays);
         let has_start = event.start.is_some() && name != "contentBlockStart";
         let has_delta = event.delta.is_some() && name != "contentBlockDelta";
         if has_start || has_delta {
@@ -151,9 +155,6 @@ impl Reader {
         };
         self.has_spoken = true;
         reading.tally = tally(event.usage, event.stop_reason, data);
-        for stray in &strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         Ok(reading)
     }
 
@@ -168,6 +169,7 @@ impl Reader {
         let mut reading = block_reading(slot, BlockStep::Open, at);
         if let Some(call) = call {
             let piece = call.piece(slot, data)?;
+            reading.takes(call.span, call.name);
             reading.parts.push(Part { lane: LANE, at: call.span, what: What::Piece(piece) });
         }
         Ok(reading)
@@ -261,27 +263,12 @@ impl Reader {
                     return Err(Unreadable::TooManyCalls);
                 }
                 let mut piece = call.piece(slot, data)?;
+                reading.takes(call.span, call.name);
                 piece.ends = true;
                 reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
             }
         }
         Ok(())
-    }
-
-    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let slot = self.started;
-        self.started += 1;
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let piece = Piece {
-            slot,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
     }
 }
 
@@ -296,9 +283,9 @@ pub(crate) const EVENTS: [&str; 6] = [
 ];
 
 /// The event whose name is a key of the data, and what stands beside it.
-fn named(data: &str) -> Result<(&'static str, Span, Vec<Stray>), Unreadable> {
+fn named(data: &str) -> Result<(&'static str, Span), Unreadable> {
     let mut json = Json::new(data);
-    let (mut seen, mut found, mut strays) = (0, None, Vec::new());
+    let (mut seen, mut found) = (0, None);
     let mut object = json.object()?;
     while let Some(key) = object.next(&mut json)? {
         match Keys(EVENTS).find(&key, &mut seen)?.and_then(|place| EVENTS.get(place)) {
@@ -308,13 +295,12 @@ fn named(data: &str) -> Result<(&'static str, Span, Vec<Stray>), Unreadable> {
                 }
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut strays)?;
+                json.skip()?;
             }
         }
     }
     json.end()?;
-    let (name, at) = found.ok_or(Unreadable::Foreign)?;
-    Ok((name, at, strays))
+    found.ok_or(Unreadable::Foreign)
 }
 
 /// The index of an event's block, which every event of a block has.

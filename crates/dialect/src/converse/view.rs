@@ -3,7 +3,7 @@
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
-use crate::json::{Stray, decode, index, skip_looking_for_calls, text_or_null};
+use crate::json::{decode, index, text_or_null};
 
 /// The data of one event.
 #[derive(Default)]
@@ -14,7 +14,6 @@ pub(super) struct Event<'a> {
     pub(super) delta: Option<Delta<'a>>,
     pub(super) stop_reason: Option<Text<'a>>,
     pub(super) usage: Option<Span>,
-    pub(super) strays: Vec<Stray>,
 }
 
 /// A content block, or the start of one.
@@ -31,7 +30,7 @@ pub(super) struct Block<'a> {
 pub(super) struct Call<'a> {
     pub(super) span: Span,
     id: Option<Text<'a>>,
-    name: Option<Text<'a>>,
+    pub(super) name: Option<Text<'a>>,
     kind: Option<Text<'a>>,
     pub(super) input: Option<(Span, Kind)>,
 }
@@ -54,7 +53,6 @@ pub(super) struct Body<'a> {
     pub(super) usage: Option<Span>,
     /// It has the message of an error and no output.
     pub(super) is_error: bool,
-    pub(super) strays: Vec<Stray>,
 }
 
 impl Call<'_> {
@@ -91,12 +89,12 @@ pub(super) fn event<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Event<'a>,
     while let Some(key) = object.next(json)? {
         match KEYS.find(&key, &mut seen)? {
             Some(0) => event.index = Some(index(json, data)?),
-            Some(1) => event.start = block(json, &mut event.strays)?,
-            Some(2) => event.delta = delta(json, &mut event.strays)?,
+            Some(1) => event.start = block(json)?,
+            Some(2) => event.delta = delta(json)?,
             Some(3) => event.stop_reason = text_or_null(json)?,
             Some(4) => event.usage = Some(json.skip()?),
             _ => {
-                skip_looking_for_calls(json, &mut event.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -120,10 +118,10 @@ pub(super) fn body(data: &str) -> Result<Body<'_>, Error> {
             Some(2) => body.usage = Some(json.skip()?),
             Some(3) => {
                 error = json.kind()? == Kind::String;
-                skip_looking_for_calls(&mut json, &mut body.strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut body.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -140,7 +138,7 @@ fn read_output<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Error
         match KEYS.find(&key, &mut seen)? {
             Some(_) => read_message(json, body)?,
             None => {
-                skip_looking_for_calls(json, &mut body.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -153,14 +151,14 @@ fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Erro
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         if KEYS.find(&key, &mut seen)?.is_none() {
-            skip_looking_for_calls(json, &mut body.strays)?;
+            json.skip()?;
             continue;
         }
         json.kind()?;
         let start = json.position();
         let mut blocks = json.array()?;
         while blocks.next(json)? {
-            let block = block(json, &mut body.strays)?.ok_or_else(|| wrong_type(json))?;
+            let block = block(json)?.ok_or_else(|| wrong_type(json))?;
             body.blocks.push(block);
         }
         body.content = Some(Span { start, end: json.position() });
@@ -169,7 +167,7 @@ fn read_message<'a>(json: &mut Json<'a>, body: &mut Body<'a>) -> Result<(), Erro
 }
 
 /// A block: an object whose one member says what it is. `None` for `null`.
-fn block<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Block<'a>>, Error> {
+fn block<'a>(json: &mut Json<'a>) -> Result<Option<Block<'a>>, Error> {
     const KEYS: Keys<4> = Keys(["toolUse", "text", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
@@ -187,7 +185,7 @@ fn block<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Bloc
             Some(3) => {
                 json.skip()?;
             }
-            _ => unknown_kind(json, &mut found, strays)?,
+            _ => unknown_kind(json, &mut found)?,
         }
     }
     found.span = Span { start, end: json.position() };
@@ -195,11 +193,7 @@ fn block<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Bloc
 }
 
 /// A kind of block to come. One with a name, and an id or an input, may be another kind of call.
-fn unknown_kind<'a>(
-    json: &mut Json<'a>,
-    found: &mut Block<'a>,
-    strays: &mut Vec<Stray>,
-) -> Result<(), Error> {
+fn unknown_kind<'a>(json: &mut Json<'a>, found: &mut Block<'a>) -> Result<(), Error> {
     let looks_like_one =
         |call: &Call<'_>| call.name.is_some() && (call.id.is_some() || call.input.is_some());
     if json.kind()? == Kind::Object
@@ -208,7 +202,7 @@ fn unknown_kind<'a>(
         json.skip()?;
         return set_call(found, call, json);
     }
-    skip_looking_for_calls(json, strays).map(|_| ())
+    json.skip().map(|_| ())
 }
 
 /// A block is one call and not two.
@@ -267,7 +261,7 @@ fn reasoning<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     Ok(signature)
 }
 
-fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Delta<'a>>, Error> {
+fn delta<'a>(json: &mut Json<'a>) -> Result<Option<Delta<'a>>, Error> {
     const KEYS: Keys<4> = Keys(["text", "toolUse", "reasoningContent", "toolResult"]);
     if json.kind()? == Kind::Null {
         return json.skip().map(|_| None);
@@ -278,23 +272,20 @@ fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Delt
     while let Some(key) = object.next(json)? {
         match KEYS.find(&key, &mut seen)? {
             Some(0) => delta.text = text_or_null(json)?,
-            Some(1) => delta.call = Some(piece_of_input(json, strays)?),
+            Some(1) => delta.call = Some(piece_of_input(json)?),
             Some(2) => delta.signature = reasoning(json)?,
             Some(3) => {
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
     Ok(Some(delta))
 }
 
-fn piece_of_input<'a>(
-    json: &mut Json<'a>,
-    strays: &mut Vec<Stray>,
-) -> Result<Option<Text<'a>>, Error> {
+fn piece_of_input<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     const KEYS: Keys<1> = Keys(["input"]);
     let (mut seen, mut input) = (0, None);
     let mut object = json.object()?;
@@ -302,7 +293,7 @@ fn piece_of_input<'a>(
         match KEYS.find(&key, &mut seen)? {
             Some(_) => input = Some(json.string()?),
             None => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }

@@ -5,11 +5,11 @@ use callgate_call::json::{Reader as Json, Span};
 use super::partial::Partial;
 use super::view::{Call, Candidate, Hosted, Part as Said, View, view};
 use crate::event::{
-    ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
-    What,
+    ArgumentsPiece, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
-use crate::json::{Stray, decode, document, inside, member};
+use crate::json::{decode, inside, member};
 use crate::speaker::Read;
+use crate::stray::{self, Form as Document, Quiet};
 use crate::tally::{Tally, counts};
 
 /// Reads the chunks of one response.
@@ -81,8 +81,8 @@ impl Read for Reader {
         let found = view(data)?;
         let is_known = found.is_ours || found.fails;
         // Later chunks that are not known pass, unless they hold a call.
-        let may_pass = is_known || found.is_empty || (self.has_spoken && found.strays.is_empty());
-        if !may_pass {
+        let may_pass = is_known || found.is_empty;
+        if !may_pass && (!self.has_spoken || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
         self.has_spoken |= is_known;
@@ -105,6 +105,14 @@ impl Read for Reader {
         let mut reading = self.document(&found, data, Form::Whole)?;
         reading.order = Order::Stream;
         Ok(reading)
+    }
+
+    fn quiet(&self, _: Document) -> Option<Quiet> {
+        Some(&[])
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        self.begin()
     }
 
     /// The texts of a whole response.
@@ -140,10 +148,6 @@ impl Reader {
         reading.tally = tally(found, data);
         for candidate in &found.candidates {
             self.candidate(candidate, data, form, &mut reading)?;
-        }
-        for stray in &found.strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
         }
         if found.fails {
             self.open = None;
@@ -205,6 +209,7 @@ impl Reader {
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         let at = call.span;
+        reading.takes(at, call.name);
         let name = decode(call.name)?;
         let id = decode(call.id)?.filter(|id| !id.is_empty());
         let streams = call.partial.is_some() || call.will_continue;
@@ -353,20 +358,6 @@ impl Reader {
         };
         reading.parts.push(Part { lane, at: span, what: What::Piece(piece) });
         Ok(())
-    }
-
-    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let piece = Piece {
-            slot: self.begin()?,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: 0, at: document(data), what: What::Piece(piece) })
     }
 
     fn begin(&mut self) -> Result<Slot, Unreadable> {

@@ -4,7 +4,7 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::keys::{Keys, Name};
 use crate::event::Lane;
-use crate::json::{Stray, index, skip_looking_for_calls, text_or_null};
+use crate::json::{index, text_or_null};
 
 /// A chunk, or a whole response.
 #[derive(Default)]
@@ -18,8 +18,6 @@ pub(super) struct View<'a> {
     pub(super) model: Option<Text<'a>>,
     /// It tells of a failure.
     pub(super) fails: bool,
-    /// Calls in places that are not for calls.
-    pub(super) strays: Vec<Stray>,
     /// It stands in an envelope.
     pub(super) is_wrapped: bool,
 }
@@ -125,7 +123,7 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
                 let mut array = json.array()?;
                 while array.next(json)? {
                     let place = view.candidates.len();
-                    let candidate = candidate(json, data, place, &mut view.strays)?;
+                    let candidate = candidate(json, data, place)?;
                     view.candidates.push(candidate);
                 }
             }
@@ -145,18 +143,18 @@ fn chunk<'a>(json: &mut Json<'a>, data: &'a str, view: &mut View<'a>) -> Result<
             }
             Some(4 | 5) if kind != Kind::Null => {
                 view.is_ours = true;
-                skip_looking_for_calls(json, &mut view.strays)?;
+                json.skip()?;
             }
             Some(6) if kind != Kind::Null => {
                 view.fails = true;
-                skip_looking_for_calls(json, &mut view.strays)?;
+                json.skip()?;
             }
             // A list that is no list: no client can read it.
             Some(0) if kind != Kind::Null => {
                 return Err(Error::new(Problem::WrongType, json.position()));
             }
             _ => {
-                skip_looking_for_calls(json, &mut view.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -169,12 +167,7 @@ const CANDIDATE: [Name; 3] =
 /// The most candidates a response may have.
 const MOST: i64 = 128;
 
-fn candidate<'a>(
-    json: &mut Json<'a>,
-    data: &'a str,
-    place: usize,
-    strays: &mut Vec<Stray>,
-) -> Result<Candidate<'a>, Error> {
+fn candidate<'a>(json: &mut Json<'a>, data: &'a str, place: usize) -> Result<Candidate<'a>, Error> {
     json.kind()?;
     let start = json.position();
     let mut candidate =
@@ -185,7 +178,7 @@ fn candidate<'a>(
         let kind = json.kind()?;
         match keys.find(&key)?.map(|found| found.place) {
             Some(0) if kind != Kind::Null => {
-                candidate.content = Some(content(json, data, strays)?);
+                candidate.content = Some(content(json, data)?);
             }
             Some(0) => candidate.no_content = Some(json.skip()?),
             Some(1) => candidate.finish = text_or_null(json)?.filter(|text| !text.is_empty()),
@@ -196,7 +189,7 @@ fn candidate<'a>(
                 _ => candidate.bad_index = true,
             },
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -207,11 +200,7 @@ fn candidate<'a>(
 
 const CONTENT: [Name; 1] = [("parts", "parts")];
 
-fn content<'a>(
-    json: &mut Json<'a>,
-    data: &'a str,
-    strays: &mut Vec<Stray>,
-) -> Result<Content<'a>, Error> {
+fn content<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Content<'a>, Error> {
     json.kind()?;
     let start = json.position();
     let mut content = Content::default();
@@ -219,7 +208,7 @@ fn content<'a>(
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         if keys.find(&key)?.is_none() {
-            skip_looking_for_calls(json, strays)?;
+            json.skip()?;
             continue;
         }
         if json.kind()? == Kind::Null {
@@ -229,7 +218,7 @@ fn content<'a>(
         let start = json.position();
         let mut array = json.array()?;
         while array.next(json)? {
-            content.parts.push(part(json, data, strays)?);
+            content.parts.push(part(json, data)?);
         }
         content.list = Some(Span { start, end: json.position() });
     }
@@ -247,14 +236,10 @@ const PART: [Name; 6] = [
 ];
 
 /// Reads one part.
-pub(super) fn part<'a>(
-    json: &mut Json<'a>,
-    data: &'a str,
-    strays: &mut Vec<Stray>,
-) -> Result<Part<'a>, Error> {
+pub(super) fn part<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Part<'a>, Error> {
     let mut part = Part::default();
     if json.kind()? != Kind::Object {
-        part.span = skip_looking_for_calls(json, strays)?;
+        part.span = json.skip()?;
         return Ok(part);
     }
     let start = json.position();
@@ -270,7 +255,7 @@ pub(super) fn part<'a>(
                 part.text = Some(text);
             }
             Some(1) if kind != Kind::Null => {
-                let mut call = call(json, data, strays)?;
+                let mut call = call(json, data)?;
                 call.key = key.span();
                 call.is_snake = found.is_some_and(|found| found.is_snake);
                 part.call = Some(call);
@@ -278,7 +263,7 @@ pub(super) fn part<'a>(
             Some(2) => part.is_thought = json.skip()?.of(data) == "true",
             Some(3) if kind == Kind::String => part.signature = Some(json.string()?),
             Some(place @ (4 | 5)) if kind == Kind::Object => {
-                let span = skip_looking_for_calls(json, strays)?;
+                let span = json.skip()?;
                 let what = if place == 4 { Hosted::Code } else { Hosted::Tool };
                 // Only one of the two can stand in a part.
                 if part.hosted.replace((span, what)).is_some() {
@@ -287,7 +272,7 @@ pub(super) fn part<'a>(
                 part.says_more = true;
             }
             _ => {
-                let value = skip_looking_for_calls(json, strays)?;
+                let value = json.skip()?;
                 part.says_more |= kind != Kind::Null && value.end > value.start;
             }
         }
@@ -305,11 +290,7 @@ const CALL: [Name; 5] = [
 ];
 
 /// Reads a call.
-pub(super) fn call<'a>(
-    json: &mut Json<'a>,
-    data: &'a str,
-    strays: &mut Vec<Stray>,
-) -> Result<Call<'a>, Error> {
+pub(super) fn call<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Call<'a>, Error> {
     json.kind()?;
     let start = json.position();
     let mut call = Call::default();
@@ -326,7 +307,7 @@ pub(super) fn call<'a>(
             Some(3) if kind != Kind::Null => call.partial = Some(json.skip()?),
             Some(4) => call.will_continue = json.skip()?.of(data) == "true",
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }

@@ -272,10 +272,10 @@ pub(super) fn error_body(blame: Blame, message: &str) -> String {
 pub(super) fn original(part: Option<&str>, call: &Canonical) -> String {
     let (mut whole, mut signature) = (canonical(call), None);
     let part = part.unwrap_or_default();
-    if let Ok(said) = view::part(&mut Json::new(part), part, &mut Vec::new()) {
+    if let Ok(said) = view::part(&mut Json::new(part), part) {
         signature = said.signature.map(|text| text.span().of(part));
         let came = said.call.map(|call| call.span.of(part)).unwrap_or_default();
-        if let Ok(piece) = view::call(&mut Json::new(came), came, &mut Vec::new()) {
+        if let Ok(piece) = view::call(&mut Json::new(came), came) {
             let mut edits = Edits::default();
             edit_call(came, &piece, call, &mut edits);
             whole = edits.apply(came);

@@ -3,7 +3,7 @@
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::step::Step;
-use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+use crate::json::{Fields, index, text_or_null};
 
 /// The data of an event, as far as the gate acts on it.
 #[derive(Default)]
@@ -15,7 +15,6 @@ pub(super) struct Event<'a> {
     pub(super) step: Option<Box<Step<'a>>>,
     pub(super) interaction: Option<Box<Interaction<'a>>>,
     pub(super) status: Option<Text<'a>>,
-    pub(super) strays: Vec<Stray>,
     /// It has a member under which another revision of the API has calls.
     pub(super) is_of_another_revision: bool,
 }
@@ -23,6 +22,7 @@ pub(super) struct Event<'a> {
 /// What a step grows by.
 #[derive(Default)]
 pub(super) struct Delta<'a> {
+    pub(super) span: Span,
     pub(super) kind: Option<Text<'a>>,
     pub(super) text: Option<Text<'a>>,
     pub(super) signature: Option<Text<'a>>,
@@ -70,20 +70,20 @@ pub(super) fn event(data: &str) -> Result<Event<'_>, Error> {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) if is_object => {
-                event.step = Some(Box::new(Step::read(&mut json, &mut event.strays)?));
+                event.step = Some(Box::new(Step::read(&mut json)?));
             }
-            Some(3) if is_object => event.delta = delta(&mut json, &mut event.strays)?,
+            Some(3) if is_object => event.delta = delta(&mut json)?,
             Some(4) if is_object => {
-                let interaction = interaction(&mut json, &mut event.strays)?;
+                let interaction = interaction(&mut json)?;
                 event.interaction = Some(Box::new(interaction));
             }
             Some(5) => event.status = text_or_null(&mut json)?,
             Some(6..) => {
                 event.is_of_another_revision = true;
-                skip_looking_for_calls(&mut json, &mut event.strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut event.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -91,18 +91,17 @@ pub(super) fn event(data: &str) -> Result<Event<'_>, Error> {
     Ok(event)
 }
 
-/// Reads a whole interaction. Answers also with the calls in places that are not for calls.
-pub(super) fn body(data: &str) -> Result<(Interaction<'_>, Vec<Stray>), Error> {
+/// Reads a whole interaction.
+pub(super) fn body(data: &str) -> Result<Interaction<'_>, Error> {
     let mut json = Json::new(data);
-    let mut strays = Vec::new();
-    let interaction = interaction(&mut json, &mut strays)?;
+    let interaction = interaction(&mut json)?;
     json.end()?;
-    Ok((interaction, strays))
+    Ok(interaction)
 }
 
 const INTERACTION: [&str; 7] = ["id", "status", "model", "usage", "steps", "object", "error"];
 
-fn interaction<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Interaction<'a>, Error> {
+fn interaction<'a>(json: &mut Json<'a>) -> Result<Interaction<'a>, Error> {
     let mut found = Interaction::default();
     let mut fields = Fields::new(&INTERACTION);
     let mut object = json.object()?;
@@ -118,7 +117,7 @@ fn interaction<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Inter
                 let start = json.position();
                 let mut array = json.array()?;
                 while array.next(json)? {
-                    found.list.push(Step::read(json, strays)?);
+                    found.list.push(Step::read(json)?);
                 }
                 found.steps = Some(Span { start, end: json.position() });
             }
@@ -128,10 +127,10 @@ fn interaction<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Inter
             Some(5) if kind == Kind::String => found.is_object = json.string()?.is("interaction"),
             Some(6) if kind != Kind::Null => {
                 found.fails = true;
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -140,8 +139,9 @@ fn interaction<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Inter
 
 const DELTA: [&str; 7] = ["type", "text", "signature", "arguments", "id", "name", "result"];
 
-fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<'a>, Error> {
+fn delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
     let mut delta = Delta::default();
+    let start = json.position();
     let mut fields = Fields::new(&DELTA);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
@@ -158,9 +158,10 @@ fn delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<'a>, 
                 json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
+    delta.span = Span { start, end: json.position() };
     Ok(delta)
 }

@@ -1,18 +1,22 @@
 //! Events of an interaction, and whole ones, to what the gate understands.
 
-use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+use callgate_call::json::{Kind, Span, Text};
 
 use super::event::{Delta, Event, Interaction, body, event};
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    ArgumentsPiece, Block, BlockStep, Finish, Host, Order, Part, Piece, Reading, Slot, Unreadable,
+    What,
 };
-use crate::json::{Stray, decode, document, inside, is_done};
+use crate::json::{decode, inside, is_done};
 use crate::speaker::Read;
+use crate::stray::{Form as Document, Quiet};
 use crate::tally::{Tally, counts};
 
 /// The one lane of an interaction.
 const LANE: u32 = 0;
+
+/// Members in which an interaction says again what the request said.
+const ECHOES: [&str; 4] = ["tools", "input", "generationconfig", "responseformat"];
 
 /// Reads the events of one response.
 #[derive(Debug)]
@@ -71,10 +75,10 @@ impl Read for Reader {
         }
         let found = event(data)?;
         let kind = decode(found.kind)?;
-        if has_strangers(kind.as_deref().unwrap_or_default(), &found, data)? {
+        if has_strangers(kind.as_deref().unwrap_or_default(), &found) {
             return Err(Unreadable::Ambiguous("an event with what belongs to another"));
         }
-        let mut reading = match kind.as_deref() {
+        let reading = match kind.as_deref() {
             Some("step.delta") => self.step_delta(&found, data)?,
             Some("step.start") => self.step_start(&found, data)?,
             Some("step.stop") => self.step_stop(&found)?,
@@ -92,15 +96,9 @@ impl Read for Reader {
             _ if found.step.is_some() || found.delta.arguments.is_some() => {
                 return Err(Unreadable::Foreign);
             }
-            // A call without arguments is one too.
-            _ if names_a_call(&mut Json::new(data))? => return Err(Unreadable::Foreign),
             _ => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
         self.has_spoken = true;
-        for stray in &found.strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
-        }
         Ok(reading)
     }
 
@@ -109,7 +107,7 @@ impl Read for Reader {
         if !data.trim_start().starts_with('{') {
             return Err(Unreadable::Ambiguous("not an interaction"));
         }
-        let (found, strays) = body(data)?;
+        let found = body(data)?;
         let is_ours = found.steps.is_some() || (found.is_object && found.status.is_some());
         if !is_ours && !found.fails {
             return Err(Unreadable::Foreign);
@@ -118,20 +116,27 @@ impl Read for Reader {
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         self.tell(&found, data, &mut reading);
         self.steps(&found, data, Form::Body, &mut reading)?;
-        for stray in &strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
-        }
         if is_ours {
             finish(found.status, &mut reading);
         }
         Ok(reading)
     }
 
+    fn quiet(&self, form: Document) -> Option<Quiet> {
+        Some(match form {
+            Document::Frame => &[("interaction", &ECHOES)],
+            Document::Body => &[("", &ECHOES)],
+        })
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        self.begin()
+    }
+
     /// The texts of steps that stand whole.
     fn texts(&self, data: &str) -> Vec<Span> {
         let in_event = || event(data).ok()?.interaction.map(|interaction| *interaction);
-        let in_body = || body(data).ok().map(|(interaction, _)| interaction);
+        let in_body = || body(data).ok();
         let found = in_event().or_else(in_body).unwrap_or_default();
         found.list.iter().flat_map(|step| step.shown().map(inside).collect::<Vec<_>>()).collect()
     }
@@ -168,6 +173,7 @@ impl Reader {
                     // Some clients take the arguments from here, and some only from what follows.
                     reading.uneven = piece.arguments != ArgumentsPiece::None;
                 }
+                reading.takes(step.span, step.name);
                 reading.parts.push(part(step.span, What::Piece(piece)));
             }
             None => {
@@ -203,6 +209,7 @@ impl Reader {
                 if let Some((span, kind)) = delta.arguments {
                     piece.arguments = fragment(span, kind, data);
                 }
+                reading.takes(delta.span, delta.name);
                 reading.parts.push(part(Span::default(), What::Piece(piece)));
             }
             // Some client may add them to a call.
@@ -307,6 +314,7 @@ impl Reader {
                 }
                 continue;
             };
+            reading.takes(step.span, step.name);
             let id = decode(step.id)?.unwrap_or_default();
             let known = self.calls.iter().find(|(known, _)| *known == id && !id.is_empty());
             let known = known.map(|(_, slot)| *slot).filter(|_| form == Form::Event);
@@ -333,24 +341,6 @@ impl Reader {
     fn resolve(&self, found: &Event<'_>) -> Option<&OpenStep> {
         let index = number(found)?;
         self.open.iter().find(|open| open.index == index)
-    }
-
-    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let mut arguments = stray.input.of(data).to_owned();
-        if let Ok(text) = Json::at(data, stray.input).string() {
-            arguments = text.decode()?.into_owned();
-        }
-        let piece = Piece {
-            slot: self.begin()?,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(arguments),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(part(document(data), What::Piece(piece)))
     }
 
     fn begin(&mut self) -> Result<Slot, Unreadable> {
@@ -399,48 +389,15 @@ fn fragment(span: Span, kind: Kind, data: &str) -> ArgumentsPiece {
     }
 }
 
-/// Whether an event of a known kind holds a call in a place that only other kinds have. Nobody would
-/// judge it there.
-fn has_strangers(kind: &str, found: &Event<'_>, data: &str) -> Result<bool, Error> {
+/// Whether an event of a known kind holds what only other kinds have. Nobody would judge it there.
+fn has_strangers(kind: &str, found: &Event<'_>) -> bool {
     let (step, interaction) = (found.step.is_some(), found.interaction.is_some());
-    Ok(match kind {
+    match kind {
         "step.start" => interaction || found.delta.arguments.is_some(),
-        "step.delta" | "step.stop" | "error" => {
-            step || interaction || names_a_call(&mut Json::new(data))?
-        }
+        "step.delta" | "step.stop" | "error" => step || interaction,
         kind if kind.starts_with("interaction.") => step || found.delta.arguments.is_some(),
         _ => false,
-    })
-}
-
-/// Whether a value holds an object that calls itself a call and has a name.
-fn names_a_call(json: &mut Json<'_>) -> Result<bool, Error> {
-    let mut found = false;
-    match json.kind()? {
-        Kind::Object => {
-            let (mut is_call, mut is_named) = (false, false);
-            let mut object = json.object()?;
-            while let Some(key) = object.next(json)? {
-                if json.kind()? == Kind::String {
-                    let value = json.string()?;
-                    let says = value.decode().unwrap_or_default();
-                    is_call |= key.is("type") && says.ends_with("_call");
-                    is_named |= key.is("name");
-                } else {
-                    found |= names_a_call(json)?;
-                }
-            }
-            found |= is_call && is_named;
-        }
-        Kind::Array => {
-            let mut array = json.array()?;
-            while array.next(json)? {
-                found |= names_a_call(json)?;
-            }
-        }
-        _ => drop(json.skip()?),
     }
-    Ok(found)
 }
 
 fn is_known(name: &[u8]) -> bool {

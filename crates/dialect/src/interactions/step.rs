@@ -3,7 +3,7 @@
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
 use crate::event::{ArgumentsPiece, Host, Piece, Slot, Unreadable};
-use crate::json::{Fields, Stray, decode, members, skip_looking_for_calls, text_or_null};
+use crate::json::{Fields, decode, members, text_or_null};
 
 /// A step, as far as the gate acts on it.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Step<'a> {
     pub(super) span: Span,
     kind: Option<Text<'a>>,
     pub(super) id: Option<Text<'a>>,
-    name: Option<Text<'a>>,
+    pub(super) name: Option<Text<'a>>,
     arguments: Option<(Span, Kind)>,
     signature: Option<Text<'a>>,
     texts: Vec<Text<'a>>,
@@ -31,7 +31,7 @@ const STEP: [&str; 7] = ["type", "id", "name", "arguments", "signature", "conten
 
 impl<'a> Step<'a> {
     /// Reads a step.
-    pub(super) fn read(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Self, Error> {
+    pub(super) fn read(json: &mut Json<'a>) -> Result<Self, Error> {
         let mut step = Self::default();
         json.kind()?;
         let start = json.position();
@@ -47,13 +47,9 @@ impl<'a> Step<'a> {
                     step.arguments = Some((json.skip()?, kind)).filter(|_| kind != Kind::Null);
                 }
                 Some(4) if json.kind()? == Kind::String => step.signature = Some(json.string()?),
-                Some(5) if json.kind()? == Kind::Array => step.texts = texts(json, strays)?,
-                // What a tool gave back may look like anything.
-                Some(6) => {
-                    json.skip()?;
-                }
+                Some(5) if json.kind()? == Kind::Array => step.texts = texts(json)?,
                 _ => {
-                    skip_looking_for_calls(json, strays)?;
+                    json.skip()?;
                 }
             }
         }
@@ -127,7 +123,7 @@ impl<'a> Step<'a> {
 }
 
 /// The texts in a list of contents.
-fn texts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Vec<Text<'a>>, Error> {
+fn texts<'a>(json: &mut Json<'a>) -> Result<Vec<Text<'a>>, Error> {
     let mut texts = Vec::new();
     let mut array = json.array()?;
     while array.next(json)? {
@@ -135,7 +131,6 @@ fn texts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Vec<Text<'a
             json.skip()?;
             continue;
         }
-        let before = json.clone();
         let mut fields = Fields::new(&["text"]);
         let mut object = json.object()?;
         while let Some(key) = object.next(json)? {
@@ -146,8 +141,6 @@ fn texts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Vec<Text<'a
                 }
             }
         }
-        // It may be a call itself.
-        skip_looking_for_calls(&mut before.clone(), strays)?;
     }
     Ok(texts)
 }

@@ -7,12 +7,11 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
-use crate::event::{
-    ArgumentsPiece, Carrier, Fate, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
-};
-use crate::json::{Edits, Stray, document, inside, skip_looking_for_calls};
+use crate::event::{Fate, Finish, Order, Part, Reading, Slot, Unreadable, What};
+use crate::json::{Edits, inside};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::{Read, Write};
+use crate::stray::{Form, Quiet};
 
 /// Reads the chunks of one response.
 #[derive(Debug, Default)]
@@ -45,7 +44,6 @@ impl Read for Reader {
             return Err(Unreadable::Ambiguous("a call in a shape that is not known"));
         }
         let mut reading = Reading { order: Order::Lane(0), ..Reading::default() };
-        let mut strays = Vec::new();
         let mut json = Json::new(data);
         let mut object = json.object()?;
         while let Some(key) = object.next(&mut json)? {
@@ -55,13 +53,10 @@ impl Read for Reader {
                 reading.text = (!text.is_empty()).then(|| inside(&text));
                 continue;
             }
-            skip_looking_for_calls(&mut json, &mut strays)?;
+            json.skip()?;
         }
         json.end()?;
         self.has_spoken = true;
-        for stray in &strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         Ok(reading)
     }
 
@@ -76,26 +71,18 @@ impl Read for Reader {
         Ok(reading)
     }
 
-    fn contain(&mut self) -> bool {
-        false
+    fn quiet(&self, _: Form) -> Option<Quiet> {
+        Some(&[])
     }
-}
 
-impl Reader {
-    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         let slot = self.strays;
         self.strays += 1;
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let piece = Piece {
-            slot,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: 0, at: document(data), what: What::Piece(piece) })
+        Ok(slot)
+    }
+
+    fn contain(&mut self) -> bool {
+        false
     }
 }
 

@@ -3,8 +3,9 @@
 use callgate_call::json::Span;
 
 use super::flavour::Flavour;
-use crate::event::{Order, Reading, Unreadable};
+use crate::event::{Order, Reading, Slot, Unreadable};
 use crate::speaker::Read;
+use crate::stray::{Form, Quiet};
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
@@ -58,6 +59,15 @@ impl Read for Reader {
         let mut reading = self.inner(data)?.read_body(data)?;
         reading.rename = None;
         Ok(reading)
+    }
+
+    fn quiet(&self, form: Form) -> Option<Quiet> {
+        // An exception has no reader, and no place for calls.
+        self.inner.as_ref().map_or(Some(&[]), |(_, inner)| inner.quiet(form))
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        self.inner.as_mut().map_or(Ok(0), |(_, inner)| inner.stray_slot())
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {

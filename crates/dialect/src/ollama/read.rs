@@ -1,13 +1,12 @@
 //! Lines of an Ollama stream, and whole bodies, to what the gate understands.
 
-use callgate_call::json::{Kind, Reader as Json, Span};
+use callgate_call::json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
-use crate::event::{
-    ArgumentsPiece, Carrier, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
-};
-use crate::json::{Stray, decode, document, inside};
+use crate::event::{ArgumentsPiece, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::json::{decode, document, inside};
 use crate::speaker::Read;
+use crate::stray::{self, Form, Quiet};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a response.
@@ -60,6 +59,14 @@ impl Read for Reader {
         Ok(reading)
     }
 
+    fn quiet(&self, _: Form) -> Option<Quiet> {
+        Some(&[])
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        self.take_slot()
+    }
+
     fn texts(&self, data: &str) -> Vec<Span> {
         let Ok(line) = view(data) else { return Vec::new() };
         line.said().filter_map(|said| said.text?.1).map(|text| inside(&text)).collect()
@@ -71,10 +78,7 @@ impl Reader {
     /// another shape passes, unless it holds what looks like a call.
     fn line(&mut self, line: &Line<'_>, data: &str) -> Result<Reading, Unreadable> {
         let is_ours = line.done.is_some() || line.has_error;
-        let holds_no_call =
-            line.strays.is_empty() && line.said().all(|said| said.entries.is_empty());
-        let may_pass = is_ours || (self.has_spoken && holds_no_call);
-        if !may_pass {
+        if !is_ours && (!self.has_spoken || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
         self.has_spoken = true;
@@ -97,12 +101,9 @@ impl Reader {
             }
             for entry in &said.entries {
                 let piece = self.call(entry, data)?;
+                reading.takes(entry.span, entry.name);
                 reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
             }
-        }
-        for stray in &line.strays {
-            let part = self.stray(stray, data)?;
-            reading.parts.push(part);
         }
         Ok(reading)
     }
@@ -128,24 +129,6 @@ impl Reader {
             refuse: entry.function.is_none().then_some("it is no function"),
             ..Piece::default()
         })
-    }
-
-    fn stray(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let arguments = match Json::at(data, stray.input).string() {
-            Ok(text) => text.decode()?.into_owned(),
-            Err(_) => stray.input.of(data).to_owned(),
-        };
-        let piece = Piece {
-            slot: self.take_slot()?,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(arguments),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
     }
 
     fn take_slot(&mut self) -> Result<Slot, Unreadable> {

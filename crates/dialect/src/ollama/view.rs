@@ -2,7 +2,7 @@
 
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
-use crate::json::{Fields, Stray, document, skip_looking_for_calls, text_or_null};
+use crate::json::{Fields, document, text_or_null};
 
 /// One line, or a whole body.
 #[derive(Default)]
@@ -16,8 +16,6 @@ pub(super) struct Line<'a> {
     pub(super) done_reason: Option<(Span, Option<Text<'a>>)>,
     /// It has an `error` that is not `null`.
     pub(super) has_error: bool,
-    /// Calls in fields that are not for calls.
-    pub(super) strays: Vec<Stray>,
 }
 
 /// A text and calls.
@@ -63,18 +61,18 @@ pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
         match fields.find(&key)? {
             Some(0) => line.model = text_or_null(&mut json)?,
             Some(1) if json.kind()? == Kind::Object => {
-                line.message = Some(message(&mut json, &mut line.strays)?);
+                line.message = Some(message(&mut json)?);
             }
-            Some(2) => line.own.text(&mut json, &mut line.strays)?,
+            Some(2) => line.own.text(&mut json)?,
             Some(3) => line.own.calls(&mut json)?,
             Some(4) => line.done = truth(&mut json, data)?,
             Some(5) => line.done_reason = Some(reason(&mut json)?),
             Some(6) => {
                 line.has_error = json.kind()? != Kind::Null;
-                skip_looking_for_calls(&mut json, &mut line.strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut line.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -82,17 +80,17 @@ pub(super) fn view(data: &str) -> Result<Line<'_>, Error> {
     Ok(line)
 }
 
-fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Said<'a>, Error> {
+fn message<'a>(json: &mut Json<'a>) -> Result<Said<'a>, Error> {
     let mut said = Said::default();
     let start = json.position();
     let mut fields = Fields::new(&["content", "tool_calls"]);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         match fields.find(&key)? {
-            Some(0) => said.text(json, strays)?,
+            Some(0) => said.text(json)?,
             Some(_) => said.calls(json)?,
             None => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -101,10 +99,10 @@ fn message<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Said<'a>,
 }
 
 impl<'a> Said<'a> {
-    fn text(&mut self, json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<(), Error> {
+    fn text(&mut self, json: &mut Json<'a>) -> Result<(), Error> {
         self.text = Some(match json.kind()? {
             Kind::String => json.string().map(|text| (text.span(), Some(text)))?,
-            _ => (skip_looking_for_calls(json, strays)?, None),
+            _ => (json.skip()?, None),
         });
         Ok(())
     }

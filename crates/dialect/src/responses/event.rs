@@ -3,7 +3,7 @@
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
-use crate::json::{Fields, Stray, index, members, skip_looking_for_calls, text_or_null};
+use crate::json::{Fields, index, members, text_or_null};
 use crate::tally::{Tally, counts};
 
 /// One event.
@@ -23,7 +23,6 @@ pub(super) struct Event<'a> {
     // The two that few events have are boxed, so that the many need not make room for them.
     pub(super) item: Option<Box<Item<'a>>>,
     pub(super) response: Option<Box<Response<'a>>>,
-    pub(super) strays: Vec<Stray>,
 }
 
 /// A response, or a list of items.
@@ -71,13 +70,13 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
             Some(2) => event.item_id = text_or_null(&mut json)?,
-            Some(3) => event.name = text(&mut json, &mut event.strays)?,
+            Some(3) => event.name = text(&mut json)?,
             Some(4) => {
                 event.has_delta = true;
-                event.delta = text(&mut json, &mut event.strays)?;
+                event.delta = text(&mut json)?;
             }
             Some(5..=8) => {
-                let whole = text(&mut json, &mut event.strays)?;
+                let whole = text(&mut json)?;
                 if whole.is_some() && event.whole.is_some() {
                     // Which of them a client reads depends on the client.
                     return Err(Error::new(Problem::DuplicateKey, key.span().start));
@@ -87,12 +86,10 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
             Some(9) => event.command_index = index(&mut json, data)?.1,
             Some(10) => event.item = Some(Box::new(read_item(&mut json)?)),
             Some(11) if json.kind()? == Kind::Object => {
-                let (response, strays) = read_response(&mut json)?;
-                event.response = Some(Box::new(response));
-                event.strays.extend(strays);
+                event.response = Some(Box::new(read_response(&mut json)?));
             }
             _ => {
-                skip_looking_for_calls(&mut json, &mut event.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -100,11 +97,11 @@ pub(super) fn read_event(data: &str) -> Result<Event<'_>, Error> {
     Ok(event)
 }
 
-/// A string; in anything else calls are looked for.
-fn text<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Option<Text<'a>>, Error> {
+/// A string, if it is one.
+fn text<'a>(json: &mut Json<'a>) -> Result<Option<Text<'a>>, Error> {
     match json.kind()? {
         Kind::String => json.string().map(Some),
-        _ => skip_looking_for_calls(json, strays).map(|_| None),
+        _ => json.skip().map(|_| None),
     }
 }
 
@@ -122,19 +119,19 @@ const RESPONSE: [&str; 10] = [
 ];
 
 /// Members that say again what the request said: its tools, its texts.
-const ECHOES: [&str; 8] =
-    ["tools", "instructions", "input", "metadata", "text", "prompt", "reasoning", "tool_choice"];
+pub(super) const ECHOES: [&str; 8] =
+    ["tools", "instructions", "input", "metadata", "text", "prompt", "reasoning", "toolchoice"];
 
-/// A response or a list, and the calls in fields that are not for calls.
-pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<(Response<'a>, Vec<Stray>), Error> {
-    let (mut response, mut strays) = (Response::default(), Vec::new());
+/// A response or a list.
+pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<Response<'a>, Error> {
+    let mut response = Response::default();
     let mut fields = Fields::new(&RESPONSE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
         let place = fields.find(&key)?;
         match place {
-            Some(0) => response.object = text(json, &mut strays)?,
-            Some(1) => response.model = text(json, &mut strays)?,
+            Some(0) => response.object = text(json)?,
+            Some(1) => response.model = text(json)?,
             Some(2 | 3) if json.kind()? == Kind::Array => {
                 if response.output.is_some() {
                     // Two lists: no client reads both.
@@ -148,22 +145,19 @@ pub(super) fn read_response<'a>(json: &mut Json<'a>) -> Result<(Response<'a>, Ve
             }
             Some(4) => {
                 response.has_error = json.kind()? != Kind::Null;
-                skip_looking_for_calls(json, &mut strays)?;
+                json.skip()?;
             }
-            Some(5) => response.id = text(json, &mut strays)?,
-            Some(6) => response.status = text(json, &mut strays)?,
+            Some(5) => response.id = text(json)?,
+            Some(6) => response.status = text(json)?,
             Some(7) => response.usage = Some(json.skip()?),
             Some(8) => response.incomplete = Some(json.skip()?),
             Some(9) => response.conversation = Some(json.skip()?),
-            _ if ECHOES.iter().any(|name| key.is(name)) => {
-                json.skip()?;
-            }
             _ => {
-                skip_looking_for_calls(json, &mut strays)?;
+                json.skip()?;
             }
         }
     }
-    Ok((response, strays))
+    Ok(response)
 }
 
 fn read_items<'a>(json: &mut Json<'a>, items: &mut Vec<Item<'a>>) -> Result<Span, Error> {

@@ -20,7 +20,6 @@ pub(super) struct Item<'a> {
     namespace: Option<Text<'a>>,
     server_label: Option<Text<'a>>,
     execution: Option<Text<'a>>,
-    environment: Option<Span>,
     arguments: Option<Field>,
     input: Option<Field>,
     action: Option<Field>,
@@ -37,10 +36,8 @@ type Field = (Span, Kind);
 pub(super) enum Class {
     /// A call, and who runs it.
     Call(Host),
-    /// No call. Whatever in it looks like one is judged.
+    /// No call.
     Other,
-    /// No call, and what looks like one in it is none: lists of tools, results.
-    Quiet,
 }
 
 /// Where a call keeps its arguments.
@@ -60,7 +57,7 @@ pub(super) enum Form {
     Nothing,
 }
 
-const ITEM: [&str; 16] = [
+const ITEM: [&str; 15] = [
     "type",
     "id",
     "call_id",
@@ -68,7 +65,6 @@ const ITEM: [&str; 16] = [
     "namespace",
     "server_label",
     "execution",
-    "environment",
     "arguments",
     "input",
     "action",
@@ -100,15 +96,14 @@ pub(super) fn read_item<'a>(json: &mut Json<'a>) -> Result<Item<'a>, Error> {
             Some(4) => item.namespace = text_or_null(json)?,
             Some(5) => item.server_label = text_or_null(json)?,
             Some(6) => item.execution = text_or_null(json)?,
-            Some(7) => item.environment = Some(json.skip()?),
-            Some(8) => item.arguments = field(json)?,
-            Some(9) => item.input = field(json)?,
-            Some(10) => item.action = field(json)?,
-            Some(11) => item.actions = field(json)?,
-            Some(12) => item.operation = field(json)?,
-            Some(13) => item.queries = field(json)?,
-            Some(14) => item.code = field(json)?,
-            Some(15) if json.kind()? == Kind::String => {
+            Some(7) => item.arguments = field(json)?,
+            Some(8) => item.input = field(json)?,
+            Some(9) => item.action = field(json)?,
+            Some(10) => item.actions = field(json)?,
+            Some(11) => item.operation = field(json)?,
+            Some(12) => item.queries = field(json)?,
+            Some(13) => item.code = field(json)?,
+            Some(14) if json.kind()? == Kind::String => {
                 item.encrypted_content = Some(json.string()?)
             }
             _ => {
@@ -133,15 +128,17 @@ fn field(json: &mut Json<'_>) -> Result<Option<Field>, Error> {
 
 impl Item<'_> {
     /// What the item is. Types that are not known count as calls if anything about them does.
-    pub(super) fn class(&self, data: &str) -> Class {
+    pub(super) fn class(&self) -> Class {
         match self.kind.as_ref() {
             "function_call"
             | "custom_tool_call"
             | "local_shell_call"
+            // Where it runs is for the program to say that asked for it: the environment that the
+            // item names is no proof that the provider has run it.
+            | "shell_call"
             | "apply_patch_call"
             | "computer_call"
             | "mcp_approval_request" => Class::Call(Host::Client),
-            "shell_call" if self.runs_in_container(data) => Class::Call(Host::Provider),
             "tool_search_call" if self.execution.is_some_and(|text| text.is("server")) => {
                 Class::Call(Host::Provider)
             }
@@ -152,7 +149,7 @@ impl Item<'_> {
             | "image_generation_call"
             | "program" => Class::Call(Host::Provider),
             "message" | "reasoning" | "compaction" => Class::Other,
-            kind if QUIET.contains(&kind) => Class::Quiet,
+            kind if QUIET.contains(&kind) => Class::Other,
             kind if kind.ends_with("_call") || kind.ends_with("_request") => {
                 Class::Call(Host::Client)
             }
@@ -164,11 +161,13 @@ impl Item<'_> {
         }
     }
 
-    fn runs_in_container(&self, data: &str) -> bool {
-        // Of two equal keys clients take the last: a strict reading has none.
-        let environment = self.environment.and_then(|span| Value::parse(span.of(data)).ok());
-        let kind = environment.as_ref().and_then(|it| it.get("type")).and_then(Value::as_str);
-        kind.is_some_and(|kind| kind.starts_with("container"))
+    /// The name, if the item is called by it.
+    pub(super) fn called(&self) -> Option<Text<'_>> {
+        let is_named_by_type = matches!(
+            self.kind.as_ref(),
+            "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call"
+        );
+        self.name.filter(|_| !is_named_by_type)
     }
 
     /// Its name, without a namespace.

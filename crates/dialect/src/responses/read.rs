@@ -3,15 +3,16 @@
 use callgate_call::json::{Reader as Json, Span, Text};
 
 use super::copies::{Items, Known};
-use super::event::{Event, Response, read_event, read_response};
+use super::event::{ECHOES, Event, Response, read_event, read_response};
 use super::item::{Class, Item};
 use super::texts;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
 };
-use crate::json::{Stray, document, inside, is_done, skip_looking_for_calls};
+use crate::json::{document, inside, is_done};
 use crate::speaker::Read;
+use crate::stray::{self, Form, Quiet};
 
 /// The one lane of a response.
 const LANE: u32 = 0;
@@ -74,14 +75,12 @@ impl Read for Reader {
         };
         let kind = decoded.as_deref().or(frame.kind.as_ref().map(Text::raw)).unwrap_or_default();
         let is_ours = kind.starts_with("response.") || kind == "error";
-        if !is_ours && (!self.has_spoken || kind.is_empty() || !frame.strays.is_empty()) {
+        if !is_ours && (!self.has_spoken || kind.is_empty() || stray::holds_call(data)?) {
             return Err(Unreadable::Foreign);
         }
         let mut reading = self.event(kind, &frame, data)?;
+        self.misplaced(kind, &frame, data, &mut reading)?;
         self.has_spoken = true;
-        for stray in &frame.strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         reading.rename = rename(event, kind);
         Ok(reading)
     }
@@ -92,7 +91,7 @@ impl Read for Reader {
             return Err(Unreadable::Ambiguous("not a response"));
         }
         let mut json = Json::new(data);
-        let (response, strays) = read_response(&mut json)?;
+        let response = read_response(&mut json)?;
         json.end()?;
         let is_error = response.has_error && response.output.is_none();
         if !response.is_ours() && !is_error {
@@ -100,15 +99,23 @@ impl Read for Reader {
         }
         self.has_spoken = true;
         let mut reading = Reading { order: Order::Stream, retells: true, ..Reading::default() };
-        for stray in &strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         self.response_parts(&response, data, true, &mut reading)?;
         // A list of what was said before is no turn.
         if response.output.is_some() && !response.is_list {
             reading.parts.push(finish());
         }
         Ok(reading)
+    }
+
+    fn quiet(&self, form: Form) -> Option<Quiet> {
+        Some(match form {
+            Form::Frame => &[("response", &ECHOES)],
+            Form::Body => &[("", &ECHOES)],
+        })
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        Ok(self.items.take_slot())
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {
@@ -164,7 +171,7 @@ impl Reader {
             "error" => Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() }),
             other => {
                 let retells = RETELLING.contains(&other);
-                let reading = self.other(frame, data)?;
+                let reading = self.other(frame)?;
                 Ok(Reading { retells, ..reading })
             }
         }
@@ -195,7 +202,7 @@ impl Reader {
         let slot = self.items.take_slot();
         let mut known = Known::new(slot, index, item)?;
         let mut reading = block_reading(slot, BlockStep::Open, frame);
-        match item.class(data) {
+        match item.class() {
             Class::Call(host) => {
                 known.host = Some(host);
                 let mut piece = self.opening(slot, item, host, data)?;
@@ -206,9 +213,10 @@ impl Reader {
                         piece.refuse = Some("it cannot be told what it begins with");
                     }
                 }
+                reading.takes(item.span, item.called());
                 reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
             }
-            class => self.other_parts(item, class, data, &mut reading)?,
+            Class::Other => {}
         }
         if self.items.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
@@ -223,7 +231,7 @@ impl Reader {
             return Err(Unreadable::Ambiguous("an item that is done without an item"));
         };
         let index = frame.index.and_then(|(_, index)| index);
-        let class = item.class(data);
+        let class = item.class();
         let open = match index {
             Some(index) => self.items.open_at(index),
             None => self.items.copy_of(item, usize::MAX, &[])?,
@@ -252,10 +260,9 @@ impl Reader {
             }
             // The call that was added is another thing now: what it is now says nothing of it.
             (_, Some(_)) if was_call => Err(Unreadable::Orphan),
-            (class, open) => {
+            (Class::Other, open) => {
                 let slot = was.map_or(BEFORE, |known| known.slot);
                 let mut reading = block_reading(slot, BlockStep::Close, frame);
-                self.other_parts(item, class, data, &mut reading)?;
                 if let Some(signature) = texts::signature(item) {
                     self.signature_came = true;
                     reading.parts.push(Part { lane: LANE, at: signature, what: What::Signature });
@@ -298,6 +305,7 @@ impl Reader {
         }
         let mut reading = block_reading(known.slot, BlockStep::Add, frame);
         let at = Span::default();
+        reading.takes(at, frame.name);
         reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
         Ok(reading)
     }
@@ -337,7 +345,7 @@ impl Reader {
     }
 
     /// An event that is not known, or says nothing of calls.
-    fn other(&mut self, frame: &Event<'_>, data: &str) -> Result<Reading, Unreadable> {
+    fn other(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
         let known = self.items.find(frame)?.and_then(|place| self.items.get(place));
         let adds = frame.has_delta || frame.whole.is_some();
         let index = frame.index.and_then(|(_, index)| index);
@@ -349,6 +357,10 @@ impl Reader {
             None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame),
             None => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
+        if known.is_some_and(|known| known.host == Some(Host::Provider)) {
+            // What the provider runs may be told with its name.
+            reading.takes(Span::default(), frame.name);
+        }
         if let Some(known) = known
             && known.host == Some(Host::Client)
         {
@@ -359,22 +371,31 @@ impl Reader {
             let at = Span::default();
             reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
         }
-        // Calls in an event that is not known are in no place for calls.
-        let items = frame.item.iter().map(|item| &**item);
-        let outputs = frame.response.iter().flat_map(|response| &response.items);
-        for item in items.chain(outputs) {
-            let class = item.class(data);
-            if let Class::Call(host) = class {
-                let slot = self.items.take_slot();
-                let mut piece = self.opening(slot, item, host, data)?;
-                (piece.ends, piece.carrier) = (true, Carrier::Stray);
-                let at = document(data);
-                reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
-            } else {
-                self.other_parts(item, class, data, &mut reading)?;
-            }
-        }
         Ok(reading)
+    }
+
+    /// Calls in an event that has no place for such.
+    fn misplaced(
+        &mut self,
+        kind: &str,
+        frame: &Event<'_>,
+        data: &str,
+        reading: &mut Reading,
+    ) -> Result<(), Unreadable> {
+        let items = frame.item.iter().map(|item| &**item);
+        let items = items.filter(|_| !kind.starts_with("response.output_item."));
+        let outputs = frame.response.iter().flat_map(|response| &response.items);
+        let outputs = outputs.filter(|_| !LIFECYCLE.contains(&kind));
+        for item in items.chain(outputs) {
+            let Class::Call(host) = item.class() else { continue };
+            let slot = self.items.take_slot();
+            let mut piece = self.opening(slot, item, host, data)?;
+            (piece.ends, piece.carrier) = (true, Carrier::Stray);
+            let at = document(data);
+            reading.takes(item.span, item.called());
+            reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
+        }
+        Ok(())
     }
 
     /// An event that holds the response as it stands.
@@ -405,12 +426,10 @@ impl Reader {
         let is_new = !self.has_items();
         let mut taken = Vec::new();
         for (place, item) in response.items.iter().enumerate() {
-            let class = item.class(data);
-            let Class::Call(host) = class else {
+            let Class::Call(host) = item.class() else {
                 if is_new {
                     self.items.take_slot();
                 }
-                self.other_parts(item, class, data, reading)?;
                 self.say_once(item, data, reading);
                 continue;
             };
@@ -478,6 +497,7 @@ impl Reader {
             refuse,
             ..Piece::default()
         };
+        reading.takes(item.span, item.called());
         reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
         Ok(())
     }
@@ -501,6 +521,7 @@ impl Reader {
         (known.host, known.open, known.whole) = (Some(host), false, true);
         let mut piece = self.opening(slot, item, host, data)?;
         (piece.ends, piece.refuse) = (true, refuse);
+        reading.takes(item.span, item.called());
         reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
         self.items.push(known);
         Ok(())
@@ -540,40 +561,6 @@ impl Reader {
             reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
         }
     }
-
-    /// Calls inside an item that is none.
-    fn other_parts(
-        &mut self,
-        item: &Item<'_>,
-        class: Class,
-        data: &str,
-        reading: &mut Reading,
-    ) -> Result<(), Unreadable> {
-        if class == Class::Quiet {
-            return Ok(());
-        }
-        let mut strays = Vec::new();
-        skip_looking_for_calls(&mut Json::at(data, item.span), &mut strays)?;
-        for stray in &strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
-        Ok(())
-    }
-
-    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let slot = self.items.take_slot();
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let piece = Piece {
-            slot,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
-    }
 }
 
 fn again(text: Option<Text<'_>>) -> Result<Option<ArgumentsPiece>, Unreadable> {
@@ -604,6 +591,16 @@ fn rename(event: Option<&[u8]>, kind: &str) -> Option<&'static str> {
         Some(_) => EVENTS.into_iter().find(|event| *event == kind),
     }
 }
+
+/// The events that hold the response as it stands.
+const LIFECYCLE: [&str; 6] = [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+];
 
 /// The events that carry text or calls, and those that begin and end a response.
 const EVENTS: [&str; 24] = [

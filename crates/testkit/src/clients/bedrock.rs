@@ -47,7 +47,7 @@ pub(super) fn whole(document: &Value) -> Vec<Call> {
 }
 
 /// The name and payload of every message that can be made out.
-fn events(mut body: &[u8]) -> Vec<(String, Value)> {
+pub(super) fn events(mut body: &[u8]) -> Vec<(String, Value)> {
     let mut events = Vec::new();
     let number = |bytes: Option<&[u8]>| {
         let bytes: Option<[u8; 4]> = bytes.and_then(|bytes| bytes.try_into().ok());

@@ -30,7 +30,7 @@ enum Ends {
     Anywhere,
 }
 
-const HOSTED: [&str; 6] = [
+pub(super) const HOSTED: [&str; 6] = [
     "mcp_server_tool_call",
     "google_search_call",
     "code_execution_call",

@@ -32,9 +32,6 @@ fn call(item: &Value) -> Option<Call> {
         | "image_generation_call"
         | "program" => true,
         "tool_search_call" => item["execution"] == "server",
-        "shell_call" => {
-            item["environment"]["type"].as_str().is_some_and(|kind| kind.starts_with("container"))
-        }
         // No call whatever else it has.
         "message" | "reasoning" => true,
         _ => kind.ends_with("_output"),

@@ -1,0 +1,301 @@
+//! Calls in places that are not for calls.
+//!
+//! A reader takes the calls that stand where its API has them, and says which
+//! ([`Reading::takes`]). Here every other object of the frame is looked at: one that looks like a
+//! call is judged like one, and the frame leaves with it or not at all. An object looks like a call
+//!
+//! - if it has a name and arguments,
+//! - if it has a name and stands under a key for calls (`functionCall`, `toolUse`, `tool_calls`, …),
+//! - if its type says that it is one (`tool_use`, `…_call`), or
+//! - if it has a `call_id` and is no result.
+//!
+//! The arguments of a call and the contents of results are data, and whatever stands in them is no
+//! call. So are the members in which an API repeats what the request said: each names its own.
+
+use std::borrow::Cow;
+
+use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
+
+use crate::event::{ArgumentsPiece, Carrier, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::json::document;
+use crate::speaker::Read;
+
+/// Members that are no place for calls: the key under which their object stands (empty for the
+/// document itself), and their own keys.
+pub(crate) type Quiet = &'static [(&'static str, &'static [&'static str])];
+
+/// Whether a document is one frame of a stream, or a whole body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Frame,
+    Body,
+}
+
+/// The most calls in wrong places that one frame may hold: as many as a response may have calls.
+/// A frame with more is withheld.
+const MOST: usize = 256;
+
+/// Adds the calls that `reader` has not taken to what it has read.
+pub(crate) fn judge(
+    reader: &mut dyn Read,
+    data: &str,
+    form: Form,
+    reading: &mut Reading,
+) -> Result<(), Unreadable> {
+    let Some(quiet) = reader.quiet(form) else { return Ok(()) };
+    for stray in find(data, &reading.taken, quiet)? {
+        let piece = stray.piece(reader.stray_slot()?, data)?;
+        reading.parts.push(Part { lane: 0, at: document(data), what: What::Piece(piece) });
+    }
+    Ok(())
+}
+
+/// Whether a frame of no known kind holds a call.
+pub(crate) fn holds_call(data: &str) -> Result<bool, Unreadable> {
+    Ok(!find(data, &[], &[])?.is_empty())
+}
+
+fn find(data: &str, taken: &[Span], quiet: Quiet) -> Result<Vec<Stray>, Unreadable> {
+    if !data.trim_start().starts_with('{') || !may_hold_call(data.as_bytes()) {
+        return Ok(Vec::new());
+    }
+    let mut walk = Walk { taken, quiet, found: Vec::new() };
+    walk.value(&mut Json::new(data), Place { under: "", is_root: true })?;
+    Ok(walk.found)
+}
+
+/// Whether a key or a value ends with a word that every call has, in letters or in escapes. Most
+/// frames have none and need not be walked again.
+fn may_hold_call(data: &[u8]) -> bool {
+    let mut from = 0;
+    for at in memchr::memchr2_iter(b'"', b'\\', data) {
+        let (before, rest) = (data.get(from..at), data.get(at..));
+        from = at + 1;
+        match rest {
+            Some([b'"', ..]) if before.is_some_and(ends_like_call) => return true,
+            Some([b'\\', b'u', b'0', b'0', b'4'..=b'7', ..]) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+fn ends_like_call(text: &[u8]) -> bool {
+    const ENDS: [&[u8]; 6] = [b"name", b"call_id", b"callid", b"call-id", b"call", b"use"];
+    ENDS.iter().any(|end| {
+        let tail = text.len().checked_sub(end.len()).and_then(|start| text.get(start..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+    })
+}
+
+/// A call that was found.
+struct Stray {
+    name: String,
+    input: Option<Span>,
+    refuse: Option<&'static str>,
+}
+
+impl Stray {
+    fn piece(self, slot: Slot, data: &str) -> Result<Piece, Error> {
+        let mut arguments = ArgumentsPiece::None;
+        if let Some(input) = self.input {
+            let text = match Json::at(data, input).string() {
+                Ok(text) => text.decode()?,
+                Err(_) => Cow::Borrowed(input.of(data)),
+            };
+            if !text.is_empty() && text != "null" {
+                arguments = ArgumentsPiece::Whole(text.into_owned());
+            }
+        }
+        Ok(Piece {
+            slot,
+            opens: true,
+            ends: true,
+            name: Some(self.name),
+            arguments,
+            carrier: Carrier::Stray,
+            refuse: self.refuse,
+            ..Piece::default()
+        })
+    }
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+struct Place<'k> {
+    /// The key above it, folded.
+    under: &'k str,
+    is_root: bool,
+}
+
+struct Walk<'d> {
+    taken: &'d [Span],
+    quiet: Quiet,
+    found: Vec<Stray>,
+}
+
+/// What an object says of itself.
+#[derive(Default)]
+struct Object<'a> {
+    span: Span,
+    names: Vec<Text<'a>>,
+    inputs: Vec<Span>,
+    kinds: Vec<String>,
+    has_call_id: bool,
+    /// What was found in members that hold data, if the object is a call or a result: from the one
+    /// to the other.
+    in_inputs: Vec<(usize, usize)>,
+    in_results: Vec<(usize, usize)>,
+}
+
+impl Walk<'_> {
+    fn value(&mut self, json: &mut Json<'_>, place: Place<'_>) -> Result<(), Unreadable> {
+        match json.kind()? {
+            Kind::Object => self.object(json, place),
+            Kind::Array => {
+                let mut array = json.array()?;
+                while array.next(json)? {
+                    self.value(json, Place { is_root: false, ..place })?;
+                }
+                Ok(())
+            }
+            _ => Ok(json.skip().map(|_| ())?),
+        }
+    }
+
+    fn object(&mut self, json: &mut Json<'_>, place: Place<'_>) -> Result<(), Unreadable> {
+        let start = json.position();
+        let mut object = Object::default();
+        let mut members = json.object()?;
+        while let Some(key) = members.next(json)? {
+            self.member(json, &fold(&key.decode()?), &mut object, place)?;
+        }
+        object.span = Span { start, end: json.position() };
+        self.look_at(object, place)
+    }
+
+    fn member<'a>(
+        &mut self,
+        json: &mut Json<'a>,
+        key: &str,
+        object: &mut Object<'a>,
+        place: Place<'_>,
+    ) -> Result<(), Unreadable> {
+        let is_quiet =
+            |(under, keys): &(&str, &[&str])| *under == place.under && keys.contains(&key);
+        if self.quiet.iter().any(is_quiet) {
+            return Ok(json.skip().map(|_| ())?);
+        }
+        let is_text = json.kind()? == Kind::String;
+        let start = json.position();
+        match key {
+            "name" | "toolname" if is_text => {
+                object.names.extend(Some(json.string()?).filter(|name| !name.is_empty()));
+                return Ok(());
+            }
+            "type" if is_text => {
+                object.kinds.push(fold(&json.string()?.decode()?).into_owned());
+                return Ok(());
+            }
+            "callid" if is_text => {
+                object.has_call_id |= !json.string()?.is_empty();
+                return Ok(());
+            }
+            _ => {}
+        }
+        let before = self.found.len();
+        self.value(json, Place { under: key, is_root: false })?;
+        let inside = (before, self.found.len());
+        if is_input(key) {
+            object.inputs.push(Span { start, end: json.position() });
+            object.in_inputs.push(inside);
+        } else if RESULTS.contains(&key) {
+            object.in_results.push(inside);
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, object: Object<'_>, place: Place<'_>) -> Result<(), Unreadable> {
+        let is_result = matches!(object.kinds.as_slice(), [kind] if is_result(kind));
+        if is_result {
+            self.forget(&object.in_results);
+        }
+        let says_call = !place.is_root
+            && !is_result
+            && (object.has_call_id || object.kinds.iter().any(|kind| is_call(kind)));
+        let is_named = !object.names.is_empty();
+        let stands_as_call = CALLS.contains(&place.under) || !object.inputs.is_empty();
+        if !says_call && !(is_named && stands_as_call) {
+            return Ok(());
+        }
+        // What was found in a result is found by now.
+        if !is_result {
+            self.forget(&object.in_inputs);
+        }
+        let is_one = object.names.len() <= 1 && object.inputs.len() <= 1;
+        let place = object.names.first().map_or(object.span, Text::span);
+        if is_one && self.taken.contains(&place) {
+            return Ok(());
+        }
+        if self.found.len() >= MOST {
+            return Err(Unreadable::TooManyCalls);
+        }
+        let name = match (object.names.first(), object.kinds.first()) {
+            (Some(name), _) => name.decode()?.into_owned(),
+            (None, Some(kind)) => kind.strip_suffix("call").unwrap_or(kind).to_owned(),
+            (None, None) => String::new(),
+        };
+        let refuse = (!is_one).then_some("it says its name or its arguments twice");
+        self.found.push(Stray { name, input: object.inputs.first().copied(), refuse });
+        Ok(())
+    }
+
+    fn forget(&mut self, ranges: &[(usize, usize)]) {
+        for (from, to) in ranges.iter().rev() {
+            if *to <= self.found.len() {
+                self.found.drain(*from..*to);
+            }
+        }
+    }
+}
+
+/// A key or a type without case, underscores and hyphens: APIs and programs differ in those.
+fn fold(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(text);
+    }
+    let folded = text.to_uppercase().to_lowercase();
+    Cow::Owned(folded.chars().filter(|c| !matches!(c, '_' | '-')).collect())
+}
+
+fn is_input(key: &str) -> bool {
+    matches!(key, "input" | "arguments" | "parameters" | "args")
+}
+
+/// Keys under which APIs put calls, folded.
+const CALLS: [&str; 7] =
+    ["function", "functioncall", "functioncalls", "toolcall", "toolcalls", "tooluse", "tooluses"];
+
+/// Members in which results, and lists of tools, have their contents.
+const RESULTS: [&str; 5] = ["output", "result", "content", "tools", "error"];
+
+fn is_call(kind: &str) -> bool {
+    kind.ends_with("call") || kind.ends_with("tooluse")
+}
+
+/// Whether something of this type, folded, is what a tool gave back, or a list of tools.
+fn is_result(kind: &str) -> bool {
+    kind.ends_with("calloutput") || kind.ends_with("result") || OTHERS.contains(&kind)
+}
+
+const OTHERS: [&str; 6] = [
+    "programoutput",
+    "toolsearchoutput",
+    "mcplisttools",
+    "mcpapprovalresponse",
+    "additionaltools",
+    "itemreference",
+];
+
+#[cfg(test)]
+mod tests;
