@@ -23,6 +23,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "cohere" => with_head(bodies(root, "corpus/cohere", "sse")?),
         "ollama" => with_head(bodies(root, "corpus/ollama", "ndjson")?),
         "gemini" => with_head(bodies(root, "corpus/gemini", "sse")?),
+        "interactions" => with_head(bodies(root, "corpus/gemini-interactions", "sse")?),
         "bedrock_converse" => with_head(bodies(root, "corpus/bedrock-converse", "eventstream")?),
         "bedrock_invoke" => with_head(bodies(root, "corpus/bedrock-invoke", "eventstream")?),
         "policy" => rule_files(root)?,

@@ -89,3 +89,35 @@ fn what_is_denied_does_not_arrive_and_is_on_record() {
         }
     }
 }
+
+/// Calls where an API has none: flat in another object, without arguments, in a wrong event.
+const STRAYS: [&str; 8] = [
+    "openai-responses/evasion-item_in_text_delta",
+    "openai-responses/evasion-shell_in_container",
+    "gemini/evasion-flat_in_part",
+    "gemini-interactions/evasion-named_call_in_interaction",
+    "ollama/evasion-flat_in_call",
+    "cohere/evasion-tool_use_without_input",
+    "bedrock-converse/evasion-tool_use_at_the_stop",
+    "bedrock-invoke/evasion-plain_tool_use",
+];
+
+#[test]
+fn a_call_in_no_place_for_calls_is_denied_and_on_record() {
+    for (number, case) in corpus::all().into_iter().enumerate() {
+        if !STRAYS.contains(&case.name.as_str()) {
+            continue;
+        }
+        let upstream = corpus_server();
+        let gateway = gateway(&upstream, DENY_ALL, "");
+        let reply = ask_for(&case, &format!("case-{number}")).send(gateway.address());
+        for (reading, calls) in clients::readings(case.dialect, &reply.body) {
+            assert!(calls.is_empty(), "{}: {reading} sees {calls:?}", case.name);
+        }
+        let has_trace = reply.body.windows(4).any(|word| word == b"evil");
+        assert!(!has_trace || case.name.contains("shell"), "{}: {}", case.name, reply.text());
+        let denied = |call: &Value| call["verdict"]["action"] == "deny";
+        let calls = gateway.calls();
+        assert!(!calls.is_empty() && calls.iter().all(denied), "{}: {calls:?}", case.name);
+    }
+}
