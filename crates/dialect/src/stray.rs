@@ -81,8 +81,14 @@ fn may_hold_call(data: &[u8]) -> bool {
 }
 
 fn ends_like_call(text: &[u8]) -> bool {
-    const ENDS: [&[u8]; 6] = [b"name", b"call_id", b"callid", b"call-id", b"call", b"use"];
-    ENDS.iter().any(|end| {
+    // Most words end with another letter.
+    let ends: &[&[u8]] = match text.last().map(u8::to_ascii_lowercase) {
+        Some(b'e') => &[b"name", b"use"],
+        Some(b'd') => &[b"call_id", b"callid", b"call-id"],
+        Some(b'l') => &[b"call"],
+        _ => return false,
+    };
+    ends.iter().any(|end| {
         let tail = text.len().checked_sub(end.len()).and_then(|start| text.get(start..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end))
     })

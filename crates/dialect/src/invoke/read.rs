@@ -5,7 +5,7 @@ use callgate_call::json::Span;
 use super::flavour::Flavour;
 use crate::event::{Order, Reading, Slot, Unreadable};
 use crate::speaker::Read;
-use crate::stray::{Form, Quiet};
+use crate::stray::{self, Form, Quiet};
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
@@ -43,7 +43,11 @@ impl Read for Reader {
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         match event {
             Some(b"chunk") => {}
+            // An exception has no reader that would judge a call in it.
             Some(name) if name.ends_with(b"Exception") => {
+                if stray::holds_call(data)? {
+                    return Err(Unreadable::Foreign);
+                }
                 self.has_failed = true;
                 return Ok(Reading { order: Order::Stream, failure: true, ..Reading::default() });
             }
@@ -62,12 +66,12 @@ impl Read for Reader {
     }
 
     fn quiet(&self, form: Form) -> Option<Quiet> {
-        // An exception has no reader, and no place for calls.
-        self.inner.as_ref().map_or(Some(&[]), |(_, inner)| inner.quiet(form))
+        self.inner.as_ref().and_then(|(_, inner)| inner.quiet(form))
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
-        self.inner.as_mut().map_or(Ok(0), |(_, inner)| inner.stray_slot())
+        let Some((_, inner)) = &mut self.inner else { return Err(Unreadable::Foreign) };
+        inner.stray_slot()
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::event::What;
 use crate::request::{RemovedCall, RemovedTurn, restore};
-use crate::{Canonical, Dialect};
+use crate::{Canonical, Dialect, Limits};
 
 fn chunk(reader: &mut Reader, data: &str) -> Result<Reading, Unreadable> {
     reader.read(Some(b"chunk"), data)
@@ -60,7 +60,19 @@ fn plain_text_passes_and_unknown_calls_do_not() {
         let read = chunk(&mut Reader::new(8), data);
         assert!(matches!(read, Err(Unreadable::Ambiguous(_))), "{data} {read:?}");
     }
-    is_call(&chunk(&mut Reader::new(8), r#"{"x":{"name":"rm","arguments":"{}"}}"#).unwrap());
+    for data in
+        [r#"{"x":{"name":"rm","arguments":"{}"}}"#, r#"{"x":{"type":"tool_use","name":"rm"}}"#]
+    {
+        let mut reader = Dialect::Invoke.reader(&Limits::default());
+        is_call(&reader.read(Some(b"chunk"), data).unwrap());
+    }
+}
+
+#[test]
+fn an_exception_is_no_place_for_a_call() {
+    let data = r#"{"message":"m","x":{"functionCall":{"name":"rm"}}}"#;
+    let read = Reader::new(8).read(Some(b"throttlingException"), data);
+    assert_eq!(read.unwrap_err(), Unreadable::Foreign);
 }
 
 /// A removed call goes back in the words of its own API.
