@@ -174,7 +174,7 @@ impl<'w> Walk<'w> {
     fn string(&mut self, string: &Text<'_>, text: &str) {
         let mut findings = Findings::default();
         inspect(text, self.context, LAYERS, &mut findings);
-        findings.weigh();
+        findings.weigh(self.context.place.is_told());
         self.take(findings, string, text);
     }
 
@@ -198,7 +198,7 @@ impl<'w> Walk<'w> {
     fn list(&mut self, joined: &str, span: Range<usize>) {
         let mut findings = Findings::default();
         inspect(joined, self.context, 0, &mut findings);
-        findings.weigh();
+        findings.weigh(self.context.place.is_told());
         let known = |class: Class| {
             self.found.iter().any(|it| it.class == class && it.span.start >= span.start)
         };

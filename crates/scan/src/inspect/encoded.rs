@@ -300,29 +300,67 @@ fn rot13(c: char) -> char {
 const MIN_SPACED: usize = 12;
 
 fn spaced(text: &str, give: &mut Give<'_>) {
-    let signs: Vec<(usize, char)> = text.char_indices().collect();
-    let mut at = 0;
-    while at + 2 < signs.len() {
-        let (start, mut joined) = (at, String::new());
-        while let Some(&(_, letter)) = signs.get(at).filter(|(_, c)| c.is_alphanumeric()) {
-            joined.push(letter);
-            // One separator belongs to the word, more of them stand between two words.
-            let between = signs.iter().skip(at + 1).map(|(_, c)| *c);
-            let count = between.take_while(|c| is_separator(*c)).take(5).count();
-            if count == 0 || count > 4 {
-                break;
-            }
-            if count > 1 {
-                joined.push(' ');
-            }
-            at += 1 + count;
+    let mut run = Spaced::default();
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c.is_alphanumeric() => run.letter(at, c, give),
+            c if is_separator(c) => run.separator(give),
+            _ => run.end(give),
         }
-        if joined.len() >= MIN_SPACED && at > start {
-            let from = signs.get(start).map_or(0, |(place, _)| *place);
-            let to = signs.get(at).map_or(text.len(), |(place, c)| place + c.len_utf8());
-            give(from..to, joined, "letters set apart");
+    }
+    run.end(give);
+}
+
+/// Single letters in a row.
+#[derive(Default)]
+struct Spaced {
+    joined: String,
+    start: usize,
+    end: usize,
+    /// Separators since the last letter.
+    between: usize,
+    /// Inside a word of several letters, which is no part of a run.
+    in_word: bool,
+}
+
+impl Spaced {
+    fn letter(&mut self, at: usize, c: char, give: &mut Give<'_>) {
+        if self.in_word {
+            return;
         }
-        at += 1;
+        if !self.joined.is_empty() && self.between == 0 {
+            // The letter before was the first of a word.
+            self.joined.pop();
+            self.end(give);
+            self.in_word = true;
+            return;
+        }
+        if self.joined.is_empty() {
+            self.start = at;
+        } else if self.between > 1 {
+            self.joined.push(' ');
+        }
+        if self.joined.len() < MAX_PAYLOAD {
+            self.joined.push(c);
+        }
+        self.end = at + c.len_utf8();
+        self.between = 0;
+    }
+
+    /// One separator belongs to a word, some more stand between two words.
+    fn separator(&mut self, give: &mut Give<'_>) {
+        self.in_word = false;
+        self.between += 1;
+        if self.between > 4 {
+            self.end(give);
+        }
+    }
+
+    fn end(&mut self, give: &mut Give<'_>) {
+        let done = std::mem::take(self);
+        if done.joined.len() >= MIN_SPACED {
+            give(done.start..done.end, done.joined, "letters set apart");
+        }
     }
 }
 

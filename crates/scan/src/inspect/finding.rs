@@ -64,13 +64,14 @@ impl Findings {
     }
 
     /// Signs that are worse together: an order to the model beside a file of keys or an address to
-    /// send to is an attack, where each alone may be a clumsy description.
-    pub(super) fn weigh(&mut self) {
+    /// send to is an attack, where each alone may be a clumsy description. So are two sorts of
+    /// orders in what a server says itself.
+    pub(super) fn weigh(&mut self, told: bool) {
         let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration];
         let seen = signs.map(|class| {
             self.has(|finding| finding.class == class && finding.severity >= Severity::Medium)
         });
-        if seen.into_iter().filter(|seen| *seen).count() < 2 {
+        if seen.into_iter().filter(|seen| *seen).count() < 2 && !(told && self.orders_differ()) {
             return;
         }
         for finding in &mut self.0 {
@@ -78,6 +79,15 @@ impl Findings {
                 finding.severity = finding.severity.raised();
             }
         }
+    }
+
+    /// Whether two orders are of different sorts: each detail begins with its sort.
+    fn orders_differ(&self) -> bool {
+        let strong =
+            |it: &&Finding| it.class == Class::Directive && it.severity >= Severity::Medium;
+        let mut sorts = self.0.iter().filter(strong).map(|it| it.detail.split(':').next());
+        let first = sorts.next();
+        first.is_some_and(|first| sorts.any(|other| other != first))
     }
 
     /// In the order of the text.

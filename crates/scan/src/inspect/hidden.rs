@@ -66,7 +66,11 @@ impl Look<'_, '_> {
                 c if chars::is_filler(c) => self.filler(at, before),
                 c if chars::is_private(c) => self.private(at),
                 c if chars::is_annotation(c) => {
-                    self.say(Severity::Medium, at..at + c.len_utf8(), "annotation marks");
+                    self.say(
+                        self.told_or(Severity::Medium),
+                        at..at + c.len_utf8(),
+                        "annotation marks",
+                    );
                     c.len_utf8()
                 }
                 c if chars::is_odd_control(c) => self.control(at, c),
@@ -97,6 +101,11 @@ impl Look<'_, '_> {
 
     fn say(&mut self, severity: Severity, span: Range<usize>, what: &str) {
         self.findings.add(Class::HiddenText, severity, span, what.into());
+    }
+
+    /// High in what a server says itself, where nothing like it belongs; else as given.
+    fn told_or(&self, data: Severity) -> Severity {
+        if self.context.place.is_told() { Severity::High } else { data }
     }
 
     fn sequence(&mut self, at: usize) -> usize {
@@ -204,8 +213,8 @@ impl Look<'_, '_> {
     fn control(&mut self, at: usize, c: char) -> usize {
         let (length, _) = self.run(at, |other| other == c);
         let overwrites = matches!(c, '\u{8}' | '\u{7f}');
-        let told = self.context.place.is_told();
-        let severity = if overwrites || told { Severity::Medium } else { Severity::Low };
+        let milder = if overwrites { Severity::Medium } else { Severity::Low };
+        let severity = if overwrites { self.told_or(milder) } else { milder };
         let what = format!("control character U+{:04X}", u32::from(c));
         self.say(severity, at..at + length, &what);
         length
@@ -220,7 +229,7 @@ impl Look<'_, '_> {
             let more = blank.len() < piece.len() && at > 0;
             if more && (lines >= PUSHED_LINES || blank.len() >= PUSHED_BLANKS) {
                 let what = "text pushed out of sight by blanks";
-                self.say(Severity::Medium, at..at + blank.len(), what);
+                self.say(Severity::High, at..at + blank.len(), what);
             }
             at += piece.len();
         }

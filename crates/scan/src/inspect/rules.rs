@@ -46,8 +46,10 @@ pub(super) struct Hit {
 /// How far a phrase reaches. The longest rules allow some gaps of 80 bytes.
 const WINDOW: usize = 420;
 
-/// What a space in a pattern stands for. Bytes, so that other scripts' punctuation fits as well.
-const GAP: &str = "[^a-z0-9]{1,12}";
+/// What a space in a pattern stands for. Bytes, so that other scripts' punctuation fits as well;
+/// brackets and the like are left to code, whose names are full of such words.
+const GAP: &str = "[^a-z0-9(){};=]{1,12}";
+const OPTIONAL_GAP: &str = "[^a-z0-9(){};=]{0,12}";
 
 struct Machine {
     finder: AhoCorasick,
@@ -90,11 +92,37 @@ fn folded(phrase: &str) -> String {
 
 #[expect(clippy::expect_used, reason = "the patterns are fixed, and a test compiles each")]
 fn compile(pattern: &str) -> Regex {
-    RegexBuilder::new(&format!("^(?:{})", folded(pattern).replace(' ', GAP)))
+    RegexBuilder::new(&format!("^(?:{})", gapped(&folded(pattern))))
         .unicode(false)
         .dot_matches_new_line(true)
         .build()
         .expect("a pattern of the list compiles")
+}
+
+/// The pattern with its spaces replaced, except inside a class, where one is itself.
+fn gapped(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() * 3);
+    let mut signs = pattern.chars().peekable();
+    let mut in_class = false;
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' => {
+                out.push(sign);
+                out.extend(signs.next());
+                continue;
+            }
+            '[' => in_class = true,
+            ']' => in_class = false,
+            ' ' if !in_class => {
+                let optional = signs.next_if_eq(&'?').is_some();
+                out.push_str(if optional { OPTIONAL_GAP } else { GAP });
+                continue;
+            }
+            _ => {}
+        }
+        out.push(sign);
+    }
+    out
 }
 
 /// Every phrase in a folded text.

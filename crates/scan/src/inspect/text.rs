@@ -15,7 +15,7 @@ const MAX_LAYERS: usize = 3;
 pub fn inspect_text(text: &str, context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Findings::default();
     inspect(text, context, MAX_LAYERS, &mut findings);
-    findings.weigh();
+    findings.weigh(context.place.is_told());
     findings.into_vec()
 }
 
@@ -63,7 +63,10 @@ fn phrases(
         findings.add(hit.rule.class, severity, span, format!("{}: `{seen}`", hit.rule.what));
     });
     rules::handling(&read.text, &mut |found| {
-        if !is_new(&found.span) {
+        // In what is handed on, a file of settings is told of everywhere: only beside an order
+        // does it mean something.
+        let ordered = findings.has(|it| matches!(it.class, Class::Directive | Class::Exfiltration));
+        if !is_new(&found.span) || (!told && !ordered && found.severity < Severity::High) {
             return;
         }
         let severity = if told { found.severity } else { found.severity.min(Severity::Medium) };
@@ -173,7 +176,7 @@ fn payload(
 ) {
     let mut found = Findings::default();
     inspect(inside, context, layers, &mut found);
-    found.weigh();
+    found.weigh(context.place.is_told());
     let Some(worst) = found.worst() else { return };
     if worst.severity < Severity::Medium {
         return;

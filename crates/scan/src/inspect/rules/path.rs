@@ -77,10 +77,10 @@ const BEFORE: usize = 110;
 const BEHIND: usize = 70;
 
 /// Verbs in the form of an order; a tool that `reads` its own key describes itself.
-const VERBS: &str = r"(?:^|[^a-z])(?:read|open|cat|access|include|attach|send|upload|copy|paste|pass|fetch|get|retrieve|print|dump|extract|append|output|provide|share|leak|post|forward|scan|grab|supply|put|submit|exfiltrate|collect|type|locate|look (?:in|at|for|into)|list|check|reading|sending|copying|attaching|passing|transmit|exfil|scp|tar|curl|insert|concatenate|display|inspect|harvest|steal|load|examine|review|gather|archive|base64)(?:[^a-z]|$)|contents? (?:of|from)|content_(?:of|from)";
+const VERBS: &str = r"(?:^|[^a-z])(?:read|open|cat|access|include|attach|send|upload|copy|paste|pass|fetch|get|retrieve|print|dump|extract|append|output|provide|share|leak|post|forward|scan|grab|supply|put|submit|exfiltrate|collect|type|locate|look (?:in|at|for|into)|list|check|reading|sending|copying|attaching|passing|transmit|exfil|scp|tar|curl|insert|concatenate|display|inspect|harvest|steal|load|examine|review|gather|archive|base64)(?:[^a-z]|$)|contents? (?:of|from)|content_(?:of|from)|text (?:of|from)";
 
 /// Verbs behind the path.
-const VERBS_BEHIND: &str = r"^[^.!?]{0,50}?(?:must be (?:read|sent|included|passed|attached)|should be (?:read|sent|included|passed|attached)|and (?:send|pass|include|put|attach|forward|upload|paste|return|place|add|post|store|give|use its|copy)|in(?:to)? (?:the|this) [`'a-z_]{0,20} ?(?:parameter|argument|field)|as (?:the|a|this) )";
+const VERBS_BEHIND: &str = r"^[^.!?]{0,50}?(?:must be (?:read|sent|included|passed|attached)|should be (?:read|sent|included|passed|attached)|and (?:send|pass|include|put|attach|forward|upload|paste|return|place|add|post|store|give|use its|copy)|in(?:to)? (?:the|this) [`'a-z_]{0,20} ?(?:parameter|argument|field)|as (?:the|a|this) |goes here|belongs here|goes in)|^[^ ]{0,40}[:,;] ?(?:read|grab|open|copy|send|take|fetch|extract|upload|pass|put)[^a-z]";
 
 /// A text that forbids it, and the public half of a key.
 const DENIED: &str = r"(?:never|do not|don.?t|cannot|can.?t|refuses?|denied|deny|blocked|blocks|forbidden|must not|not allowed|not permitted|disallow|except|exclud|ignor|without|no access|protect|avoid|prevent|should not|won.t|are not|is not)[^.!?]{0,70}$";
@@ -128,9 +128,17 @@ pub(in crate::inspect) fn handling(folded: &str, report: &mut dyn FnMut(Handling
         if patterns.before.is_match(before) || patterns.behind.is_match(behind) {
             let end = hit.end() + behind.iter().take_while(|byte| is_of_path(**byte)).count();
             done = end;
-            report(Handling { severity: *severity, span: hit.start()..end });
+            let whole = folded.get(hit.start()..end).unwrap_or("");
+            let severity = worst_in(whole).max(*severity);
+            report(Handling { severity, span: hit.start()..end });
         }
     }
+}
+
+/// A folder that is harmless by itself may hold a file that is not.
+fn worst_in(path: &str) -> Severity {
+    let held = PATHS.iter().filter(|(known, _)| path.contains(known));
+    held.map(|(_, severity)| *severity).max().unwrap_or(Severity::Low)
 }
 
 fn is_of_path(byte: u8) -> bool {
