@@ -52,9 +52,20 @@ fn phrases(
         std::ptr::eq(read, first) || read.text.get(span.clone()) != first.text.get(span.clone())
     };
     let told = context.place.is_told();
+    // What says nothing by itself in a text that is handed on: a request to send something.
+    let mut beside = Findings::default();
     rules::each(&read.text, &mut |hit| {
+        if !is_new(&hit.span) {
+            return;
+        }
         let severity = if told { hit.rule.told } else { hit.rule.data };
-        let Some(mut severity) = severity.filter(|_| is_new(&hit.span)) else { return };
+        let Some(mut severity) = severity else {
+            if hit.rule.class == Class::Exfiltration {
+                let span = read.span(text, &hit.span);
+                beside.add(hit.rule.class, Severity::Medium, span, hit.rule.what.into());
+            }
+            return;
+        };
         if !told && is_quoted(&read.text, &hit.span) {
             severity = severity.min(Severity::Medium);
         }
@@ -75,6 +86,9 @@ fn phrases(
         let what = format!("a file of keys or settings is to be read or handed over: `{seen}`");
         findings.add(Class::SensitivePath, severity, span, what);
     });
+    if findings.has(|it| it.class == Class::SensitivePath) {
+        beside.drain().into_iter().for_each(|finding| findings.keep(finding));
+    }
 }
 
 /// So far around a quotation one is told that it is one.
