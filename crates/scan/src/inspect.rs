@@ -93,3 +93,6 @@ pub struct Context<'k> {
     /// The tools of other servers.
     pub known: &'k Known,
 }
+
+#[cfg(test)]
+mod tests;

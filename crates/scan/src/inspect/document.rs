@@ -47,7 +47,7 @@ pub(super) fn unreadable(json: &str, error: &Error, context: &Context<'_>) -> Ve
 pub(super) fn worst_of(mut found: Vec<Finding>) -> Vec<Finding> {
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     found.truncate(MAX_FINDINGS);
-    found.sort_by(|a, b| (a.span.start, a.class).cmp(&(b.span.start, b.class)));
+    found.sort_by_key(|finding| (finding.span.start, finding.class));
     found
 }
 

@@ -115,7 +115,7 @@ impl Schema {
 
     fn parameter(&mut self, name: &str, place: &Place<'_>) {
         let plain = plain(name);
-        if SIDE_CHANNELS.contains(&plain.as_str()) {
+        if SIDE_CHANNELS.contains(&plain.as_str()) || asks_for_conversation(&plain) {
             self.side_channels.push((plain, shown(place.path), place.span.clone()));
         } else if asks_for_file(&plain) {
             let what = format!("a parameter named after what it is to carry: `{}`", excerpt(name));
@@ -232,6 +232,25 @@ fn is_parameter(path: &[String]) -> bool {
 fn plain(name: &str) -> String {
     let folded = Folded::new(name).text;
     folded.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Names like `prior_conversation`, in whatever order.
+fn asks_for_conversation(plain: &str) -> bool {
+    let what = ["conversation", "dialogue", "chat"];
+    let which = [
+        "history",
+        "prior",
+        "previous",
+        "full",
+        "entire",
+        "transcript",
+        "past",
+        "sofar",
+        "earlier",
+    ];
+    let messages = ["previousmessage", "priormessage", "earliermessage", "pastmessage"];
+    what.iter().any(|it| plain.contains(it)) && which.iter().any(|it| plain.contains(it))
+        || messages.iter().any(|it| plain.contains(it))
 }
 
 /// Names like `content_of_ssh_id_rsa`: a model fills in what the name says.

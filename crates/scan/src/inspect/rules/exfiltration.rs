@@ -111,9 +111,12 @@ pub(super) const RULES: &[Rule] = &[
             "set the recipient",
             "swap the",
             "add a bcc",
+            "add ",
+            "put ",
+            "insert ",
             "with bcc",
         ],
-        "(?:(?:add an? )?b?cc (?:(?:all|every|each|it|a copy|them|always|to|messages?|emails?|outgoing|recipient)[ ])*[:=(`'\" ]{0,3}[a-z0-9._%+-]{1,40}@[a-z0-9.-]{3,60}|(?:all|every|any) (?:outgoing )?(?:e.?mails?|mails|messages|payments|transactions|transfers)(?: [a-z]{2,12}){0,4} (?:must|should|need to|have to|are|is|will)(?: [a-z]{2,10}){0,3} (?:sent|forwarded|routed|copied|delivered|go|be) ?(?:sent|forwarded|routed|copied|delivered)? ?(?:through|to|via)|(?:redirect|reroute|route all)(?: [a-z]{2,12}){0,5} to[^.!]{0,20}(?:@|https?:|0x|account|wallet|iban|attacker)|(?:replace|change|swap|set) the (?:recipient|destination|address|account|wallet|iban|payee|beneficiary|bank)(?: [a-z]{2,12}){0,4} (?:to|with|by|for)[^!]{0,24}?(?:@|https?:|0x|[a-z]{2}\\d{2}|attacker|\\d{4,}|bc1|this))",
+        "(?:add|put|include|insert) [a-z0-9._%+-]{1,40}@[a-z0-9.-]{3,60}[^.!]{0,20}? (?:b?cc|recipients?|copy)(?:[^a-z]|$)|(?:(?:add an? )?b?cc (?:(?:all|every|each|it|a copy|them|always|to|messages?|emails?|outgoing|recipient)[ ])*[:=(`'\" ]{0,3}[a-z0-9._%+-]{1,40}@[a-z0-9.-]{3,60}|(?:all|every|any) (?:outgoing )?(?:e.?mails?|mails|messages|payments|transactions|transfers)(?: [a-z]{2,12}){0,4} (?:must|should|need to|have to|are|is|will)(?: [a-z]{2,10}){0,3} (?:sent|forwarded|routed|copied|delivered|go|be) ?(?:sent|forwarded|routed|copied|delivered)? ?(?:through|to|via)|(?:redirect|reroute|route all)(?: [a-z]{2,12}){0,5} to[^.!]{0,20}(?:@|https?:|0x|account|wallet|iban|attacker)|(?:replace|change|swap|set) the (?:recipient|destination|address|account|wallet|iban|payee|beneficiary|bank)(?: [a-z]{2,12}){0,4} (?:to|with|by|for)[^!]{0,24}?(?:@|https?:|0x|[a-z]{2}\\d{2}|attacker|\\d{4,}|bc1|this))",
     ),
     rule(
         Some(High),
@@ -237,6 +240,10 @@ pub(super) const RULES: &[Rule] = &[
         &[
             "append",
             "encode",
+            "embed",
+            "put the",
+            "insert",
+            "place the",
             "add the",
             "include",
             "replace",
@@ -253,7 +260,7 @@ pub(super) const RULES: &[Rule] = &[
             "show the image",
             "image with",
         ],
-        "(?:append|encode|add the|include|replace|render|load|visit|open|fetch|navigate to|request|make a get|make a request|display the image|show the image|image with)[^.!]{0,80}?(?:secret|api.?key|password|token|credential|conversation|chat history|system prompt|environment|private|user.s? (?:data|message|name|email|input|files)|answer|contents?|previous)[^!\\n]{0,60}?(?:query|url|parameter|path|link|image|subdomain|https?://)[^!\\n]{0,80}?(?:https?://|subdomain|url)",
+        "(?:append|encode|embed|put the|insert|place the|add the|include|replace|render|load|visit|open|fetch|navigate to|request|make a get|make a request|display the image|show the image|image with)[^.!]{0,80}?(?:secret|api.?key|password|token|credential|conversation|chat history|system prompt|environment|private|user.s? (?:data|message|name|email|input|files)|answer|contents?|previous)[^!\\n]{0,60}?(?:query|url|parameter|path|link|image|subdomain|https?://)[^!\\n]{0,80}?(?:https?://|subdomain|url)",
     ),
     rule(
         Some(High),
