@@ -269,7 +269,12 @@ fn mirrored(text: &str, give: &mut Give<'_>) {
     #[expect(clippy::expect_used, reason = "fixed words that every test builds")]
     static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         let words = ROT13.iter().chain(&BACKWARDS);
-        AhoCorasick::builder().ascii_case_insensitive(true).build(words).expect("fixed words")
+        let dfa = Some(aho_corasick::AhoCorasickKind::DFA);
+        AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(dfa)
+            .build(words)
+            .expect("fixed words")
     });
     let mut done = 0;
     for hit in WORDS.find_iter(text).take(MAX_PAYLOADS) {

@@ -99,6 +99,9 @@ impl Folded {
     /// The same with digits and signs read as the letters they are drawn like, in words that have
     /// both. `None` where there is no such word.
     pub(super) fn unleeted(&self, one: u8) -> Option<Self> {
+        if !has_leet(self.text.as_bytes(), one) {
+            return None;
+        }
         let mut bytes = self.text.clone().into_bytes();
         let mut changed = false;
         for word in bytes.split_mut(|byte| !is_leet_word(*byte)) {
@@ -118,6 +121,22 @@ impl Folded {
 
 /// Shorter words are numbers, units and versions.
 const MIN_LEET: usize = 3;
+
+/// Whether a sign stands beside a letter that it could be one of. Read as `l`, only ones matter:
+/// the other signs were read before.
+fn has_leet(bytes: &[u8], one: u8) -> bool {
+    let sign = |byte: u8| match one {
+        b'l' => matches!(byte, b'1' | b'|'),
+        _ => leet(byte, one).is_some(),
+    };
+    bytes.windows(2).any(|pair| match pair {
+        [a, b] => {
+            sign(*a) && b.is_ascii_alphabetic()
+                || sign(*b) && b.ne(&b'!') && a.is_ascii_alphabetic()
+        }
+        _ => false,
+    })
+}
 
 fn is_leet_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'@' | b'$' | b'!' | b'|')

@@ -39,14 +39,31 @@ fn strip_with(text: &str, keep: Keep) -> Option<String> {
     if !may_need_it(text) {
         return None;
     }
-    let mut cuts = Vec::new();
-    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
-    let is_json = begins.starts_with(['{', '[', '"']) && document(text, keep, &mut cuts).is_ok();
-    if !is_json {
-        cuts.clear();
-        cut(pieces::plain(text), &mut cuts);
+    if let Some(cuts) = document_cuts(text, keep) {
+        return (!cuts.is_empty()).then(|| without(text, cuts));
     }
-    (!cuts.is_empty()).then(|| without(text, cuts))
+    let mut cuts = Vec::new();
+    cut(pieces::plain(text), &mut cuts);
+    if cuts.is_empty() {
+        return None;
+    }
+    let clean = without(text, cuts);
+    // What kept it from being a document may have been what was cut.
+    match document_cuts(&clean, keep) {
+        Some(cuts) if !cuts.is_empty() => Some(without(&clean, cuts)),
+        _ => Some(clean),
+    }
+}
+
+/// What to cut in a document; `None` if the text is not one.
+fn document_cuts(text: &str, keep: Keep) -> Option<Vec<Range<usize>>> {
+    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
+    if !begins.starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let mut cuts = Vec::new();
+    document(text, keep, &mut cuts).ok()?;
+    Some(cuts)
 }
 
 /// Most texts are plain, and hold no escape that could spell anything else.

@@ -98,7 +98,10 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
         RegexBuilder::new(pattern).unicode(false).build().expect("a fixed pattern compiles")
     };
     #[expect(clippy::expect_used, reason = "fixed words that every test builds")]
-    let paths = AhoCorasick::new(PATHS.iter().map(|(path, _)| path)).expect("fixed words");
+    let paths = AhoCorasick::builder()
+        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
+        .build(PATHS.iter().map(|(path, _)| path))
+        .expect("fixed words");
     Patterns {
         paths,
         before: compile(VERBS),

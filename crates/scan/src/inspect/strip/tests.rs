@@ -15,6 +15,8 @@ fn plain_text_loses_what_steers() {
         ("see \u{1b}]8;;http://x\u{1b}\\here\u{1b}]8;;\u{1b}\\", "see here"),
         ("a\u{1b}\u{202e}[31mb", "a[31mb"),
         ("{\"a\": \u{202e}", "{\"a\": "),
+        // No document before, one behind, and then its escapes count.
+        ("[\"a\u{1b}[1m\\u202eb\"]", "[\"ab\"]"),
     ] {
         assert_eq!(stripped(text), clean);
     }
