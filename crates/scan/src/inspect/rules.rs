@@ -7,6 +7,7 @@ mod directive;
 mod exfiltration;
 mod foreign;
 mod path;
+mod secrecy;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -61,7 +62,7 @@ struct Machine {
 static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::new);
 
 fn all() -> impl Iterator<Item = &'static Rule> {
-    [directive::RULES, exfiltration::RULES, foreign::RULES].into_iter().flatten()
+    [directive::RULES, secrecy::RULES, exfiltration::RULES, foreign::RULES].into_iter().flatten()
 }
 
 impl Machine {
