@@ -26,6 +26,7 @@ mod detector;
 mod detectors;
 mod find;
 mod flow;
+pub mod inspect;
 mod json;
 mod name;
 mod redact;

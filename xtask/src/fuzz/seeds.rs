@@ -27,6 +27,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "bedrock_converse" => with_head(bodies(root, "corpus/bedrock-converse", "eventstream")?),
         "bedrock_invoke" => with_head(bodies(root, "corpus/bedrock-invoke", "eventstream")?),
         "policy" => rule_files(root)?,
+        "inspect" => poison(root)?,
         _ => Vec::new(),
     });
     for (at, seed) in seeds.iter().enumerate() {
@@ -51,6 +52,18 @@ fn documents(root: &Path) -> Result<Vec<Vec<u8>>> {
     }
     seeds.sort();
     seeds.dedup();
+    Ok(seeds)
+}
+
+/// Every entry of the poisoning corpus that is short enough: one a line.
+fn poison(root: &Path) -> Result<Vec<Vec<u8>>> {
+    let mut seeds = Vec::new();
+    for path in files::below(&root.join("corpus/poison"))? {
+        let text = fs::read(&path).with_context(|| path.display().to_string())?;
+        let lines = text.split(|byte| *byte == b'\n');
+        let entries = lines.filter(|line| line.starts_with(b"{") && line.len() < MAX_LEN);
+        seeds.extend(entries.map(<[u8]>::to_vec));
+    }
     Ok(seeds)
 }
 

@@ -1,0 +1,66 @@
+//! The definition of a tool.
+
+use super::class::{Class, Severity};
+use super::document::{Walk, shown, unreadable, worst_of};
+use super::finding::{Finding, excerpt};
+use super::schema::Schema;
+use super::similar::{Similarity, similar};
+use super::{Context, Known, Place};
+
+/// What is odd about the definition of one tool: the JSON object as the server sent it.
+///
+/// Every string is read, keys, titles, defaults, examples, annotations and unknown members
+/// included, for some agent shows each of them to its model. Then the schemas are looked at as
+/// schemas, and the name is compared with those of other servers' tools.
+pub fn inspect_definition(tool: &str, known: &Known) -> Vec<Finding> {
+    let context = Context { place: Place::Definition, known };
+    let mut schema = Schema::default();
+    let mut walk = Walk::new(tool, &context);
+    if let Err(error) = walk.document(&mut |seen, place| schema.see(seen, place)) {
+        return unreadable(tool, &error, &context);
+    }
+    let mut found = walk.found;
+    if let Some((name, span)) = &schema.name {
+        found.extend(look_alikes(name, span, known));
+    }
+    found.extend(schema.findings());
+    weigh(&mut found);
+    worst_of(found)
+}
+
+/// What stands in different strings of one definition is read by one model.
+fn weigh(found: &mut [Finding]) {
+    let signs = [Class::Directive, Class::SensitivePath, Class::Exfiltration, Class::SchemaTrick];
+    let strong =
+        |class: Class| found.iter().any(|it| it.class == class && it.severity >= Severity::Medium);
+    if signs.into_iter().filter(|class| strong(*class)).count() < 2 {
+        return;
+    }
+    for finding in found {
+        if signs.contains(&finding.class) && finding.severity == Severity::Medium {
+            finding.severity = Severity::High;
+        }
+    }
+}
+
+fn look_alikes<'f>(
+    name: &'f str,
+    span: &'f std::ops::Range<usize>,
+    known: &'f Known,
+) -> impl Iterator<Item = Finding> + 'f {
+    known.names().iter().filter_map(move |other| {
+        let how = similar(name, other)?;
+        let (severity, what) = match how {
+            Similarity::Case => (Severity::Medium, "differs only in case or separators from"),
+            Similarity::Confusable => (Severity::High, "looks the same as"),
+            Similarity::Distance(_) => (Severity::Low, "is easily taken for"),
+        };
+        Some(Finding {
+            class: Class::LookAlike,
+            severity,
+            detail: format!("`{}` {what} `{}` of another server", excerpt(name), excerpt(other)),
+            span: span.clone(),
+            path: shown(&["name".to_owned()]),
+        })
+    })
+}

@@ -1,0 +1,269 @@
+//! Every string of a JSON document.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use callgate_call::json::{Error, Kind, Reader, Text, decode_into};
+
+use super::class::{Class, Severity};
+use super::finding::{Finding, Findings};
+use super::text::inspect;
+use super::{Context, pieces};
+
+/// So many findings of one document are kept, the worst of them: a document of a thousand poisoned
+/// strings is no better known by the hundredth.
+pub(super) const MAX_FINDINGS: usize = 64;
+
+/// Layers of encodings in a string, as in a plain text.
+const LAYERS: usize = 3;
+
+/// What is odd about the strings of a JSON document, keys included, each with its path.
+///
+/// A document that cannot be read strictly gives one finding that says so, beside what its text
+/// gives as a text. A key that occurs twice is read both times.
+pub fn inspect_json(json: &str, context: &Context<'_>) -> Vec<Finding> {
+    let mut walk = Walk::new(json, context);
+    if let Err(error) = walk.document(&mut |_, _| {}) {
+        return unreadable(json, &error, context);
+    }
+    worst_of(walk.found)
+}
+
+/// A document that is no document is still a text.
+pub(super) fn unreadable(json: &str, error: &Error, context: &Context<'_>) -> Vec<Finding> {
+    let at = (error.at as usize).min(json.len());
+    let mut found = super::inspect_text(json, context);
+    found.push(Finding {
+        class: Class::Unreadable,
+        severity: Severity::High,
+        detail: error.to_string(),
+        span: json.floor_char_boundary(at)..json.len(),
+        path: String::new(),
+    });
+    found
+}
+
+/// The worst findings, in the order of the document.
+pub(super) fn worst_of(mut found: Vec<Finding>) -> Vec<Finding> {
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    found.truncate(MAX_FINDINGS);
+    found.sort_by_key(|finding| (finding.span.start, finding.class));
+    found
+}
+
+/// A value on the way through a document.
+#[derive(Debug)]
+pub(super) enum Seen<'v> {
+    /// A key of an object, decoded.
+    Key(&'v str),
+    /// A string, decoded.
+    String(&'v str),
+    /// An object or array begins.
+    Begin,
+    /// It ends.
+    End,
+    /// A number, `true`, `false` or `null`.
+    Other,
+}
+
+/// Told about each value, with the path to it.
+pub(super) type Watch<'w> = dyn FnMut(&Seen<'_>, &Place<'_>) + 'w;
+
+/// The path to a value and its bytes.
+pub(super) struct Place<'p> {
+    pub(super) path: &'p [String],
+    pub(super) span: Range<usize>,
+}
+
+pub(super) struct Walk<'w> {
+    json: &'w str,
+    context: &'w Context<'w>,
+    path: Vec<String>,
+    pub(super) found: Vec<Finding>,
+    /// Strings of the arrays that are being read: an order may be cut into the values of a list.
+    joined: Vec<String>,
+}
+
+/// So much of the strings of one list is read as one text.
+const MAX_JOINED: usize = 16 * 1024;
+
+impl<'w> Walk<'w> {
+    pub(super) fn new(json: &'w str, context: &'w Context<'w>) -> Self {
+        Self { json, context, path: Vec::new(), found: Vec::new(), joined: Vec::new() }
+    }
+
+    pub(super) fn document(&mut self, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let mut reader = Reader::new(self.json);
+        self.value(&mut reader, watch)?;
+        reader.end()
+    }
+
+    /// Depth is bounded by the reader, so recursion is too.
+    fn value(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+        match reader.kind()? {
+            Kind::String => {
+                let string = reader.string()?;
+                let text = decoded(&string);
+                self.see(&Seen::String(&text), string_inside(&string), watch);
+                self.string(&string, &text);
+                if let Some(joined) = self.joined.last_mut().filter(|it| it.len() < MAX_JOINED) {
+                    joined.push_str(&text);
+                    joined.push(' ');
+                }
+            }
+            Kind::Array => self.array(reader, watch)?,
+            Kind::Object => self.object(reader, watch)?,
+            Kind::Number | Kind::Bool | Kind::Null => {
+                let span = reader.skip()?;
+                self.see(&Seen::Other, span.start..span.end, watch);
+            }
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let start = reader.position();
+        self.see(&Seen::Begin, start..start, watch);
+        self.joined.push(String::new());
+        let mut elements = reader.array()?;
+        let mut number = 0;
+        while elements.next(reader)? {
+            self.path.push(format!("[{number}]"));
+            self.value(reader, watch)?;
+            self.path.pop();
+            number += 1;
+        }
+        let span = start..reader.position();
+        self.see(&Seen::End, span.clone(), watch);
+        if let Some(joined) = self.joined.pop().filter(|_| number > 1) {
+            self.list(&joined, span);
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, reader: &mut Reader<'_>, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let start = reader.position();
+        self.see(&Seen::Begin, start..start, watch);
+        let mut members = reader.object()?;
+        while let Some(key) = members.next(reader)? {
+            let name = decoded(&key).into_owned();
+            self.path.push(name.clone());
+            self.see(&Seen::Key(&name), string_inside(&key), watch);
+            self.key(&key, &name);
+            // Strings of an object in a list are not parts of one sentence, but for the texts of
+            // a result's content, which a model reads one behind the other.
+            let kept = std::mem::take(&mut self.joined);
+            let is_text = name == "text" && kept.len() == 1;
+            if is_text {
+                self.joined = kept;
+                self.value(reader, watch)?;
+            } else {
+                self.value(reader, watch)?;
+                self.joined = kept;
+            }
+            self.path.pop();
+        }
+        self.see(&Seen::End, start..reader.position(), watch);
+        Ok(())
+    }
+
+    fn see(&self, seen: &Seen<'_>, span: Range<usize>, watch: &mut Watch<'_>) {
+        watch(seen, &Place { path: &self.path, span });
+    }
+
+    fn string(&mut self, string: &Text<'_>, text: &str) {
+        let mut findings = Findings::default();
+        inspect(text, self.context, LAYERS, &mut findings);
+        findings.weigh(self.context.place.is_told());
+        self.take(findings, string, text);
+    }
+
+    /// Keys are words joined by signs: `ignore_previous_instructions`.
+    fn key(&mut self, key: &Text<'_>, name: &str) {
+        let mut findings = Findings::default();
+        inspect(name, self.context, 0, &mut findings);
+        self.take(findings, key, name);
+    }
+
+    fn take(&mut self, mut findings: Findings, string: &Text<'_>, text: &str) {
+        for mut finding in findings.drain() {
+            finding.span = raw_span(string, text, &finding.span);
+            finding.path = shown(&self.path);
+            self.found.push(finding);
+        }
+        self.bound();
+    }
+
+    /// The strings of a list, read one behind the other. What one of them said alone is known.
+    fn list(&mut self, joined: &str, span: Range<usize>) {
+        let mut findings = Findings::default();
+        inspect(joined, self.context, 0, &mut findings);
+        findings.weigh(self.context.place.is_told());
+        let known = |class: Class| {
+            self.found.iter().any(|it| it.class == class && it.span.start >= span.start)
+        };
+        let mut new = findings.drain();
+        new.retain(|finding| {
+            matches!(finding.class, Class::Directive | Class::Exfiltration | Class::SensitivePath)
+                && !known(finding.class)
+        });
+        for finding in new {
+            let path = shown(&self.path);
+            self.found.push(Finding { span: span.clone(), path, ..finding });
+        }
+    }
+
+    /// Keeps what is kept while reading bounded, too.
+    fn bound(&mut self) {
+        if self.found.len() > 4 * MAX_FINDINGS {
+            self.found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+            self.found.truncate(MAX_FINDINGS);
+        }
+    }
+}
+
+/// A path as people write it. The middle of a very long one is left out.
+pub(super) fn shown(path: &[String]) -> String {
+    let mut text = String::new();
+    for (number, part) in path.iter().enumerate() {
+        let joins = part.starts_with('[') || number == 0;
+        text.push_str(if joins { "" } else { "." });
+        text.push_str(&super::finding::excerpt(part));
+    }
+    text
+}
+
+/// The bytes between the quotes.
+fn string_inside(string: &Text<'_>) -> Range<usize> {
+    string.span().start + 1..string.span().end.saturating_sub(1)
+}
+
+/// The text of a string. Half a surrogate pair stands for no text and is left out: it must not
+/// keep the rest from being read.
+fn decoded<'a>(string: &Text<'a>) -> Cow<'a, str> {
+    string.decode().unwrap_or_else(|_| {
+        let mut text = String::new();
+        decode_into(string.raw(), &mut None, &mut text);
+        Cow::Owned(text)
+    })
+}
+
+/// Where a span of the decoded text stands in the document.
+fn raw_span(string: &Text<'_>, text: &str, span: &Range<usize>) -> Range<usize> {
+    let inside = string_inside(string);
+    if !string.is_escaped() {
+        return inside.start + span.start..inside.start + span.end;
+    }
+    let (mut at, mut start, mut end) = (0, inside.start, inside.end);
+    for piece in pieces::escaped(string.raw(), inside.start) {
+        if at <= span.start {
+            start = piece.span.start;
+        }
+        at += piece.sign.char().map_or(0, char::len_utf8);
+        if at >= span.end.min(text.len()) {
+            end = piece.span.end;
+            break;
+        }
+    }
+    start..end.max(start)
+}

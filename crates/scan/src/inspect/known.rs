@@ -1,0 +1,69 @@
+//! The tools of other servers.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+/// The names of the tools that other servers have, to see who speaks of whose tool.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    names: Vec<String>,
+    /// Absent where there is no name to look for.
+    finder: Option<AhoCorasick>,
+}
+
+/// More names are not looked for: clients stop offering tools long before. What is beyond is not
+/// found in texts.
+const MAX_NAMES: usize = 10_000;
+
+/// Shorter names are words of the language: `get`, `add`, `time`.
+const MIN_NAME: usize = 4;
+
+impl Known {
+    /// From the names of the tools of all other servers.
+    pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.retain(|name| name.len() >= MIN_NAME);
+        names.sort();
+        names.dedup();
+        names.truncate(MAX_NAMES);
+        let lower = names.iter().map(|name| name.to_lowercase());
+        // Names that are too much for one automaton are not looked for in texts; they are still
+        // compared as names.
+        let finder = (!names.is_empty())
+            .then(|| {
+                AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(lower).ok()
+            })
+            .flatten();
+        Self { names, finder }
+    }
+
+    /// The names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Every name in a text of lower case that stands there as a word of its own, with its place.
+    pub(super) fn find<'k>(
+        &'k self,
+        folded: &'k str,
+    ) -> impl Iterator<Item = (&'k str, std::ops::Range<usize>)> {
+        let hits = self.finder.iter().flat_map(move |finder| finder.find_iter(folded));
+        hits.filter_map(move |hit| {
+            let name = self.names.get(hit.pattern().as_usize())?;
+            let part = |byte: Option<&u8>| {
+                byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            };
+            let bytes = folded.as_bytes();
+            let before = hit.start().checked_sub(1).and_then(|at| bytes.get(at));
+            let whole = !part(before) && !part(bytes.get(hit.end()));
+            whole.then_some((name.as_str(), hit.start()..hit.end()))
+        })
+    }
+}
+
+/// Whether a name cannot be mistaken for a word of the language.
+pub(super) fn is_distinctive(name: &str) -> bool {
+    let inner = name.trim_matches(|c: char| !c.is_alphanumeric());
+    inner.contains(['_', '-', '.', '/', ':'])
+        || inner.chars().skip(1).any(|c| c.is_uppercase())
+        || inner.chars().any(|c| c.is_ascii_digit())
+}

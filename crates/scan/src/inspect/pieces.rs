@@ -1,0 +1,100 @@
+//! The characters of a text with the bytes each is written with: plain, or as the inside of a JSON
+//! string, where one character may be an escape or two.
+
+use std::ops::Range;
+
+/// A character, and the bytes it is written with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) sign: Sign,
+    pub(super) span: Range<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Char(char),
+    /// Half of a surrogate pair that stands alone.
+    High(u16),
+    Low(u16),
+}
+
+impl Sign {
+    pub(super) fn char(self) -> Option<char> {
+        match self {
+            Self::Char(c) => Some(c),
+            Self::High(_) | Self::Low(_) => None,
+        }
+    }
+}
+
+/// The pieces of a plain text.
+pub(super) fn plain(text: &str) -> impl Iterator<Item = Piece> + Clone {
+    text.char_indices().map(|(at, c)| Piece { sign: Sign::Char(c), span: at..at + c.len_utf8() })
+}
+
+/// The pieces of the inside of a JSON string that was read before, so every escape is well formed.
+/// The spans count from `at`.
+pub(super) fn escaped(raw: &str, at: usize) -> Escaped<'_> {
+    Escaped { rest: raw, at }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Escaped<'r> {
+    rest: &'r str,
+    at: usize,
+}
+
+impl Escaped<'_> {
+    /// The character of the escape that the rest begins with, and its length.
+    fn escape(&self) -> (Sign, usize) {
+        let Some(unit) = unit(self.rest) else {
+            let c = match self.rest.chars().nth(1) {
+                Some('b') => '\u{8}',
+                Some('f') => '\u{c}',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            };
+            return (Sign::Char(c), 2);
+        };
+        match unit {
+            0xD800..=0xDBFF => match self.rest.get(6..).and_then(self::unit) {
+                Some(low @ 0xDC00..=0xDFFF) => (Sign::Char(joined(unit, low)), 12),
+                _ => (Sign::High(unit), 6),
+            },
+            0xDC00..=0xDFFF => (Sign::Low(unit), 6),
+            _ => (Sign::Char(char::from_u32(u32::from(unit)).unwrap_or('\u{FFFD}')), 6),
+        }
+    }
+}
+
+/// The character of a surrogate pair.
+pub(super) fn joined(high: u16, low: u16) -> char {
+    let code = 0x10000 + ((u32::from(high) & 0x3FF) << 10) + (u32::from(low) & 0x3FF);
+    char::from_u32(code).unwrap_or('\u{FFFD}')
+}
+
+/// The value of `\uXXXX` at the start of `rest`.
+fn unit(rest: &str) -> Option<u16> {
+    let hex = rest.strip_prefix("\\u")?.get(..4)?;
+    u16::from_str_radix(hex, 16).ok()
+}
+
+impl Iterator for Escaped<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        let first = self.rest.chars().next()?;
+        let (sign, length) = match first {
+            '\\' => self.escape(),
+            c => (Sign::Char(c), c.len_utf8()),
+        };
+        let length = length.min(self.rest.len());
+        let span = self.at..self.at + length;
+        self.rest = self.rest.get(length..).unwrap_or("");
+        self.at += length;
+        Some(Piece { sign, span })
+    }
+}

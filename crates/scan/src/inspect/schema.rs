@@ -1,0 +1,301 @@
+//! Schemas that ask for more than their tool needs.
+
+use std::ops::Range;
+
+use super::chars;
+use super::class::{Class, Severity};
+use super::document::{Place, Seen, shown};
+use super::finding::{Finding, excerpt};
+use super::fold::Folded;
+
+/// Longer descriptions are not read by people. The longest of the reference servers has 2,800
+/// bytes.
+const LONG_DESCRIPTION: usize = 6_000;
+
+/// More values than this make a definition that nobody reviews, and that costs every request. The
+/// largest of the reference servers has some hundred.
+const MANY_VALUES: usize = 3_000;
+
+/// Nesting of real schemas stays below 20.
+const DEEP: usize = 40;
+
+/// So many alternatives in one `anyOf`, `oneOf` or `allOf`.
+const MANY_ALTERNATIVES: usize = 100;
+
+/// Parameters whose name asks for what the model knows and the tool does not need.
+const SIDE_CHANNELS: [&str; 30] = [
+    "systemprompt",
+    "conversationhistory",
+    "chathistory",
+    "chainofthought",
+    "previousmessages",
+    "messagehistory",
+    "fullconversation",
+    "conversationcontext",
+    "toolslist",
+    "availabletools",
+    "toolcallhistory",
+    "sidenote",
+    "userprompt",
+    "originalprompt",
+    "fullcontext",
+    "modelname",
+    "sessiontranscript",
+    "transcript",
+    "conversation",
+    "conversationlog",
+    "agentinstructions",
+    "internalreasoning",
+    "llmcontext",
+    "modelinstructions",
+    "conversationsummary",
+    "othertools",
+    "userssecrets",
+    "environmentvariables",
+    "developermessage",
+    "previoustoolresults",
+];
+
+/// Of these some honest tools have one: they wrap a model.
+const COMMON: [&str; 6] =
+    ["systemprompt", "modelname", "transcript", "userprompt", "conversation", "chathistory"];
+
+/// What a parameter is called that is given a secret.
+const SECRETS: [&str; 12] = [
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "apikey",
+    "privatekey",
+    "credential",
+    "accesskey",
+    "authorization",
+    "sshkey",
+    "passphrase",
+    "seedphrase",
+];
+
+/// What a walk through a definition has seen of its schemas.
+#[derive(Debug, Default)]
+pub(super) struct Schema {
+    /// The name of the tool, and where it stands.
+    pub(super) name: Option<(String, Range<usize>)>,
+    found: Vec<Finding>,
+    values: usize,
+    deepest: usize,
+    /// Parameters that ask for the conversation.
+    side_channels: Vec<(String, String, Range<usize>)>,
+}
+
+impl Schema {
+    pub(super) fn see(&mut self, seen: &Seen<'_>, place: &Place<'_>) {
+        self.values += 1;
+        self.deepest = self.deepest.max(place.path.len());
+        match seen {
+            Seen::Key(key) => self.key(key, place),
+            Seen::String(text) => self.string(text, place),
+            Seen::Begin | Seen::End | Seen::Other => {}
+        }
+        if let Seen::Begin | Seen::End | Seen::Other | Seen::String(_) = seen {
+            self.alternatives(place);
+        }
+    }
+
+    fn key(&mut self, key: &str, place: &Place<'_>) {
+        if is_mixed(key) {
+            let what =
+                format!("a key that mixes alphabets or hides characters: `{}`", excerpt(key));
+            self.add(Class::LookAlike, Severity::High, what, place);
+        }
+        if is_parameter(place.path) {
+            self.parameter(key, place);
+        }
+    }
+
+    fn parameter(&mut self, name: &str, place: &Place<'_>) {
+        let plain = plain(name);
+        if SIDE_CHANNELS.contains(&plain.as_str()) || asks_for_conversation(&plain) {
+            self.side_channels.push((plain, shown(place.path), place.span.clone()));
+        } else if asks_for_file(&plain) {
+            let what = format!("a parameter named after what it is to carry: `{}`", excerpt(name));
+            self.add(Class::SchemaTrick, Severity::High, what, place);
+        }
+    }
+
+    fn string(&mut self, text: &str, place: &Place<'_>) {
+        let last = place.path.last().map_or("", String::as_str);
+        match last {
+            "name" if place.path.len() == 1 => {
+                if is_mixed(text) {
+                    let what = format!(
+                        "a name that mixes alphabets or hides characters: `{}`",
+                        excerpt(text)
+                    );
+                    self.add(Class::LookAlike, Severity::High, what, place);
+                }
+                self.name = Some((text.to_owned(), place.span.clone()));
+            }
+            "description" if text.len() > LONG_DESCRIPTION => {
+                let what = format!("a description of {} bytes", text.len());
+                self.add(Class::SchemaTrick, Severity::Medium, what, place);
+            }
+            "$ref" | "$dynamicRef" | "$schema" | "$id" => self.reference(last, text, place),
+            "x-mcp-header" => self.header(text, place),
+            _ => {}
+        }
+        let in_value = place.path.iter().any(|part| {
+            matches!(part.as_str(), "default" | "const" | "enum" | "examples" | "example")
+        });
+        if in_value && is_secret_file(text) {
+            let what = format!("a preset value that names a file of keys: `{}`", excerpt(text));
+            self.add(Class::SchemaTrick, Severity::High, what, place);
+        }
+    }
+
+    /// A schema that is fetched can say something else each time.
+    fn reference(&mut self, key: &str, text: &str, place: &Place<'_>) {
+        let lower = text.trim().to_ascii_lowercase();
+        let remote = ["http:", "https:", "file:", "ftp:", "//", "data:"]
+            .iter()
+            .any(|scheme| lower.starts_with(scheme));
+        // `$schema` and `$id` name a schema and fetch nothing.
+        if remote && matches!(key, "$ref" | "$dynamicRef") {
+            let what = format!("a reference to a schema elsewhere: `{}`", excerpt(text));
+            self.add(Class::SchemaTrick, Severity::High, what, place);
+        }
+    }
+
+    /// An argument that a client repeats in a header is seen by every proxy and log on the way.
+    fn header(&mut self, text: &str, place: &Place<'_>) {
+        let parameter = place.path.iter().rev().nth(1).map_or("", String::as_str);
+        let told = [parameter, text].map(plain);
+        if SECRETS.iter().any(|secret| told.iter().any(|name| name.contains(secret))) {
+            let what =
+                format!("a secret argument is mirrored into a header: `{}`", excerpt(parameter));
+            self.add(Class::SchemaTrick, Severity::High, what, place);
+        }
+    }
+
+    fn alternatives(&mut self, place: &Place<'_>) {
+        let [.., composition, number] = place.path else { return };
+        let composes = matches!(composition.as_str(), "anyOf" | "oneOf" | "allOf");
+        if composes && *number == format!("[{MANY_ALTERNATIVES}]") {
+            let what = format!("more than {MANY_ALTERNATIVES} alternatives in `{composition}`");
+            self.add(Class::SchemaTrick, Severity::Medium, what, place);
+        }
+    }
+
+    fn add(&mut self, class: Class, severity: Severity, detail: String, place: &Place<'_>) {
+        // The rest of a flood says nothing new.
+        if self.found.len() < super::document::MAX_FINDINGS {
+            let path = shown(place.path);
+            self.found.push(Finding { class, severity, detail, span: place.span.clone(), path });
+        }
+    }
+
+    pub(super) fn findings(mut self) -> Vec<Finding> {
+        let size = [
+            (self.values > MANY_VALUES, format!("a definition of {} values", self.values)),
+            (self.deepest > DEEP, format!("a definition {} levels deep", self.deepest)),
+        ];
+        for (_, detail) in size.into_iter().filter(|(big, _)| *big) {
+            self.add(
+                Class::SchemaTrick,
+                Severity::Medium,
+                detail,
+                &Place { path: &[], span: 0..0 },
+            );
+        }
+        let several = self.side_channels.len() > 1;
+        for (name, path, span) in std::mem::take(&mut self.side_channels) {
+            let severity = match COMMON.contains(&name.as_str()) {
+                true if !several => continue,
+                true => Severity::Medium,
+                false => Severity::High,
+            };
+            let detail = "a parameter that asks for what the model knows".to_owned();
+            self.found.push(Finding { class: Class::SchemaTrick, severity, detail, span, path });
+        }
+        self.found
+    }
+}
+
+/// Whether the last part of a path names a parameter.
+fn is_parameter(path: &[String]) -> bool {
+    let [.., properties, _] = path else { return false };
+    let first = path.first().map_or("", String::as_str);
+    first == "inputSchema" && properties == "properties"
+}
+
+/// A name without case and separators.
+fn plain(name: &str) -> String {
+    let folded = Folded::new(name).text;
+    folded.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Names like `prior_conversation`, in whatever order.
+fn asks_for_conversation(plain: &str) -> bool {
+    let what = ["conversation", "dialogue", "chat"];
+    let which = [
+        "history",
+        "prior",
+        "previous",
+        "full",
+        "entire",
+        "transcript",
+        "past",
+        "sofar",
+        "earlier",
+    ];
+    let messages = ["previousmessage", "priormessage", "earliermessage", "pastmessage"];
+    what.iter().any(|it| plain.contains(it)) && which.iter().any(|it| plain.contains(it))
+        || messages.iter().any(|it| plain.contains(it))
+}
+
+/// Names like `content_of_ssh_id_rsa`: a model fills in what the name says.
+fn asks_for_file(plain: &str) -> bool {
+    let files = [
+        "idrsa",
+        "sshkey",
+        "sshprivate",
+        "etcpasswd",
+        "dotenv",
+        "envfile",
+        "awscredential",
+        "mcpjson",
+        "privatekey",
+        "systemprompt",
+    ];
+    let carries = ["content", "reading", "read", "file", "dump", "contents", "data"];
+    files.iter().any(|file| plain.contains(file)) && carries.iter().any(|it| plain.contains(it))
+}
+
+/// A preset that is one of the files of keys.
+fn is_secret_file(text: &str) -> bool {
+    let lower = text.trim().to_ascii_lowercase();
+    let files = [
+        "id_rsa",
+        "id_ed25519",
+        "/etc/shadow",
+        ".aws/credentials",
+        ".netrc",
+        ".git-credentials",
+        "mcp.json",
+        ".gnupg",
+        "claude_desktop_config.json",
+        "/proc/self/environ",
+        "/etc/passwd",
+    ];
+    files.iter().any(|file| lower.ends_with(file)) && !lower.contains(' ')
+}
+
+/// Latin letters beside look-alikes of other alphabets, or characters that are not seen.
+fn is_mixed(name: &str) -> bool {
+    if name.is_ascii() {
+        return false;
+    }
+    let latin = name.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let alike = name.chars().any(|c| super::confusable::plain_letter(c).is_some());
+    latin && alike || name.chars().any(chars::is_invisible)
+}

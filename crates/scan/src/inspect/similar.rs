@@ -1,0 +1,148 @@
+//! Names that look like other names.
+
+use super::fold::Folded;
+
+/// In which way two different names are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Similarity {
+    /// The same but for case and separators.
+    Case,
+    /// The same to the eye: look-alike letters, digits for letters, invisible characters.
+    Confusable,
+    /// So many letters apart.
+    Distance(usize),
+}
+
+/// Longer names are not compared letter by letter: names of tools end at 128.
+const MAX_NAME: usize = 256;
+
+/// Whether a name is easily taken for another. Equal names are not similar, they are the same.
+///
+/// The distance that counts grows with the length: in four letters one wrong letter makes another
+/// word (`read`, `load`), in twenty two are a slip.
+pub fn similar(a: &str, b: &str) -> Option<Similarity> {
+    if a == b {
+        return None;
+    }
+    let plain = |name: &str| -> String {
+        let lower = name.chars().flat_map(char::to_lowercase);
+        lower.filter(|c| !matches!(c, '_' | '-' | '.' | ' ')).collect()
+    };
+    if plain(a) == plain(b) {
+        return Some(Similarity::Case);
+    }
+    let (folded_a, folded_b) = (look(a), look(b));
+    if folded_a == folded_b {
+        return Some(Similarity::Confusable);
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (folded_a.chars().collect(), folded_b.chars().collect());
+    let allowed = match a.len().min(b.len()) {
+        0..=5 => 0,
+        6..=11 => 1,
+        _ => 2,
+    };
+    if a.len().max(b.len()) > MAX_NAME || numbered(&a, &b) {
+        return None;
+    }
+    distance(&a, &b, allowed).map(Similarity::Distance)
+}
+
+/// How a name looks: letters that are drawn alike become one.
+fn look(name: &str) -> String {
+    // In lower case a capital i would no longer look like an l.
+    let folded = Folded::new(&name.replace('I', "l")).text;
+    let signs = folded.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' '));
+    let one: String = signs
+        .map(|c| match c {
+            '0' => 'o',
+            '1' | '|' => 'l',
+            '5' | '$' => 's',
+            c => c,
+        })
+        .collect();
+    one.replace("rn", "m").replace("vv", "w")
+}
+
+/// `list_v1` and `list_v2` are a series, not a disguise.
+fn numbered(a: &[char], b: &[char]) -> bool {
+    let strip = |name: &[char]| -> String {
+        name.iter().filter(|c| !c.is_ascii_digit() && !matches!(c, 'l' | 'o' | 's')).collect()
+    };
+    let digits = |name: &[char]| name.iter().any(char::is_ascii_digit);
+    (digits(a) || digits(b)) && strip(a) == strip(b)
+}
+
+/// Letters to insert, delete, replace or swap with their neighbour, if no more than `allowed`.
+/// Only a band around the diagonal is filled.
+fn distance(a: &[char], b: &[char], allowed: usize) -> Option<usize> {
+    if allowed == 0 || a.len().abs_diff(b.len()) > allowed {
+        return None;
+    }
+    let far = allowed + 1;
+    let mut before: Vec<usize> = vec![far; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).map(|place| place.min(far)).collect();
+    for (row, letter) in (1..).zip(a) {
+        let mut current = vec![far; b.len() + 1];
+        if let Some(first) = current.first_mut() {
+            *first = row.min(far);
+        }
+        let from = row.saturating_sub(allowed).max(1);
+        for column in from..=(row + allowed).min(b.len()) {
+            let at = |line: &[usize], place: usize| line.get(place).copied().unwrap_or(far);
+            let same = b.get(column - 1) == Some(letter);
+            let replaced = at(&last, column - 1) + usize::from(!same);
+            let mut best = replaced.min(at(&last, column) + 1).min(at(&current, column - 1) + 1);
+            let swapped = row > 1
+                && column > 1
+                && a.get(row - 2) == b.get(column - 1)
+                && b.get(column - 2) == Some(letter);
+            if swapped {
+                best = best.min(at(&before, column - 2) + 1);
+            }
+            if let Some(place) = current.get_mut(column) {
+                *place = best.min(far);
+            }
+        }
+        before = std::mem::replace(&mut last, current);
+    }
+    last.last().copied().filter(|found| *found <= allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alike() {
+        for (a, b, how) in [
+            ("read_file", "Read_File", Similarity::Case),
+            ("read_file", "readFile", Similarity::Case),
+            ("read_file", "r\u{435}ad_file", Similarity::Confusable),
+            ("read_file", "read_fi1e", Similarity::Confusable),
+            ("list_files", "Iist_files", Similarity::Confusable),
+            ("read_file", "read\u{200b}_file", Similarity::Confusable),
+            ("commit", "cornmit", Similarity::Confusable),
+            ("read_file", "read_flie", Similarity::Distance(1)),
+            ("github", "githuub", Similarity::Distance(1)),
+            ("create_pull_request", "craete_pul_request", Similarity::Distance(2)),
+        ] {
+            assert_eq!(similar(a, b), Some(how), "{a} {b}");
+            assert_eq!(similar(b, a), Some(how), "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn not_alike() {
+        for (a, b) in [
+            ("read", "read"),
+            ("read", "load"),
+            ("get", "set"),
+            ("list_v2", "list_v3"),
+            ("read_file", "write_file"),
+            ("create_issue", "update_issue"),
+            ("push_files", "pull_files"),
+        ] {
+            assert_eq!(similar(a, b), None, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Taking out what has no honest use: tag characters, bidi controls, terminal sequences.
+//!
+//! The rest of what is hidden is only reported. Everything else stays as it was written, byte for
+//! byte: an edit is a cut.
+
+use std::ops::Range;
+
+use callgate_call::json::{Error, Kind, Reader, Text};
+
+use super::pieces::{self, Piece, Sign};
+use super::{chars, terminal};
+
+/// The text without tag characters, bidi controls and terminal sequences; `None` where it has none.
+///
+/// A JSON document keeps its form: only the insides of its strings are cut, in whatever spelling
+/// (`\u202e`, `\udb40\udc41`, `\u001b`). Keys stay as they are, for two keys must not become one;
+/// they are reported by the inspection. Anything that is not one JSON object, array or string is
+/// cut as plain text. Flags of regions that are spelled with tags stay.
+pub fn strip(text: &str) -> Option<String> {
+    strip_with(text, Keep::Keys)
+}
+
+/// The same for the definition of a tool: also its name, the names in `required` and references
+/// stay, because they must still be equal to what they name.
+pub fn strip_definition(json: &str) -> Option<String> {
+    strip_with(json, Keep::Names)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Keys,
+    Names,
+}
+
+/// Members of a definition whose strings are names of something.
+const NAMES: [&str; 5] = ["name", "required", "$ref", "$id", "$anchor"];
+
+fn strip_with(text: &str, keep: Keep) -> Option<String> {
+    if !may_need_it(text) {
+        return None;
+    }
+    if let Some(cuts) = document_cuts(text, keep) {
+        return (!cuts.is_empty()).then(|| without(text, cuts));
+    }
+    let mut cuts = Vec::new();
+    cut(pieces::plain(text), &mut cuts);
+    if cuts.is_empty() {
+        return None;
+    }
+    let clean = without(text, cuts);
+    // What kept it from being a document may have been what was cut.
+    match document_cuts(&clean, keep) {
+        Some(cuts) if !cuts.is_empty() => Some(without(&clean, cuts)),
+        _ => Some(clean),
+    }
+}
+
+/// What to cut in a document; `None` if the text is not one.
+fn document_cuts(text: &str, keep: Keep) -> Option<Vec<Range<usize>>> {
+    let begins = text.trim_start_matches([' ', '\t', '\r', '\n']);
+    if !begins.starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let mut cuts = Vec::new();
+    document(text, keep, &mut cuts).ok()?;
+    Some(cuts)
+}
+
+/// Most texts are plain, and hold no escape that could spell anything else.
+fn may_need_it(text: &str) -> bool {
+    !text.is_ascii() || text.contains('\u{1b}') || text.contains("\\u")
+}
+
+fn document(text: &str, keep: Keep, cuts: &mut Vec<Range<usize>>) -> Result<(), Error> {
+    let mut reader = Reader::new(text);
+    value(&mut reader, keep, false, cuts)?;
+    reader.end()
+}
+
+/// Depth is bounded by the reader, so recursion is too.
+fn value(
+    reader: &mut Reader<'_>,
+    keep: Keep,
+    named: bool,
+    cuts: &mut Vec<Range<usize>>,
+) -> Result<(), Error> {
+    match reader.kind()? {
+        Kind::String => {
+            let string = reader.string()?;
+            if !named {
+                cut_string(&string, cuts);
+            }
+        }
+        Kind::Array => {
+            let mut elements = reader.array()?;
+            while elements.next(reader)? {
+                value(reader, keep, named, cuts)?;
+            }
+        }
+        Kind::Object => {
+            let mut members = reader.object()?;
+            while let Some(key) = members.next(reader)? {
+                let named = keep == Keep::Names && NAMES.iter().any(|name| key.is(name));
+                value(reader, keep, named, cuts)?;
+            }
+        }
+        Kind::Number | Kind::Bool | Kind::Null => {
+            reader.skip()?;
+        }
+    }
+    Ok(())
+}
+
+fn cut_string(string: &Text<'_>, cuts: &mut Vec<Range<usize>>) {
+    let raw = string.raw();
+    if may_need_it(raw) {
+        cut(pieces::escaped(raw, string.span().start + 1), cuts);
+    }
+}
+
+/// Finds what to cut. Halves of surrogate pairs that come together when what stands between them
+/// is cut could spell a tag: then they are cut as well.
+fn cut(mut pieces: impl Iterator<Item = Piece> + Clone, cuts: &mut Vec<Range<usize>>) {
+    // High halves that are still at the end of what stays.
+    let mut halves: Vec<Piece> = Vec::new();
+    loop {
+        let ahead = pieces.clone();
+        let Some(piece) = pieces.next() else { return };
+        match piece.sign {
+            Sign::High(_) => halves.push(piece),
+            Sign::Low(low) => match halves.pop() {
+                Some(Piece { sign: Sign::High(high), span })
+                    if is_cut(pieces::joined(high, low)) =>
+                {
+                    cuts.extend([span, piece.span]);
+                }
+                _ => halves.clear(),
+            },
+            Sign::Char('\u{1F3F4}') => {
+                halves.clear();
+                skip_flag(&mut pieces, ahead);
+            }
+            Sign::Char(c) if terminal::begins(c) => {
+                let count = sequence_count(ahead);
+                let last = pieces.by_ref().take(count.saturating_sub(1)).last();
+                let end = last.map_or(piece.span.end, |last| last.span.end);
+                cuts.push(piece.span.start..end);
+            }
+            Sign::Char(c) if is_cut(c) => cuts.push(piece.span),
+            Sign::Char(_) => halves.clear(),
+        }
+    }
+}
+
+fn is_cut(c: char) -> bool {
+    chars::is_tag(c) || chars::is_bidi(c)
+}
+
+/// Steps over the tags of a flag.
+fn skip_flag(
+    pieces: &mut (impl Iterator<Item = Piece> + Clone),
+    ahead: impl Iterator<Item = Piece>,
+) {
+    let spelled: String = ahead.take(7).map_while(|piece| piece.sign.char()).collect();
+    if chars::flag_len(&spelled) == Some(spelled.len()) {
+        pieces.by_ref().take(6).for_each(drop);
+    }
+}
+
+/// How many pieces the sequence has that `ahead` begins with. A lone half is some character.
+fn sequence_count(ahead: impl Iterator<Item = Piece>) -> usize {
+    let signs = ahead.map(|piece| piece.sign.char().unwrap_or('\u{FFFD}'));
+    terminal::sequence(signs).map_or(1, |(count, _)| count)
+}
+
+fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
+    // Halves are cut when their other half is seen.
+    cuts.sort_by_key(|cut| cut.start);
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for cut in cuts {
+        out.push_str(text.get(from..cut.start).unwrap_or(""));
+        from = cut.end;
+    }
+    out.push_str(text.get(from..).unwrap_or(""));
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Terminal sequences: where one ends, and what it would do.
+
+/// Longer strings than this inside an operating-system command are no command: terminals give up
+/// there too. Of such a one only the introducer is taken for the sequence.
+const MAX_STRING: usize = 4096;
+
+/// Parameters of a control sequence; terminals read a few dozen.
+const MAX_PARAMETERS: usize = 128;
+
+/// What a sequence is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Colours and weight.
+    Style,
+    /// Text that is there and not drawn.
+    Conceal,
+    /// Moves, erases, scrolls: what was shown is no longer what was written.
+    Move,
+    /// A link whose address is not its text.
+    Link,
+    /// Writes the clipboard.
+    Clipboard,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    pub(super) fn what(self) -> &'static str {
+        match self {
+            Self::Style => "colours",
+            Self::Conceal => "text that is not drawn",
+            Self::Move => "moving or erasing what was shown",
+            Self::Link => "a link whose address is not shown",
+            Self::Clipboard => "writing the clipboard",
+            Self::Other => "a command to the terminal",
+        }
+    }
+}
+
+/// Whether a sequence may begin with this.
+pub(super) fn begins(c: char) -> bool {
+    matches!(c, '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}' | '\u{9e}' | '\u{9f}')
+}
+
+/// How many of `chars` make up the sequence that begins with the first, and what it is. `None`
+/// where no sequence begins.
+pub(super) fn sequence(chars: impl Iterator<Item = char>) -> Option<(usize, Kind)> {
+    let mut chars = chars.fuse();
+    match chars.next().filter(|c| begins(*c))? {
+        '\u{9b}' => Some(control(1, chars)),
+        '\u{9d}' => Some(string(1, chars, true)),
+        '\u{1b}' => Some(match chars.next() {
+            Some('[') => control(2, chars),
+            Some(']') => string(2, chars, true),
+            Some('P' | 'X' | '^' | '_') => string(2, chars, false),
+            Some('\u{20}'..='\u{2f}') => match chars.next() {
+                Some('\u{30}'..='\u{7e}') => (3, Kind::Other),
+                _ => (2, Kind::Other),
+            },
+            Some('\u{30}'..='\u{7e}') => (2, Kind::Other),
+            // The escape alone; what follows may be text, or another escape.
+            _ => (1, Kind::Other),
+        }),
+        _ => Some(string(1, chars, false)),
+    }
+}
+
+/// Parameters, then one final letter. A broken one is cut before what does not belong to it.
+fn control(head: usize, chars: impl Iterator<Item = char>) -> (usize, Kind) {
+    let mut parameters = String::new();
+    for c in chars.take(MAX_PARAMETERS) {
+        match c {
+            '\u{20}'..='\u{3f}' => parameters.push(c),
+            '\u{40}'..='\u{7e}' => return (head + parameters.len() + 1, purpose(c, &parameters)),
+            _ => break,
+        }
+    }
+    (head + parameters.len(), Kind::Other)
+}
+
+fn purpose(last: char, parameters: &str) -> Kind {
+    match last {
+        'm' if parameters.split(';').any(|number| number == "8") && !is_colour(parameters) => {
+            Kind::Conceal
+        }
+        'm' => Kind::Style,
+        'A'..='K' | 'S' | 'T' | 'X' | 'd' | 'f' | 's' | 'u' | 'h' | 'l' => Kind::Move,
+        _ => Kind::Other,
+    }
+}
+
+/// `38;5;8` is a colour of a palette, not the sign for concealed.
+fn is_colour(parameters: &str) -> bool {
+    parameters.contains("38;") || parameters.contains("48;")
+}
+
+/// A string up to its terminator: a bell, or escape and backslash, or the one character for both.
+fn string(head: usize, chars: impl Iterator<Item = char>, is_command: bool) -> (usize, Kind) {
+    let mut inside = String::new();
+    let mut escaped = false;
+    for (count, c) in chars.take(MAX_STRING).enumerate() {
+        let whole = head + count + 1;
+        match c {
+            '\\' if escaped => return (whole, meaning(&inside, is_command)),
+            '\u{7}' | '\u{9c}' => return (whole, meaning(&inside, is_command)),
+            // Another sequence begins inside: this one never ended.
+            _ if escaped => break,
+            '\u{1b}' => escaped = true,
+            // Only the number in front says what it is.
+            c if inside.len() < 8 => inside.push(c),
+            _ => {}
+        }
+    }
+    (head, Kind::Other)
+}
+
+fn meaning(inside: &str, is_command: bool) -> Kind {
+    match inside.split(';').next() {
+        Some("8") if is_command => Kind::Link,
+        Some("52") if is_command => Kind::Clipboard,
+        _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(text: &str) -> Option<(usize, Kind)> {
+        sequence(text.chars())
+    }
+
+    #[test]
+    fn sequences_end_where_terminals_end_them() {
+        for (text, length, kind) in [
+            ("\u{1b}[31mred", 5, Kind::Style),
+            ("\u{1b}[8mx", 4, Kind::Conceal),
+            ("\u{1b}[38;5;8mx", 9, Kind::Style),
+            ("\u{1b}[2Kx", 4, Kind::Move),
+            ("\u{9b}2Jx", 3, Kind::Move),
+            ("\u{1b}]8;;http://x\u{1b}\\a", 15, Kind::Link),
+            ("\u{1b}]52;c;aGk=\u{7}a", 12, Kind::Clipboard),
+            ("\u{1b}]0;title\u{7}", 10, Kind::Other),
+            ("\u{1b}]no end", 2, Kind::Other),
+            ("\u{1b}Pq\u{1b}\\a", 5, Kind::Other),
+            ("\u{1b}(Bx", 3, Kind::Other),
+            ("\u{1b}cx", 2, Kind::Other),
+            ("\u{1b}", 1, Kind::Other),
+            ("\u{1b}\u{202e}", 1, Kind::Other),
+            ("\u{1b}[31é", 4, Kind::Other),
+        ] {
+            assert_eq!(seen(text), Some((length, kind)), "{text:?}");
+        }
+        assert_eq!(seen("[31m"), None);
+    }
+}
