@@ -124,7 +124,10 @@ fn check_keys(data: &str, span: Span) -> Result<(), Error> {
         }
         for member in members(data, object) {
             let key = member.key.decode()?;
-            let is_variant = |known: &&str| **known != *key && folded(known) == folded(&key);
+            let key_folded = folded(&key);
+            let is_variant = |known: &&str| {
+                known.len() == key_folded.len() && **known != *key && folded(known) == key_folded
+            };
             if KEYS.iter().any(is_variant) {
                 return Err(Error::new(Problem::DuplicateKey, member.span.start));
             }
