@@ -111,7 +111,7 @@ fn what_cannot_be_signed_stops_the_start() {
         panic!("it started with a key beside the signature");
     };
     assert!(said.contains("has both `api_key_env` and `sign`"), "{said}");
-    assert!(said.contains("callgate.yaml:2:"), "{said}");
+    assert!(said.contains("callgate.yaml:3:"), "{said}");
 }
 
 /// The names a signature covers, and the signature.
