@@ -26,6 +26,12 @@ pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_audit::Settings
     }
 }
 
+/// Whether nothing has been kept on this machine yet.
+pub(crate) fn is_new(config: Option<&Path>) -> Result<bool> {
+    let settings = callgate_config::audit_settings(config)?;
+    Ok(matches!(&settings.store, Location::Sqlite(path) if !path.exists()))
+}
+
 /// A store that is not there yet is where everybody begins.
 fn open_error(error: OpenError) -> anyhow::Error {
     match error {

@@ -1,24 +1,63 @@
 //! What requests to Amazon are signed with: the variables that Amazon's own tools read.
 
+use callgate_dialect::Dialect;
 use callgate_proxy::AwsAccess;
-use url::Url;
+use url::{Host, Url};
 
 const KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION: &str = "AWS_SESSION_TOKEN";
 const REGION: &str = "AWS_REGION";
 
-/// What signs requests to `base_url`, or the variable that is missing.
+/// What to do where a variable is missing.
+pub(crate) const HINT: &str = "`sign: aws` needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where the gateway starts, \
+     AWS_SESSION_TOKEN with temporary credentials, and AWS_REGION unless `base_url` names the region; \
+     it reads no files: `aws configure export-credentials --format env` prints what to set";
+
+/// What signs requests to `base_url`, or every variable that is missing.
 pub(crate) fn access(
     base_url: &Url,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<AwsAccess, &'static str> {
-    Ok(AwsAccess {
-        key_id: variable(KEY_ID).ok_or(KEY_ID)?,
-        secret: variable(SECRET).ok_or(SECRET)?,
-        session: variable(SESSION),
-        region: region(base_url).or_else(|| variable(REGION)).ok_or(REGION)?,
-    })
+) -> Result<AwsAccess, Vec<&'static str>> {
+    let (key_id, secret) = (variable(KEY_ID), variable(SECRET));
+    let region = region(base_url).or_else(|| variable(REGION));
+    match (key_id, secret, region) {
+        (Some(key_id), Some(secret), Some(region)) => {
+            Ok(AwsAccess { key_id, secret, session: variable(SESSION), region })
+        }
+        (key_id, secret, region) => {
+            let found = [(KEY_ID, key_id), (SECRET, secret), (REGION, region)];
+            let missing = found.into_iter().filter(|(_, value)| value.is_none());
+            Err(missing.map(|(name, _)| name).collect())
+        }
+    }
+}
+
+/// What is wrong with signing for Amazon here, and what to do about it.
+pub(crate) fn check(
+    dialect: Option<Dialect>,
+    base_url: Option<&Url>,
+) -> Result<(), (&'static str, &'static str)> {
+    if !matches!(dialect, None | Some(Dialect::Converse | Dialect::Invoke)) {
+        return Err((
+            "only requests to Amazon Bedrock are signed",
+            "leave it out, or set `dialect: bedrock-converse`",
+        ));
+    }
+    let Some(url) = base_url else { return Ok(()) };
+    let is_loopback = match url.host() {
+        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    match url.scheme() == "http" && !is_loopback {
+        true => Err((
+            "what is signed would go to another machine in plain text",
+            "use https in `base_url`",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// A variable that says something.
@@ -62,9 +101,10 @@ mod tests {
         let set = |names: &'static [&str]| {
             move |name: &str| names.contains(&name).then(|| name.to_lowercase())
         };
-        assert_eq!(access(&url, set(&[SECRET])).err(), Some(KEY_ID));
-        assert_eq!(access(&url, set(&[KEY_ID])).err(), Some(SECRET));
-        assert_eq!(access(&url, set(&[KEY_ID, SECRET])).err(), Some(REGION));
+        assert_eq!(access(&url, set(&[SECRET, REGION])).err(), Some(vec![KEY_ID]));
+        assert_eq!(access(&url, set(&[KEY_ID, REGION])).err(), Some(vec![SECRET]));
+        assert_eq!(access(&url, set(&[KEY_ID, SECRET])).err(), Some(vec![REGION]));
+        assert_eq!(access(&url, set(&[])).err(), Some(vec![KEY_ID, SECRET, REGION]));
         let access = access(&url, set(&[KEY_ID, SECRET, REGION])).ok().unwrap();
         assert_eq!((access.region.as_str(), access.session), ("aws_region", None));
     }

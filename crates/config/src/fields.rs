@@ -136,7 +136,7 @@ pub(crate) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Sign>),
         default: "",
         example: "aws",
-        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Instead of `api_key_env`.",
+        doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Only in the dialects of Bedrock, over https (or to this machine), and instead of `api_key_env`. The variables are read when the gateway starts; files of credentials are not read.",
     },
     Field {
         path: "policies",

@@ -14,6 +14,7 @@ use callgate_policy::{POLICY_KEYS, Source};
 use callgate_proxy::{Inbound, Mode};
 use url::Url;
 
+use crate::aws;
 use crate::fields::{self, ANY};
 use crate::providers;
 use crate::words::Sign;
@@ -185,15 +186,39 @@ fn read_providers(node: &Node, problems: &mut Problems<'_>) -> Vec<WrittenProvid
         if providers::KNOWN.iter().all(|known| known.name != key.name) {
             section.require(&["base_url", "dialect"], key, problems);
         }
-        WrittenProvider {
+        let provider = WrittenProvider {
             name: At { value: key.name.clone(), span: key.span },
             base_url: section.url("base_url", problems),
             dialect: section.word("dialect", problems),
             api_key_env: section.variable("api_key_env", problems),
             sign: section.word("sign", problems),
-        }
+        };
+        check_signing(&provider, problems);
+        provider
     });
     read.collect()
+}
+
+/// What signs requests is for Amazon, and in the place of a key.
+fn check_signing(provider: &WrittenProvider, problems: &mut Problems<'_>) {
+    let Some(sign) = &provider.sign else { return };
+    let name = &provider.name.value;
+    let known = providers::KNOWN.iter().find(|known| known.name == *name);
+    let dialect = provider.dialect.as_ref().map(|at| at.value);
+    let dialect = dialect.or(known.map(|known| known.dialect));
+    let base_url = provider.base_url.as_ref().map(|at| &at.value);
+    if let Err((why, hint)) = aws::check(dialect, base_url) {
+        problems.add(sign.span, format!("`providers.{name}.sign`: {why}")).hint(hint);
+    } else if known.is_some() && base_url.is_none() {
+        problems
+            .add(sign.span, format!("`providers.{name}.sign` needs a `base_url` of Amazon's"))
+            .hint("for example https://bedrock-runtime.eu-central-1.amazonaws.com");
+    }
+    if let Some(variable) = &provider.api_key_env {
+        problems
+            .add(variable.span, format!("`providers.{name}` has both `api_key_env` and `sign`"))
+            .hint("one of them: a request carries a key or a signature");
+    }
 }
 
 fn limits(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenLimits {

@@ -43,7 +43,7 @@ pub use file::Written;
 pub use find::{FILE, find, user_folder};
 pub use policies::{PolicySet, load_policies};
 pub use reference::reference;
-pub use resolve::{MissingVariable, Resolved, audit_settings, load};
+pub use resolve::{MissingVariable, Resolved, audit_settings, load, settings};
 pub use schema::schema;
 pub use watch::{Watch, Watched};
 pub use words::{Word, word_for};

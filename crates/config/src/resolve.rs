@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use callgate_audit::Location;
 use callgate_call::Surface;
 use callgate_policy::yaml::{At, Problems};
-use callgate_policy::{Diagnostic, Source};
+use callgate_policy::{Diagnostic, Source, Span};
 use callgate_proxy::{ApiKey, Provider, Timeouts};
 use url::Url;
 
@@ -53,6 +53,25 @@ pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<Resolved, Error>
     match find::find(named) {
         Some(path) => load_file(&path, served),
         None => defaults(served),
+    }
+}
+
+/// The settings without the policies: what can still be told where those are rejected.
+pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
+    let policies = Gathered::default().compile(&[]).map_err(rejected("policy"))?;
+    let Some(path) = find::find(named) else {
+        return resolve(Written::default(), None, policies, Vec::new());
+    };
+    let source = find::read(&path, "config")?;
+    let mut problems = Problems::new(&source);
+    let written = file::read(&source, &mut problems);
+    let problems = problems.into_list();
+    match written {
+        Some(written) if problems.is_empty() => {
+            let missing = missing_variables(&written.providers, &source);
+            resolve(written, Some(&path), policies, missing)
+        }
+        _ => Err(rejected("config")((vec![source], problems))),
     }
 }
 
@@ -133,22 +152,23 @@ fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 fn missing_variables(providers: &[WrittenProvider], source: &Source) -> Vec<MissingVariable> {
     let named = providers.iter().filter_map(|provider| provider.api_key_env.as_ref());
     let missing = named.filter(|variable| key_from(&variable.value).is_none());
-    let problem = |variable: &At<String>| Diagnostic {
+    let problem = |name: &str, span: Span, hint: &str| Diagnostic {
         source: source.name.clone(),
-        span: variable.span,
-        message: format!("the variable {} is not set", variable.value),
+        span,
+        message: format!("the variable {name} is not set"),
         label: String::new(),
-        hint: Some("set it to the provider's key where the gateway starts".to_owned()),
+        hint: Some(hint.to_owned()),
     };
     let unsigned = providers.iter().filter_map(|provider| {
         let sign = provider.sign.as_ref()?;
-        let name = aws::access(base_url_of(provider)?, aws::variable).err()?;
-        Some(At { value: name.to_owned(), span: sign.span })
+        let names = aws::access(base_url_of(provider)?, aws::variable).err()?;
+        Some(names.into_iter().map(|name| (name.to_owned(), sign.span, aws::HINT)))
     });
+    let hint = "set it to the provider's key where the gateway starts";
     missing
-        .cloned()
-        .chain(unsigned)
-        .map(|variable| MissingVariable { problem: problem(&variable), name: variable.value })
+        .map(|variable| (variable.value.clone(), variable.span, hint))
+        .chain(unsigned.flatten())
+        .map(|(name, span, hint)| MissingVariable { problem: problem(&name, span, hint), name })
         .collect()
 }
 

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use callgate_audit::{Kind, Tool};
 use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
-use callgate_policy::{Denial, Judgement, LimitFacts, Policies};
+use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
 use crate::decider::{Context, Decider};
@@ -18,6 +18,8 @@ pub struct Offer<'a> {
     pub name: &'a str,
     /// Its definition, as the request has it.
     pub definition: &'a str,
+    /// Where it is all that a server has (`mcp__server__*`): the tools that are left out.
+    pub except: &'a [String],
 }
 
 /// What was recorded of late. Agents offer the same tools with every request.
@@ -70,7 +72,7 @@ impl Decider {
         };
         let (id, arguments) = (CallId::from(""), Arguments::json(""));
         let call = ToolCall { id, name, arguments, origin: origin.clone() };
-        let judgement = policies.judge(&call, &now(), &LimitFacts::unasked());
+        let judgement = policies.judge_advertised(&call, offer.except, &now());
         let mut denial = judgement.denial(&call);
         let noted = !judgement.audits.is_empty() || !judgement.shadows.is_empty();
         if denial.is_some() || noted {

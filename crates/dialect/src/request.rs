@@ -43,7 +43,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
 pub use texts::{decoded, encoded, texts, with_texts};
-pub use tools::{Advertised, Tool, advertised};
+pub use tools::{Advertised, Tool, Unclean, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};
 pub(crate) use recognise::{Found, Seen, recognise};

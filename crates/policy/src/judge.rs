@@ -10,6 +10,7 @@ use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
 use crate::rule::{Question, Role, Rule};
 use crate::verdict::{Judgement, NameJudgement, RuleHit, Subject, Verdict};
+use crate::whole::Whole;
 use crate::wrapper;
 
 impl Policies {
@@ -62,8 +63,18 @@ impl Policies {
     /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
     /// no arguments. Only rules that name that surface, and ask for no arguments, have a say, and a
     /// default only if it is given for `inbound`. No limit is asked: nothing is called yet.
-    pub fn judge_advertised(&self, tool: &ToolCall, moment: &Moment) -> Judgement {
-        self.judge_one(tool, moment, &LimitFacts::unasked())
+    ///
+    /// `mcp__server__*` is all that a server has, but for the tools in `except`: a rule that restricts
+    /// has a say if one of those may be meant, a rule that allows if all of them are.
+    pub fn judge_advertised(
+        &self,
+        tool: &ToolCall,
+        except: &[String],
+        moment: &Moment,
+    ) -> Judgement {
+        let (limits, whole) = (LimitFacts::unasked(), Whole::of(tool, except));
+        let question = Question::new(tool, moment, &limits).of_whole(whole.as_ref());
+        self.judge_asked(&question, Policy::judge)
     }
 
     /// The judgement of a call whose arguments are too large to be read, where the operator lets
@@ -96,15 +107,23 @@ impl Policies {
         limits: &LimitFacts,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
     ) -> Judgement {
-        let question = Question::new(call, moment, limits);
-        let mut judgement = Judgement::empty(call);
+        let whole = Whole::of(call, &[]);
+        self.judge_asked(&Question::new(call, moment, limits).of_whole(whole.as_ref()), ask)
+    }
+
+    fn judge_asked<'p>(
+        &'p self,
+        question: &Question<'_>,
+        ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
+    ) -> Judgement {
+        let mut judgement = Judgement::empty(question.call);
         for policy in self.policies() {
-            let outcome = ask(policy, &question);
-            judgement.note(policy, &outcome, &question);
+            let outcome = ask(policy, question);
+            judgement.note(policy, &outcome, question);
             if policy.shadow {
                 judgement.note_shadow(policy, &outcome);
             } else {
-                judgement.weigh(policy, &outcome, &question);
+                judgement.weigh(policy, &outcome, question);
             }
         }
         judgement.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));

@@ -72,6 +72,7 @@ mod tests;
 mod text;
 mod tri;
 mod verdict;
+mod whole;
 mod wrapper;
 pub mod yaml;
 

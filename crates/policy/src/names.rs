@@ -8,6 +8,7 @@ use callgate_call::{Reading, fold, split};
 use callgate_facts::{Catalogue, Kind};
 
 use crate::pattern::Wildcard;
+use crate::whole::Whole;
 
 /// The tools and servers a rule names.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +45,8 @@ pub(crate) struct ToolPattern {
 pub(crate) struct Name<'c> {
     pub(crate) folded: &'c str,
     pub(crate) readings: Vec<Reading<'c>>,
+    /// Set if this is no tool but all that a server has.
+    pub(crate) whole: Option<&'c Whole>,
 }
 
 impl Tools {
@@ -134,6 +137,9 @@ impl ToolPattern {
 impl Names {
     /// Whether a rule that restricts speaks of this name: in any reading.
     pub(crate) fn restrict(&self, name: &Name<'_>) -> bool {
+        if let Some(whole) = name.whole {
+            return self.may_restrict(name, whole);
+        }
         let reading_fits = |reading: &Reading<'_>| {
             self.server_fits(reading.server)
                 && self
@@ -151,6 +157,9 @@ impl Names {
     /// Whether a rule that allows speaks of this name: without a server part only tools without
     /// a server; with one only the single reading of a name, or the very same name.
     pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
+        if name.whole.is_some() {
+            return self.allow_whole(name);
+        }
         match (name.readings.as_slice(), &self.tools) {
             ([], None) => self.servers.is_none() || self.widened(),
             ([], Some(tools)) => {
@@ -170,7 +179,7 @@ impl Names {
         }
     }
 
-    fn server_fits(&self, server: &str) -> bool {
+    pub(crate) fn server_fits(&self, server: &str) -> bool {
         let Some(servers) = &self.servers else { return true };
         servers.iter().any(|pattern| pattern.matches(server))
     }
@@ -220,7 +229,7 @@ mod tests {
 
     fn both(tools: &[&str], servers: &[&str], name: &str) -> (bool, bool) {
         let parsed = ToolName::parse(name).unwrap();
-        let name = Name { folded: parsed.folded(), readings: parsed.readings() };
+        let name = Name { folded: parsed.folded(), readings: parsed.readings(), whole: None };
         let names = names(tools, servers);
         (names.restrict(&name), names.allow(&name))
     }

@@ -38,9 +38,49 @@ impl Wildcard {
         if self.literal { self.text == name } else { matches(&self.text, name) }
     }
 
+    /// Whether a text that begins so may match.
+    pub(crate) fn may_begin(&self, beginning: &str) -> bool {
+        let pattern: Vec<char> = self.text.chars().collect();
+        // Where in the pattern the texts that match so far may stand.
+        let mut places = vec![false; pattern.len() + 1];
+        if let Some(first) = places.first_mut() {
+            *first = true;
+        }
+        skip_stars(&pattern, &mut places);
+        for letter in beginning.chars() {
+            let mut next = vec![false; places.len()];
+            for (at, expected) in pattern.iter().enumerate() {
+                if places.get(at) != Some(&true) {
+                    continue;
+                }
+                let to = if *expected == '*' { at } else { at + 1 };
+                if (matches!(expected, '*' | '?') || *expected == letter)
+                    && let Some(place) = next.get_mut(to)
+                {
+                    *place = true;
+                }
+            }
+            skip_stars(&pattern, &mut next);
+            places = next;
+        }
+        places.contains(&true)
+    }
+
     /// The texts between the wildcards; the first and the last are anchored.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         self.text.split(['*', '?'])
+    }
+}
+
+/// A `*` may stand for nothing.
+fn skip_stars(pattern: &[char], places: &mut [bool]) {
+    for (at, letter) in pattern.iter().enumerate() {
+        if *letter == '*'
+            && places.get(at) == Some(&true)
+            && let Some(behind) = places.get_mut(at + 1)
+        {
+            *behind = true;
+        }
     }
 }
 
@@ -96,6 +136,23 @@ mod tests {
             ("a**b", "ab", true),
         ] {
             assert_eq!(Wildcard::new(pattern).matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn what_a_match_may_begin_with() {
+        for (pattern, beginning, expected) in [
+            ("delete_repo", "", true),
+            ("delete_repo", "delete_", true),
+            ("delete_repo", "delete_repos", false),
+            ("*_repo", "mcp__github__", true),
+            ("mcp__git*__x", "mcp__github__", true),
+            ("mcp__gitlab__*", "mcp__github__", false),
+            ("a?c*", "abc", true),
+            ("a?c", "abcd", false),
+            ("", "", true),
+        ] {
+            assert_eq!(Wildcard::new(pattern).may_begin(beginning), expected, "{pattern}");
         }
     }
 }

@@ -138,6 +138,17 @@ impl Policies {
             .flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy.shadow)))
     }
 
+    /// How many rules were written. One that is compiled in two parts counts once.
+    pub fn rule_count(&self) -> usize {
+        let ids = |policy: &Policy| {
+            let mut ids: Vec<&str> = policy.rules.iter().map(|rule| rule.id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids.len()
+        };
+        self.policies.iter().map(ids).sum()
+    }
+
     /// What reads the texts of a direction; `None` if no rule does.
     pub fn text_guard(&self, direction: Direction) -> Option<TextGuard> {
         match direction {

@@ -3,9 +3,7 @@
 use callgate_call::Surface;
 
 use crate::index::{Candidate, Index};
-#[cfg(test)]
-use crate::rule::Named;
-use crate::rule::{Match, NameMatch, Question, Role, Rule};
+use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
 use crate::verdict::{RuleHit, Verdict};
 
 /// A policy that can judge.
@@ -93,6 +91,10 @@ impl Policy {
     /// The policy's judgement of a whole call.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Outcome<'_> {
         let surface = question.call.origin.surface;
+        if question.name.whole.is_some() {
+            // The index knows rules by the names of tools.
+            return self.judge_among(question, &every_candidate(self, surface));
+        }
         let candidates = self
             .index(surface)
             .map(|index| index.find(&question.name).candidates(question.call))
@@ -271,7 +273,6 @@ impl NameOutcome<'_> {
 }
 
 /// All rules of a surface as candidates: what the index must never fall short of.
-#[cfg(test)]
 pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<Candidate> {
     policy.at(surface).map(|(rule, _)| Candidate { rule, named: Named::Perhaps }).collect()
 }

@@ -13,6 +13,7 @@ use crate::sanitize::Cleaner;
 use crate::source::WhoField;
 use crate::tri::{Possible, Tri};
 use crate::verdict::{RuleError, RuleHit, Verdict};
+use crate::whole::Whole;
 
 /// One rule, with nothing left to check.
 #[derive(Debug, Clone)]
@@ -86,8 +87,14 @@ pub(crate) enum NameMatch {
 
 impl<'c> Question<'c> {
     pub(crate) fn new(call: &'c ToolCall, moment: &'c Moment, limits: &'c LimitFacts) -> Self {
-        let name = Name { folded: call.name.folded(), readings: call.name.readings() };
+        let name = Name { folded: call.name.folded(), readings: call.name.readings(), whole: None };
         Self { call, name, moment, limits }
+    }
+
+    /// The question about all that a server has.
+    pub(crate) fn of_whole(mut self, whole: Option<&'c Whole>) -> Self {
+        self.name.whole = whole;
+        self
     }
 }
 

@@ -174,9 +174,19 @@ pub(crate) fn query_key(query: Option<&str>) -> Option<String> {
     pairs.into_iter().find(|(name, _)| name == "key").map(|(_, value)| value.into_owned())
 }
 
+/// Names under which a query may carry what a provider knows its caller by.
+const IN_QUERY: [&str; 4] = ["key", "access_token", "api_key", "api-key"];
+
+/// Everything in a query that a provider may know its caller by.
+pub(crate) fn query_credentials(query: Option<&str>) -> Vec<String> {
+    let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let named = pairs.filter(|(name, _)| IN_QUERY.contains(&&**name));
+    named.map(|(_, value)| value.into_owned()).collect()
+}
+
 /// The query without any key, the rest as it came; `None` if nothing is left.
 pub(crate) fn without_key(query: &str) -> Option<String> {
-    let is_key = |pair: &&str| query_key(Some(pair)).is_some();
+    let is_key = |pair: &&str| !query_credentials(Some(pair)).is_empty();
     let left: Vec<&str> = query.split('&').filter(|pair| !is_key(pair)).collect();
     (!left.is_empty()).then(|| left.join("&"))
 }

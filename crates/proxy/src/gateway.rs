@@ -109,7 +109,8 @@ impl Gateway {
         let given = access::Given { headers: &parts.headers, query_key };
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
-        let binding = binding(given, &principal, &provider.name);
+        let in_query = access::query_credentials(parts.uri.query());
+        let binding = binding(&parts.headers, &in_query, &principal, &provider.name);
         let origin = origin(&parts.headers, &principal, &way);
         let context = Context {
             origin,
@@ -195,13 +196,18 @@ fn wants_upgrade(headers: &HeaderMap) -> bool {
         })
 }
 
-fn binding(given: access::Given<'_>, principal: &Principal, provider: &str) -> Binding {
+fn binding(
+    headers: &HeaderMap,
+    in_query: &[String],
+    principal: &Principal,
+    provider: &str,
+) -> Binding {
     // With a key of our own all clients are one to the provider; they are told apart by who they are.
     let credentials = if principal.swap {
         Vec::new()
     } else {
-        let in_query = given.query_key.map(str::as_bytes);
-        headers::credentials(given.headers).into_iter().chain(in_query).collect()
+        let in_query = in_query.iter().map(String::as_bytes);
+        headers::credentials(headers).into_iter().chain(in_query).collect()
     };
     restore::binding(&principal.who, provider, &credentials)
 }

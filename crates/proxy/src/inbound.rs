@@ -19,7 +19,7 @@ pub(crate) fn judged(
     let offers: Vec<Offer<'_>> = found
         .tools()
         .iter()
-        .map(|tool| Offer { name: &tool.name, definition: definition(tool) })
+        .map(|tool| Offer { name: &tool.name, definition: definition(tool), except: &tool.except })
         .collect();
     let denied = inner.decider.offers(&exchange.context, &offers);
     let Some((_, first)) = denied.first() else { return Ok(None) };
@@ -27,14 +27,29 @@ pub(crate) fn judged(
         Inbound::Reject => Err(Refusal::Blocked(told(first, denied.len() - 1))),
         Inbound::Strip => {
             let places: Vec<usize> = denied.iter().map(|(place, _)| *place).collect();
-            Ok(Some(found.without(request, &places)))
+            let left = found.without(request, &places);
+            let unclean = |why| {
+                let told = told(first, denied.len() - 1);
+                Refusal::Blocked(format!("{told} It could not be taken out: {why}."))
+            };
+            left.map(Some).map_err(unclean)
         }
     }
 }
 
 /// What is denied, why, and the way out.
 fn told(denial: &Denial, more: usize) -> String {
-    let mut text = format!("the request offers the tool `{}` to the model", denial.tool);
+    let whole = denial.tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
+    let (mut text, way_out) = match whole {
+        Some(server) => (
+            format!("the request offers all tools of the server `{server}` to the model"),
+            "List those the model needs, or take the server out of the request.",
+        ),
+        None => (
+            format!("the request offers the tool `{}` to the model", denial.tool),
+            "Take the tool out of the request.",
+        ),
+    };
     if more > 0 {
         text.push_str(&format!(" (and {more} more that are denied)"));
     }
@@ -43,7 +58,7 @@ fn told(denial: &Denial, more: usize) -> String {
         None => text.push_str(", which the policy does not allow: "),
     }
     text.push_str(&denial.reason);
-    let hint = denial.hint.as_deref().unwrap_or("Take the tool out of the request.");
+    let hint = denial.hint.as_deref().unwrap_or(way_out);
     text.push(' ');
     text.push_str(hint);
     if let Some(record) = &denial.record {

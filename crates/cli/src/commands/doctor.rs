@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_call::Surface;
-use callgate_config::{Error, Resolved, word_for};
+use callgate_config::{Error, Rejected, Resolved, word_for};
 use callgate_dialect::Dialect;
 use callgate_proxy::Mode;
 use serde::Serialize;
@@ -25,6 +25,9 @@ struct Report {
     config: Option<String>,
     policies: Vec<String>,
     rules: usize,
+    /// Why the policies cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy_error: Option<String>,
     warnings: usize,
     /// Variables that the config names and that are not set here.
     missing_variables: Vec<String>,
@@ -34,12 +37,22 @@ struct Report {
     not_enforced: Vec<String>,
 }
 
+/// What a gateway judges.
+const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+
 pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
-    let resolved = match callgate_config::load(config, &[Surface::Response]) {
-        Ok(resolved) => resolved,
+    let report = match callgate_config::load(config, &SERVED) {
+        Ok(resolved) => examine(&resolved, None),
+        // Whether the rest works can be told all the same.
+        Err(Error::Rejected(rejected)) if rejected.what == "policy" => {
+            let report = examine(&callgate_config::settings(config)?, Some(&rejected));
+            if !args.json {
+                render::error(&Error::Rejected(rejected).into());
+            }
+            report
+        }
         Err(error) => return rejected(error, args.json),
     };
-    let report = examine(&resolved);
     let text = if args.json { report::line(&report)? } else { shown(&report) };
     render::print(&text)?;
     Ok(if report.ok { Exit::Success } else { Exit::Broken })
@@ -55,16 +68,20 @@ fn rejected(error: Error, json: bool) -> Result<Exit> {
     Err(error.into())
 }
 
-fn examine(resolved: &Resolved) -> Report {
+fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
-    let (enforced, not_enforced) = enforcement(resolved);
+    let (enforced, not_enforced) = match broken {
+        Some(_) => (Vec::new(), not_served("a gateway does not start with a rejected policy")),
+        None => enforcement(resolved),
+    };
     let compiled = resolved.policies.compiled.as_ref();
     Report {
-        ok: store.works() && gateway.works(),
+        ok: store.works() && gateway.works() && broken.is_none(),
+        policy_error: broken.map(Rejected::to_string),
         config: resolved.path.as_ref().map(|path| path.display().to_string()),
         policies: resolved.policies.origins.clone(),
-        rules: compiled.map_or(0, |policies| policies.rules().count()),
+        rules: compiled.map_or(0, |policies| policies.rule_count()),
         warnings: resolved.policies.warnings.len(),
         missing_variables: resolved.missing.iter().map(|missing| missing.name.clone()).collect(),
         store,
@@ -76,13 +93,15 @@ fn examine(resolved: &Resolved) -> Report {
 
 /// What a gateway with this config judges, and what nothing does.
 fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
-    let calls = "calls in responses that go through the gateway";
+    let [calls, offers] = SEEN;
+    let Some(policies) = &resolved.policies.compiled else {
+        return (Vec::new(), not_served("there are no policies"));
+    };
     let mut enforced = Vec::new();
     let mut not = Vec::new();
-    if resolved.policies.compiled.is_none() {
-        not.push(format!("{calls}: there are no policies"));
-    } else if resolved.proxy.mode == Mode::Off {
-        not.push(format!("{calls}: `gateway.mode` is `{}`", word_for(Mode::Off)));
+    if resolved.proxy.mode == Mode::Off {
+        let why = format!("`gateway.mode` is `{}`", word_for(Mode::Off));
+        not.extend(SEEN.map(|what| format!("{what}: {why}")));
     } else {
         for dialect in Dialect::ALL {
             let speaks = resolved.proxy.providers.iter().filter(|one| one.speaks(dialect));
@@ -91,12 +110,29 @@ fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
                 enforced.push(format!("{calls}: {} ({})", dialect.as_str(), names.join(", ")));
             }
         }
+        match policies.speak_of(Surface::Inbound) {
+            true => enforced.push(offers.to_owned()),
+            false => not.push(format!("{offers}: no rule names the surface `inbound`")),
+        }
     }
-    not.push("agents that do not go through the gateway".to_owned());
-    for what in ["tools advertised in requests", "agents' hooks", "MCP servers", "connections"] {
-        not.push(format!("{what}: not in this version"));
-    }
+    not.extend(beyond());
     (enforced, not)
+}
+
+/// What a gateway sees.
+const SEEN: [&str; 2] =
+    ["calls in responses that go through the gateway", "tools that requests offer"];
+
+/// Everything that nothing judges, if the gateway does not.
+fn not_served(why: &str) -> Vec<String> {
+    SEEN.iter().map(|what| format!("{what}: {why}")).chain(beyond()).collect()
+}
+
+/// What no gateway sees.
+fn beyond() -> impl Iterator<Item = String> {
+    let later = ["agents' hooks", "MCP servers", "connections"];
+    let later = later.into_iter().map(|what| format!("{what}: not in this version"));
+    std::iter::once("agents that do not go through the gateway".to_owned()).chain(later)
 }
 
 fn shown(report: &Report) -> String {
@@ -105,9 +141,10 @@ fn shown(report: &Report) -> String {
         text.push_str(&format!("{label:<9} {}\n", printable(value)));
     };
     row("config", report.config.as_deref().unwrap_or("none found: the defaults hold"));
-    let policies = match report.policies.as_slice() {
-        [] => "none: nothing is judged".to_owned(),
-        list => format!("{} ({})", list.join(", "), count(report.rules, "rule")),
+    let policies = match (&report.policy_error, report.policies.as_slice()) {
+        (Some(error), _) => error.clone(),
+        (None, []) => "none: nothing is judged".to_owned(),
+        (None, list) => format!("{} ({})", list.join(", "), count(report.rules, "rule")),
     };
     row("policies", &policies);
     if report.warnings > 0 {

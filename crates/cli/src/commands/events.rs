@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind};
+use callgate_audit::{Filter, Kind, Record};
 
 use crate::args;
 use crate::commands::calls::print_json;
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     for stored in &found {
         let what = match &stored.record.guardrail {
             Some(found) => format!("{} {}", found.action, records::why(stored)),
+            None if stored.record.kind == Kind::Turn => turn(&stored.record),
             None => records::why(stored),
         };
         table.row([
@@ -41,6 +42,26 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     }
     render::print(&table.text())?;
     Ok(Exit::Success)
+}
+
+/// What a response was: its model, how many calls it held, what it cost and why it ended.
+fn turn(record: &Record) -> String {
+    let calls = record.calls.map(|calls| match calls {
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    });
+    let tokens = match (record.tokens.input, record.tokens.output) {
+        (None, None) => None,
+        (read, written) => {
+            let shown = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |n| n.to_string());
+            Some(format!("{} tokens in, {} out", shown(read), shown(written)))
+        }
+    };
+    let ended = record.stop_reason.as_ref().map(|reason| format!("ended with {reason}"));
+    let detail = record.detail.as_deref().and_then(|detail| detail.lines().next());
+    let parts = [record.model.clone(), calls, tokens, ended, detail.map(str::to_owned)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "a response".to_owned() } else { parts.join("; ") }
 }
 
 /// Neither calls, which have a command of their own, nor turns, of which there are as many.

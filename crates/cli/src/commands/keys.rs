@@ -44,7 +44,11 @@ fn add(name: &str, who: &Who, config: Option<&Path>) -> Result<Exit> {
 }
 
 fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
-    let keys = Audit::open(&records::existing(config)?)?.list_keys()?;
+    let keys = match records::is_new(config)? {
+        // Listing makes no store.
+        true => Vec::new(),
+        false => Audit::open(&records::existing(config)?)?.list_keys()?,
+    };
     if json {
         let lines = keys.iter().map(|key| report::line(&as_json(key)));
         render::print(&lines.collect::<Result<String, _>>()?)?;

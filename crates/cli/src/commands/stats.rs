@@ -66,9 +66,8 @@ fn shown(stats: &Stats) -> String {
     top(&mut text, "model", &stats.models);
     let days: BTreeMap<String, u64> =
         stats.days.iter().map(|(day, n)| (day.to_string(), *n)).collect();
-    let mut rows = days.iter().rev().take(TOP);
     if days.len() > 1 {
-        list(&mut text, "day (UTC)", &mut rows);
+        list(&mut text, "day (UTC)", &mut days.iter().rev().take(TOP), days.len());
     }
     text
 }
@@ -78,15 +77,25 @@ fn top(text: &mut String, head: &str, counts: &BTreeMap<String, u64>) {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
     if !sorted.is_empty() {
-        list(text, head, &mut sorted.into_iter().take(TOP));
+        let all = sorted.len();
+        list(text, head, &mut sorted.into_iter().take(TOP), all);
     }
 }
 
-fn list<'a>(text: &mut String, head: &str, rows: &mut dyn Iterator<Item = (&'a String, &'a u64)>) {
+/// A table of the first of `all` rows, and how many more there are.
+fn list<'a>(
+    text: &mut String,
+    head: &str,
+    rows: &mut dyn Iterator<Item = (&'a String, &'a u64)>,
+    all: usize,
+) {
     let mut table = Listing::new([head, "calls"]);
     for (name, n) in rows {
         table.row([name.clone(), n.to_string()]);
     }
     text.push('\n');
     text.push_str(&table.text());
+    if all > TOP {
+        text.push_str(&format!("and {} more, in `callgate stats --json`\n", all - TOP));
+    }
 }

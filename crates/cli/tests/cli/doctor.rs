@@ -28,8 +28,8 @@ store     [DIR]/.local/state/callgate/callgate.db
 store     not there yet: `callgate serve` makes it
 gateway   not running at {address}; `callgate serve` starts it
 enforced  …
+not       tools that requests offer: no rule names the surface `inbound`
 not       agents that do not go through the gateway
-not       tools advertised in requests: not in this version
 not       agents' hooks: not in this version
 not       MCP servers: not in this version
 not       connections: not in this version
@@ -115,4 +115,46 @@ fn a_broken_config() {
     let ran = Test::new(&["doctor", "--config", "c.yaml"]).file("c.yaml", "listen: here\n").run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.ends_with("error: the config is rejected: 1 problem\n"), "{}", ran.stderr);
+}
+
+/// What is wrong with the policy is told, and what can be told beside it.
+#[test]
+fn a_broken_policy() {
+    let (listener, address) = address();
+    drop(listener);
+    let doctor = |args: &[&str]| {
+        Test::new(args)
+            .file("c.yaml", "policies: [rules.yaml]\n")
+            .file("rules.yaml", "policy: mine\nrules:\n  - { id: a, tool: x, verdict: denied }\n")
+            .env("CALLGATE_LISTEN", &address)
+            .run()
+    };
+    let ran = doctor(&["doctor", "--config", "c.yaml"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("rules.yaml:3:"), "{}", ran.stderr);
+    for line in [
+        "policies  the policy is rejected: 1 problem",
+        "store     not there yet",
+        "not       calls in responses that go through the gateway: a gateway does not start",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("enforced"), "{}", ran.stdout);
+    let ran = doctor(&["doctor", "--config", "c.yaml", "--json"]);
+    let found = &ran.json()[0];
+    assert_eq!((ran.code, &found["ok"]), (1, &json!(false)), "{found}");
+    assert_eq!(found["policy_error"], "the policy is rejected: 1 problem");
+}
+
+#[test]
+fn offers_are_enforced_by_a_rule_that_names_them() {
+    let (listener, address) = address();
+    drop(listener);
+    let rules =
+        "policy: mine\nrules: [{ id: a, tool: x, surface: inbound, verdict: deny, reason: No. }]\n";
+    let ran = Test::new(&["doctor", "--config", "c.yaml"])
+        .file("c.yaml", rules)
+        .env("CALLGATE_LISTEN", &address)
+        .run();
+    assert!(ran.stdout.contains("\nenforced  tools that requests offer\n"), "{}", ran.stdout);
 }

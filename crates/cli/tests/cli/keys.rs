@@ -56,10 +56,15 @@ fn not_in_memory() {
 
 #[test]
 fn listing_makes_no_store() {
-    for args in [&["keys", "list"][..], &["keys", "revoke", "x"]] {
+    let none = "no keys yet; `callgate keys add NAME` makes one\n";
+    for (args, code, said) in [
+        (&["keys", "list"][..], 0, none),
+        (&["keys", "list", "--json"], 0, ""),
+        (&["keys", "revoke", "x"], 2, "error: no records yet"),
+    ] {
         let ran = Test::new(args).run();
-        assert_eq!(ran.code, 2);
-        assert!(ran.stderr.starts_with("error: no records yet"), "{}", ran.stderr);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
+        assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
         assert!(!ran.dir.path().join(".local").exists());
     }
 }

@@ -275,3 +275,12 @@ fn detectors_are_listed() {
     assert!(listed.len() > 50);
     assert!(listed.iter().any(|it| it["detector"] == "card" && it["group"] == "personal"));
 }
+
+/// It is compiled in two parts: what is offered is denied, what is called is cleaned.
+#[test]
+fn a_rule_on_two_surfaces_counts_once() {
+    let rules = "policy: mine\nrules:\n  - { id: clean, tool: mail, surface: [inbound, response], \
+                 verdict: sanitize, sanitize: { detectors: [email] }, reason: No addresses. }\n";
+    let ran = Test::new(&["policy", "check", "p.yaml"]).file("p.yaml", rules).run();
+    ran.sees(0, "p.yaml: 1 rule, no problems\n", "");
+}

@@ -331,3 +331,22 @@ fn a_closed_pipe_is_no_error() {
         assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
     }
 }
+
+#[test]
+fn a_turn_says_what_it_was() {
+    let ran = with_records(&["events", "--kind", "turn"]).run();
+    let row = ran.stdout.lines().nth(1).unwrap();
+    assert!(row.contains("10 tokens in, 7 out; ended with tool_use"), "{}", ran.stdout);
+}
+
+#[test]
+fn long_tables_of_counts_say_how_many_more() {
+    let test = Test::new(&["stats"]);
+    let audit = store(&test.path());
+    for number in 0..13 {
+        audit.append(call(&format!("tool{number}"), "{}", Action::Allow)).wait().unwrap();
+    }
+    drop(audit);
+    let ran = test.run();
+    assert!(ran.stdout.contains("\nand 3 more, in `callgate stats --json`\n"), "{}", ran.stdout);
+}

@@ -83,7 +83,8 @@ fn deploy() -> Vec<Turn> {
 /// The answer to whatever the page asks: its question names no script, so one is put in.
 fn answer(provider: &Provider, request: &Request) -> Answer {
     let mut body = request.json();
-    let messages = body["messages"].as_array_mut();
+    let list = if body["messages"].is_array() { "messages" } else { "input" };
+    let messages = body[list].as_array_mut();
     let first = messages.and_then(|all| all.iter_mut().find(|one| one["role"] == "user"));
     if let Some(Value::String(text)) = first.map(|first| question(&mut first["content"])) {
         let script = if text.contains("Deploy") { "deploy" } else { "clean" };

@@ -101,6 +101,17 @@ fn credentials_that_are_missing_stop_the_start() {
         panic!("it started without a secret");
     };
     assert!(said.contains("AWS_SECRET_ACCESS_KEY is not set"), "{said}");
+    assert!(said.contains("AWS_SESSION_TOKEN with temporary credentials"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_signed_stops_the_start() {
+    let upstream = upstream();
+    let Err(said) = setup(&upstream, ", sign: aws, api_key_env: PATH").try_start() else {
+        panic!("it started with a key beside the signature");
+    };
+    assert!(said.contains("has both `api_key_env` and `sign`"), "{said}");
+    assert!(said.contains("callgate.yaml:3:"), "{said}");
 }
 
 /// The names a signature covers, and the signature.

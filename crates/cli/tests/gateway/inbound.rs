@@ -20,12 +20,19 @@ fn offers(path: &str) -> Vec<(Value, &'static str)> {
         MESSAGES => vec![
             (json!({ "type": "bash_20250124", "name": "bash" }), "no-shell"),
             (json!({ "type": "web_search_20250305", "name": "web_search" }), "no-search"),
-            (json!({ "type": "mcp_toolset", "mcp_server_name": "github" }), "no-hosted"),
+            (
+                json!({ "type": "mcp_toolset", "mcp_server_name": "github",
+                    "default_config": { "enabled": false }, "configs": { "list": { "enabled": true } } }),
+                "no-hosted",
+            ),
         ],
         _ => vec![
             (json!({ "type": "function", "function": { "name": "Bash" } }), "no-shell"),
             (json!({ "type": "web_search" }), "no-search"),
-            (json!({ "type": "mcp", "server_label": "github" }), "no-hosted"),
+            (
+                json!({ "type": "mcp", "server_label": "github", "allowed_tools": ["list"] }),
+                "no-hosted",
+            ),
         ],
     }
 }
@@ -172,4 +179,81 @@ fn offers_in_other_places_and_spellings_are_stopped_too() {
         assert_eq!(ask.send(gateway.address()).status, 400, "{path}");
     }
     assert!(upstream.requests().is_empty(), "the provider was asked");
+}
+
+/// What would be refused without the tool, or mean something else, does not go up at all.
+#[test]
+fn what_cannot_be_taken_out_cleanly_is_refused() {
+    let upstream = server(CHAT);
+    let gateway = gateway(&upstream, RULES, "inbound: strip");
+    for (path, body, why) in [
+        (
+            CHAT,
+            r#"{"tools":[{"type":"function","function":{"name":"Bash"}},{"type":"function","function":{"name":"look"}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"Bash"}}]}}}"#,
+            "its choice of tools allows nothing else",
+        ),
+        (
+            "/v1/responses",
+            r#"{"input":[{"type":"additional_tools","tools":[{"type":"function","name":"Bash"}]}]}"#,
+            "a message would be left empty",
+        ),
+        (
+            MESSAGES,
+            r#"{"tools":[{"name":"Bash"}],"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}]}"#,
+            "no tool would be left",
+        ),
+        (
+            "/v1beta/models/m:generateContent",
+            r#"{"tools":[{"functionDeclarations":[{"name":"Bash"},{"name":"look"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["Bash"]}}}"#,
+            "its choice of tools allows nothing else",
+        ),
+    ] {
+        let ask = Ask::post(path, body).header("authorization", "Bearer none");
+        let reply = ask.send(gateway.address());
+        assert_eq!(reply.status, 400, "{path}");
+        let text = reply.text();
+        assert!(text.contains(why) && text.contains("no-shell"), "{text}");
+    }
+    assert!(upstream.requests().is_empty(), "the provider was asked");
+}
+
+/// A rule on one tool of a server, and requests that offer all of it, or all but that tool.
+#[test]
+fn an_offer_of_a_whole_server_may_hold_a_denied_tool() {
+    const ONE: &str = "policy: offers
+rules:
+  - { id: no-delete, surface: inbound, server: github, tool: delete_repo, verdict: deny, reason: Repositories stay. }
+";
+    let upstream = server(MESSAGES);
+    let gateway = gateway(&upstream, ONE, "");
+    let toolset = |rest: &str| {
+        format!(
+            r#"{{"messages":[],"tools":[{{"type":"mcp_toolset","mcp_server_name":"github"{rest}}}],"mcp_servers":[{{"type":"url","url":"https://x","name":"github"}}]}}"#
+        )
+    };
+    let hosted = |rest: &str| {
+        format!(r#"{{"input":"hi","tools":[{{"type":"mcp","server_label":"github"{rest}}}]}}"#)
+    };
+    for (path, body, status) in [
+        (MESSAGES, toolset(""), 400),
+        (MESSAGES, toolset(r#","configs":{"delete_repo":{"enabled":true}}"#), 400),
+        (MESSAGES, toolset(r#","configs":{"delete_repo":{"enabled":false}}"#), 200),
+        (
+            MESSAGES,
+            toolset(r#","default_config":{"enabled":false},"configs":{"list":{"enabled":true}}"#),
+            200,
+        ),
+        ("/v1/responses", hosted(""), 400),
+        ("/v1/responses", hosted(r#","allowed_tools":["list","delete_repo"]"#), 400),
+    ] {
+        let ask = Ask::post(path, body.clone()).header("authorization", "Bearer none");
+        let reply = ask.send(gateway.address());
+        assert_eq!(reply.status, status, "{body}: {}", reply.text());
+        if status == 400 {
+            assert!(reply.text().contains("no-delete"), "{}", reply.text());
+        }
+    }
+    let said = Ask::post(MESSAGES, toolset("")).send(gateway.address()).text();
+    assert!(said.contains("all tools of the server `github`"), "{said}");
+    assert!(said.contains("List those the model needs"), "{said}");
 }

@@ -97,6 +97,23 @@ fn a_turn_is_restored_only_for_whom_it_was_made() {
     }
 }
 
+/// Some clients send what the provider knows them by in the query.
+#[test]
+fn a_credential_in_the_query_tells_whom_a_turn_is_for() {
+    for name in ["access_token", "key"] {
+        let upstream = server(mute());
+        let gateway = gateway(&upstream, POLICY, "");
+        let path = |value: &str| format!("{MESSAGES}?{name}={value}");
+        let (_, body) = post(&gateway, &path("mine"), "none", &[first("mute")]);
+        let turn = json!({ "role": "assistant", "content": body["content"] });
+        let messages = [first("mute"), turn, json!({ "role": "user", "content": "Go on." })];
+        let (status, body) = post(&gateway, &path("theirs"), "none", &messages);
+        assert_eq!(status, 400, "{name}: restored for another credential: {body}");
+        let (status, body) = post(&gateway, &path("mine"), "none", &messages);
+        assert_eq!(status, 200, "{name}: {body}");
+    }
+}
+
 #[test]
 fn a_notice_outside_of_an_assistant_message_means_nothing() {
     for path in [MESSAGES, CHAT] {

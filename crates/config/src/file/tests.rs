@@ -183,6 +183,13 @@ fn the_reader_takes_every_field_of_the_table() {
 
 /// A file with one setting in it.
 pub(crate) fn yaml(path: &str, value: &str) -> String {
+    if path == "providers.*.sign" {
+        // Only Amazon's requests are signed.
+        let host = "https://bedrock-runtime.eu-central-1.amazonaws.com";
+        return format!(
+            "providers:\n  b: {{ base_url: \"{host}\", dialect: bedrock-converse, sign: {value} }}\n"
+        );
+    }
     let path = path.replace(ANY, "openai");
     let (mut text, mut depth) = (String::new(), 0);
     for key in path.split('.') {
@@ -190,4 +197,41 @@ pub(crate) fn yaml(path: &str, value: &str) -> String {
         depth += 1;
     }
     format!("{} {value}\n", text.trim_start())
+}
+
+#[test]
+fn what_cannot_be_signed() {
+    let of = |rest: &str| problems(&format!("providers: {{ {rest} }}"));
+    let bedrock = |rest: &str| {
+        of(&format!("b: {{ dialect: bedrock-invoke, sign: aws, base_url: \"{rest} }}"))
+    };
+    let in_plain = "`providers.b.sign`: what is signed would go to another machine in plain text";
+    for (found, message) in [
+        (
+            of("openai: { sign: aws, base_url: 'https://x.com' }"),
+            "`providers.openai.sign`: only requests to Amazon Bedrock are signed",
+        ),
+        (
+            of("b: { base_url: 'https://x.com', dialect: anthropic, sign: aws }"),
+            "`providers.b.sign`: only requests to Amazon Bedrock are signed",
+        ),
+        (
+            of("openai: { dialect: bedrock-converse, sign: aws }"),
+            "`providers.openai.sign` needs a `base_url` of Amazon's",
+        ),
+        (
+            bedrock("https://x.com\", api_key_env: KEY"),
+            "`providers.b` has both `api_key_env` and `sign`",
+        ),
+        (bedrock("http://bedrock-runtime.eu-west-1.amazonaws.com\""), in_plain),
+        (bedrock("http://127.0.0.1.example.com\""), in_plain),
+    ] {
+        let messages: Vec<&str> = found.iter().map(|problem| problem.0.as_str()).collect();
+        assert_eq!(messages, [message]);
+    }
+    for fine in
+        ["http://127.0.0.1:9\"", "http://[::1]:9\"", "http://localhost\"", "https://x.com\""]
+    {
+        assert_eq!(bedrock(fine), [], "{fine}");
+    }
 }

@@ -4,25 +4,55 @@
 //! the MCP servers it is told to use among them. [`Advertised::without`] splices some of them out, and
 //! with them whatever else names them: a list that is left empty, a choice of a tool that is gone.
 
+mod choice;
 mod entry;
+mod gemini;
 mod groups;
+mod history;
+mod server;
+mod strip;
+
+use std::collections::HashSet;
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 
 use crate::Dialect;
 use crate::event::Host;
-use crate::json::{document, elements, member};
+use crate::json::{document, elements, member, members};
 use groups::{Groups, Item};
+
+pub use strip::Unclean;
 
 /// What a request offers to the model.
 #[derive(Debug)]
 pub struct Advertised {
+    dialect: Dialect,
     tools: Vec<Tool>,
     groups: Groups,
-    /// Who chooses among tools: useless once none is left.
-    choices: Vec<Item>,
-    /// Places that name a tool without offering it.
-    mentions: Vec<(String, Item)>,
+    choices: Vec<Choice>,
+    mentions: Vec<Mention>,
+    /// Entries that offer nothing by themselves, with the server they are for.
+    servers: Vec<(String, Item)>,
+    /// What a request must not be left without.
+    needed: Vec<Item>,
+}
+
+/// What chooses among tools: useless once none of them is left.
+#[derive(Debug)]
+struct Choice {
+    item: Item,
+    /// The list it chooses from.
+    list: usize,
+    /// Whether it allows some of them only.
+    limits: bool,
+}
+
+/// A place that names a tool, or a server, without offering it.
+#[derive(Debug)]
+struct Mention {
+    names: Vec<String>,
+    server: Option<String>,
+    item: Item,
 }
 
 /// A tool that a request offers.
@@ -35,7 +65,15 @@ pub struct Tool {
     pub host: Host,
     /// Its definition.
     pub definition: Span,
+    /// Of all that a server has, what the request keeps from the model.
+    pub except: Vec<String>,
     item: Item,
+    /// Which of the request's lists it stands in.
+    list: usize,
+    /// How long the namespace before its own name is.
+    prefix: usize,
+    /// The MCP server that the provider is told to use for it.
+    server: Option<String>,
 }
 
 /// Finds what `request` offers. A request that is no JSON, or says `tools` twice, is an error: what it
@@ -45,7 +83,8 @@ pub fn advertised(dialect: Dialect, request: &str) -> Result<Advertised, Error> 
     let is_object = reader.kind()? == Kind::Object;
     reader.skip()?;
     reader.end()?;
-    let mut found = Finder { data: request, all: Advertised::empty() };
+    let all = Advertised::empty(dialect);
+    let mut found = Finder { data: request, list: 0, toolsets: HashSet::new(), all };
     if is_object {
         found.request(dialect)?;
     }
@@ -53,47 +92,31 @@ pub fn advertised(dialect: Dialect, request: &str) -> Result<Advertised, Error> 
 }
 
 impl Advertised {
-    fn empty() -> Self {
-        let (tools, choices, mentions) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tools, groups: Groups::default(), choices, mentions }
+    fn empty(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            tools: Vec::new(),
+            groups: Groups::default(),
+            choices: Vec::new(),
+            mentions: Vec::new(),
+            servers: Vec::new(),
+            needed: Vec::new(),
+        }
     }
 
     /// The tools, in the order they stand.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
-
-    /// The request without the tools at these places.
-    pub fn without(mut self, request: &str, places: &[usize]) -> String {
-        let gone: Vec<&Tool> = places.iter().filter_map(|place| self.tools.get(*place)).collect();
-        let items: Vec<Item> = gone.iter().map(|tool| tool.item).collect();
-        for item in &items {
-            self.groups.take(*item);
-        }
-        // A server or a namespace is one item with several names: all of them are gone with it.
-        let is_gone = |name: &str| {
-            let by_name =
-                |tool: &&Tool| tool.name == name || tool.name.ends_with(&format!(".{name}"));
-            let mut named = self.tools.iter().filter(by_name).peekable();
-            named.peek().is_some() && named.all(|tool| items.contains(&tool.item))
-        };
-        let named: Vec<Item> =
-            self.mentions.iter().filter(|(name, _)| is_gone(name)).map(|(_, item)| *item).collect();
-        named.into_iter().for_each(|item| self.groups.take(item));
-        self.groups.take_emptied();
-        if self.tools.iter().all(|tool| self.groups.is_gone(tool.item)) {
-            for item in std::mem::take(&mut self.choices) {
-                self.groups.take(item);
-            }
-            self.groups.take_emptied();
-        }
-        self.groups.edits().apply(request)
-    }
 }
 
 /// Walks one request.
 struct Finder<'a> {
     data: &'a str,
+    /// The list that is walked.
+    list: usize,
+    /// Servers of which a toolset tells which tools are used.
+    toolsets: HashSet<String>,
     all: Advertised,
 }
 
@@ -107,38 +130,44 @@ impl Finder<'_> {
             }
             // Whichever model's words the request has.
             Dialect::Invoke => {
-                let lists = ["tools", "functions", "mcp_servers"];
-                self.flat(root, &lists, &["tool_choice"])?;
+                self.flat(root, &["tools", "mcp_servers"], &["tool_choice"])?;
+                self.flat(root, &["functions"], &["function_call"])?;
                 self.converse(root)?;
                 self.in_messages(root)
             }
             Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => {
-                let choices = ["tool_choice", "parallel_tool_calls", "function_call"];
-                self.flat(root, &["tools", "functions", "plugins"], &choices)?;
+                let choices = ["tool_choice", "parallel_tool_calls", "strict_tools"];
+                self.flat(root, &["tools"], &choices)?;
+                self.flat(root, &["functions"], &["function_call"])?;
+                self.flat(root, &["plugins"], &[])?;
                 self.option(root, "web_search_options", "web_search")
             }
             Dialect::Responses => {
                 self.flat(root, &["tools"], &["tool_choice", "parallel_tool_calls"])?;
                 self.in_input(root)
             }
-            Dialect::Interactions => self.flat(root, &["tools"], &["tool_choice"]),
+            Dialect::Interactions => {
+                self.flat(root, &["tools"], &["tool_choice"])?;
+                self.in_generation_config(root)
+            }
             Dialect::Converse => self.converse(root),
             Dialect::Gemini => self.gemini(root),
         }
     }
 
-    /// Lists of tools that are members of `object`, and what chooses among them.
+    /// Lists of tools that are members of `object`, and what chooses among those of the first.
     fn flat(&mut self, object: Span, lists: &[&str], choices: &[&str]) -> Result<(), Error> {
         let root = self.all.groups.members(self.data, object, None);
+        let first = self.list + 1;
         for list in lists {
+            self.list += 1;
             if let Some((item, value)) = self.one(root, &[list])? {
                 self.list(value, item, "")?;
             }
         }
         for choice in choices {
             if let Some((item, value)) = self.one(root, &[choice])? {
-                self.all.choices.push(item);
-                self.choice(value, item)?;
+                self.choice(value, item, first)?;
             }
         }
         Ok(())
@@ -150,6 +179,7 @@ impl Finder<'_> {
         if let Some((item, value)) = root.map_or(Ok(None), |root| self.one(root, &[key]))?
             && Reader::at(self.data, value).kind()? != Kind::Null
         {
+            self.list += 1;
             self.add(name.to_owned(), Host::Provider, value, item);
         }
         Ok(())
@@ -158,21 +188,49 @@ impl Finder<'_> {
     /// A list of tools. `prefix` is the namespace they stand in.
     fn list(&mut self, value: Span, parent: Item, prefix: &str) -> Result<(), Error> {
         for (item, span) in self.items(value, parent)? {
-            let entry = entry::read(self.data, span)?;
-            let named = !entry.names.is_empty();
-            for name in entry.names {
-                self.add(format!("{prefix}{name}"), entry.host, span, item);
+            if is_mark(self.data, span) {
+                self.all.groups.set_idle(item);
+                continue;
             }
-            match entry.inner {
-                Some((tools, namespace)) => {
-                    self.list(tools, item, &format!("{prefix}{namespace}."))?;
-                }
-                // No rule could speak of it.
-                None if !named => return Err(Error::new(Problem::Unexpected, span.start)),
-                None => {}
-            }
+            self.entry(span, item, prefix)?;
         }
         Ok(())
+    }
+
+    fn entry(&mut self, span: Span, item: Item, prefix: &str) -> Result<(), Error> {
+        let entry = entry::read(self.data, span)?;
+        self.toolsets.extend(entry::word(self.data, span, "mcp_server_name"));
+        if self.is_told_elsewhere(&entry, span)
+            || (entry.names.is_empty() && entry.server.is_some())
+        {
+            self.all.servers.extend(entry.server.map(|server| (server, item)));
+            return Ok(());
+        }
+        let named = !entry.names.is_empty();
+        for name in entry.names {
+            self.all.tools.push(Tool {
+                name: format!("{prefix}{name}"),
+                host: entry.host,
+                definition: span,
+                except: entry.except.clone(),
+                item,
+                list: self.list,
+                prefix: prefix.len(),
+                server: entry.server.clone(),
+            });
+        }
+        match entry.inner {
+            Some((tools, namespace)) => self.list(tools, item, &format!("{prefix}{namespace}.")),
+            // No rule could speak of it.
+            None if !named => Err(Error::new(Problem::Unexpected, span.start)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an entry only says where a server is, and a toolset which of its tools are used.
+    fn is_told_elsewhere(&self, entry: &entry::Entry, span: Span) -> bool {
+        entry::word(self.data, span, "type").is_some_and(|kind| kind == "url")
+            && entry.server.as_ref().is_some_and(|server| self.toolsets.contains(server))
     }
 
     /// The elements of a list. Some APIs take one thing for a list of it; anything else is none that
@@ -190,28 +248,6 @@ impl Finder<'_> {
         }
     }
 
-    /// What `tool_choice` names: one tool, or the list it allows.
-    fn choice(&mut self, value: Span, item: Item) -> Result<(), Error> {
-        if Reader::at(self.data, value).kind()? != Kind::Object {
-            return Ok(());
-        }
-        // `allowed_tools` stands beside its list in one API and around it in another.
-        let around = member(self.data, value, "allowed_tools").unwrap_or(value);
-        if let Some(tools) = member(self.data, around, "tools") {
-            let group = self.all.groups.elements(self.data, tools, Some(item));
-            for (place, span) in elements(self.data, tools).into_iter().enumerate() {
-                for name in entry::read(self.data, span)?.names {
-                    self.all.mentions.push((name, Item { group, place }));
-                }
-            }
-            return Ok(());
-        }
-        for name in entry::read(self.data, value)?.names {
-            self.all.mentions.push((name, item));
-        }
-        Ok(())
-    }
-
     /// Tools that are added in the middle of an Anthropic conversation.
     fn in_messages(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
@@ -219,6 +255,7 @@ impl Finder<'_> {
         for (_, message) in self.items(messages, item)? {
             let inside = self.all.groups.members(self.data, message, None);
             if let Some((item, content)) = self.one(inside, &["content"])? {
+                self.all.needed.push(item);
                 self.additions(content, item, "tool_addition")?;
             }
         }
@@ -230,6 +267,7 @@ impl Finder<'_> {
         let top = self.all.groups.members(self.data, root, None);
         for key in ["input", "items"] {
             if let Some((item, list)) = self.one(top, &[key])? {
+                self.all.needed.push(item);
                 self.additions(list, item, "additional_tools")?;
             }
         }
@@ -242,8 +280,14 @@ impl Finder<'_> {
         if !matches!(Reader::at(self.data, list).kind()?, Kind::Array | Kind::Object) {
             return Ok(());
         }
+        self.list += 1;
         for (item, span) in self.items(list, holder)? {
-            if entry::word(self.data, span, "type").is_none_or(|word| word != kind) {
+            let word = entry::word(self.data, span, "type").unwrap_or_default();
+            if word == "tool_removal" || (word == kind && self.is_reference(span)) {
+                self.reference(span, item);
+                continue;
+            }
+            if word != kind {
                 continue;
             }
             let inside = self.all.groups.members(self.data, span, Some(item));
@@ -256,100 +300,55 @@ impl Finder<'_> {
         Ok(())
     }
 
+    /// Whether a block tells of a server that is offered elsewhere.
+    fn is_reference(&self, block: Span) -> bool {
+        let tool = member(self.data, block, "tool");
+        let kind = tool.and_then(|tool| entry::word(self.data, tool, "type")).unwrap_or_default();
+        matches!(kind.as_str(), "mcp_tool_reference" | "mcp_toolset_reference")
+    }
+
+    /// A block that names a tool which is offered elsewhere.
+    fn reference(&mut self, block: Span, item: Item) {
+        let Some(tool) = member(self.data, block, "tool") else { return };
+        let server = entry::word(self.data, tool, "server_name");
+        let names = entry::word(self.data, tool, "name").into_iter().collect();
+        self.all.mentions.push(Mention { names, server, item });
+    }
+
     fn converse(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
         if let Some((_, more)) = self.one(top, &["additionalModelRequestFields"])? {
-            self.flat(more, &["tools", "functions", "mcp_servers"], &["tool_choice"])?;
+            self.flat(more, &["tools", "mcp_servers"], &["tool_choice"])?;
+            self.flat(more, &["functions"], &["function_call"])?;
         }
         let Some((item, config)) = self.one(top, &["toolConfig"])? else { return Ok(()) };
         let inside = self.all.groups.members(self.data, config, Some(item));
+        self.list += 1;
         if let Some((item, tools)) = self.one(inside, &["tools"])? {
             self.list(tools, item, "")?;
         }
-        if let Some((item, choice)) = self.one(inside, &["toolChoice"])? {
-            self.all.choices.push(item);
-            if let Some(tool) = member(self.data, choice, "tool") {
-                for name in entry::read(self.data, tool)?.names {
-                    self.all.mentions.push((name, item));
-                }
-            }
+        match self.one(inside, &["toolChoice"])? {
+            Some((item, choice)) => self.choice(choice, item, self.list),
+            None => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Code Assist wraps the request.
-    fn gemini(&mut self, root: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, root, None);
-        for key in ["request", "generateContentRequest"] {
-            if let Some((_, inner)) = self.one(top, &[key])? {
-                self.gemini_request(inner)?;
-            }
-        }
-        self.gemini_request(root)
-    }
-
-    /// Keys come in two spellings.
-    fn gemini_request(&mut self, object: Span) -> Result<(), Error> {
-        let top = self.all.groups.members(self.data, object, None);
-        if let Some((item, tools)) = self.one(top, &["tools"])? {
-            for (item, tool) in self.items(tools, item)? {
-                self.gemini_tool(tool, item)?;
-            }
-        }
-        let Some((item, config)) = self.one(top, &["toolConfig", "tool_config"])? else {
-            return Ok(());
-        };
-        self.all.choices.push(item);
-        let inside = self.all.groups.members(self.data, config, Some(item));
-        let calling = ["functionCallingConfig", "function_calling_config"];
-        let Some((item, calling)) = self.one(inside, &calling)? else { return Ok(()) };
-        let inside = self.all.groups.members(self.data, calling, None);
-        let names = ["allowedFunctionNames", "allowed_function_names"];
-        if let Some((_, names)) = self.one(inside, &names)? {
-            // Without the list its mode would mean something else, so all of it goes.
-            let group = self.all.groups.elements(self.data, names, Some(item));
-            for (place, span) in elements(self.data, names).into_iter().enumerate() {
-                if let Ok(name) =
-                    Reader::at(self.data, span).string().and_then(|text| text.decode())
-                {
-                    self.all.mentions.push((name.into_owned(), Item { group, place }));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// One object holds functions under one key, and a tool of the provider under each other.
-    fn gemini_tool(&mut self, tool: Span, parent: Item) -> Result<(), Error> {
-        if Reader::at(self.data, tool).kind()? != Kind::Object {
-            return Err(Error::new(Problem::Unexpected, tool.start));
-        }
-        let group = self.all.groups.members(self.data, tool, Some(parent));
-        self.one(group, &["functionDeclarations", "function_declarations"])?;
-        for (place, key, value) in self.all.groups.keys(self.data, group) {
-            let item = Item { group, place };
-            match key.as_str() {
-                "functionDeclarations" | "function_declarations" => self.list(value, item, "")?,
-                "mcpServers" | "mcp_servers" => {
-                    for server in elements(self.data, value) {
-                        let name = entry::word(self.data, server, "name").unwrap_or_default();
-                        self.add(format!("mcp__{name}__*"), Host::Provider, server, item);
-                    }
-                }
-                _ => self.add(entry::camel(&key), Host::Provider, value, item),
-            }
-        }
-        Ok(())
     }
 
     fn add(&mut self, name: String, host: Host, definition: Span, item: Item) {
-        self.all.tools.push(Tool { name, host, definition, item });
+        let (except, list, server) = (Vec::new(), self.list, None);
+        let tool = Tool { name, host, definition, except, item, list, prefix: 0, server };
+        self.all.tools.push(tool);
     }
 
     /// The one member of these names.
     fn one(&self, group: usize, names: &[&str]) -> Result<Option<(Item, Span)>, Error> {
         self.all.groups.one(self.data, group, names)
     }
+}
+
+/// Whether an entry is no tool but a mark behind which something is cached.
+fn is_mark(data: &str, span: Span) -> bool {
+    let keys = members(data, span);
+    matches!(keys.as_slice(), [only] if only.key.is("cachePoint"))
 }
 
 #[cfg(test)]

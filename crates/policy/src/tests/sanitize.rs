@@ -143,7 +143,7 @@ fn an_advertised_tool_is_denied() {
     let policies = rules(&[&format!("{MAIL}, surface: [inbound, response]")]);
     let mut advertised = call_at(Surface::Inbound, "send_mail", "");
     advertised.arguments = Arguments::pending();
-    let judgement = policies.judge_advertised(&advertised, &NOON);
+    let judgement = policies.judge_advertised(&advertised, &[], &NOON);
     assert_eq!((judgement.verdict, judgement.rule.as_deref()), (Verdict::Deny, Some("no-mail")));
     assert_eq!(
         rewritten(&policies, r#"{"to":"ann@acme.org"}"#).unwrap(),
@@ -165,7 +165,7 @@ fn only_a_rule_for_inbound_judges_what_is_advertised() {
     let judge = |name: &str| {
         let mut call = call_at(Surface::Inbound, name, "");
         call.arguments = Arguments::pending();
-        let judgement = policies.judge_advertised(&call, &NOON);
+        let judgement = policies.judge_advertised(&call, &[], &NOON);
         (judgement.verdict, judgement.rule)
     };
     assert_eq!(judge("a"), (Verdict::Allow, None));
@@ -174,7 +174,7 @@ fn only_a_rule_for_inbound_judges_what_is_advertised() {
     let strict = "policy: strict\ndefaults: { inbound: deny }\n";
     let strict = super::support::policies(strict);
     let call = call_at(Surface::Inbound, "a", "");
-    assert_eq!(strict.judge_advertised(&call, &NOON).verdict, Verdict::Deny);
+    assert_eq!(strict.judge_advertised(&call, &[], &NOON).verdict, Verdict::Deny);
 }
 
 #[test]
@@ -198,4 +198,46 @@ fn secrets_in_arguments_are_a_condition() {
     assert_eq!(policies.verdict("a", "{"), Verdict::Deny);
     let open = policies.judge_name(&call("a", ""), &NOON, &crate::LimitFacts::unasked());
     assert!(matches!(open, NameJudgement::NeedArguments));
+}
+
+/// A server that is offered whole may have the tool that a rule speaks of.
+#[test]
+fn an_offer_of_a_whole_server_may_hold_what_a_rule_denies() {
+    let policies = rules(&[
+        "id: no-delete, tool: delete_repo, server: github, surface: inbound, verdict: deny, reason: No.",
+        "id: no-wiki, tool: 'wiki.*_page', surface: inbound, verdict: deny, reason: No.",
+        "id: no-drop, tool: drop_table, surface: inbound, verdict: deny, reason: No.",
+    ]);
+    let judge = |name: &str, except: &[&str]| {
+        let except: Vec<String> = except.iter().map(|&name| name.to_owned()).collect();
+        policies.judge_advertised(&call_at(Surface::Inbound, name, ""), &except, &NOON).rule
+    };
+    let rule = |name: &str| Some(name.to_owned());
+    assert_eq!(judge("mcp__github__*", &[]), rule("no-delete"));
+    assert_eq!(judge("mcp__GitHub__*", &["Drop_Table"]), rule("no-delete"));
+    assert_eq!(judge("mcp__github__*", &["delete_repo"]), rule("no-drop"));
+    assert_eq!(judge("mcp__github__*", &["delete_repo", "drop_table"]), None);
+    assert_eq!(judge("mcp__gitlab__*", &["drop_table"]), None);
+    assert_eq!(judge("mcp__wiki__*", &["drop_table", "a_page"]), rule("no-wiki"));
+    assert_eq!(judge("mcp__github__list_repos", &[]), None);
+}
+
+#[test]
+fn an_offer_of_a_whole_server_needs_a_rule_for_all_of_it() {
+    let judge = |rule: &str, name: &str| {
+        let text = policy_text("test", "defaults: { inbound: deny }", &[rule]);
+        let call = call_at(Surface::Inbound, name, "");
+        super::support::policies(&text).judge_advertised(&call, &[], &NOON).verdict
+    };
+    for (rule, verdict) in [
+        ("id: a, server: github, surface: inbound, verdict: allow", Verdict::Allow),
+        ("id: a, server: github, tool: '*', surface: inbound, verdict: allow", Verdict::Allow),
+        ("id: a, tool: 'mcp__github__*', surface: inbound, verdict: allow", Verdict::Allow),
+        ("id: a, server: github, tool: '?', surface: inbound, verdict: allow", Verdict::Deny),
+        ("id: a, server: github, tool: 'list_*', surface: inbound, verdict: allow", Verdict::Deny),
+        ("id: a, server: gitlab, surface: inbound, verdict: allow", Verdict::Deny),
+        ("id: a, tool: '*', surface: inbound, verdict: allow", Verdict::Deny),
+    ] {
+        assert_eq!(judge(rule, "mcp__github__*"), verdict, "{rule}");
+    }
 }

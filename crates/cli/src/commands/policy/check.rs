@@ -36,7 +36,7 @@ fn summary(policies: &PolicySet) -> String {
     let names: Vec<_> = policies.origins.iter().map(|name| printable(name)).collect();
     let names = if names.is_empty() { "(no policies)".to_owned() } else { names.join(", ") };
     let compiled = policies.compiled.as_ref();
-    let rules = compiled.map_or(0, |compiled| compiled.rules().count());
+    let rules = compiled.map_or(0, |compiled| compiled.rule_count());
     let texts = compiled.map_or(0, |compiled| compiled.text_rules().count());
     let found = match policies.warnings.len() {
         0 => "no problems".to_owned(),

@@ -3,8 +3,9 @@
 use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
 
 use super::groups::folded;
+use super::server;
 use crate::event::Host;
-use crate::json::{elements, member, members};
+use crate::json::{member, members};
 
 /// What one entry offers.
 #[derive(Debug)]
@@ -14,13 +15,23 @@ pub(super) struct Entry {
     pub(super) host: Host,
     /// A namespace: the list of its tools, and its name.
     pub(super) inner: Option<(Span, String)>,
+    /// The MCP server that the provider is told to use.
+    pub(super) server: Option<String>,
+    /// Of all that the server has, what may not be used.
+    pub(super) except: Vec<String>,
+}
+
+impl Entry {
+    fn new(names: Vec<String>, host: Host) -> Self {
+        Self { names, host, inner: None, server: None, except: Vec::new() }
+    }
 }
 
 /// Objects in which a tool's name may stand.
 const INSIDE: [&str; 4] = ["function", "custom", "toolSpec", "systemTool"];
 
 /// Every key that is looked for. In another case it may mean the same to some.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "type",
     "name",
     "id",
@@ -35,6 +46,8 @@ const KEYS: [&str; 14] = [
     "allowed_tools",
     "tool_configuration",
     "configs",
+    "default_config",
+    "definition",
 ];
 
 /// Types whose calls the client runs although it brought no definition.
@@ -60,7 +73,7 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
         // Some APIs allow the bare name.
         Kind::String => {
             let name = reader.string()?.decode()?.into_owned();
-            return Ok(Entry { names: vec![name], host: Host::Client, inner: None });
+            return Ok(Entry::new(vec![name], Host::Client));
         }
         // Providers differ in which of two equal keys they take.
         Kind::Object => drop(Value::parse(span.of(data))?),
@@ -68,16 +81,21 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     }
     check_keys(data, span)?;
     let kind = word(data, span, "type").unwrap_or_default();
+    if let (Some(definition), "tool_definition") = (member(data, span, "definition"), &*kind) {
+        return read(data, definition);
+    }
     let mut names = names(data, span)?;
     if let (Some(tools), true) = (member(data, span, "tools"), kind == "namespace") {
         let inner = Some((tools, word(data, span, "name").unwrap_or_default()));
         names.retain(|name| Some(name) != word(data, span, "name").as_ref());
-        return Ok(Entry { names, host: Host::Client, inner });
+        return Ok(Entry { inner, ..Entry::new(names, Host::Client) });
     }
-    if let Some(server) = server(data, span, &kind) {
+    if let Some(server) = server::named(data, span, &kind) {
+        let (tools, except) = server::tools(data, span, &server)?;
         names.retain(|name| *name != server);
-        names.extend(of_server(data, span, &server));
-        return Ok(Entry { names, host: Host::Provider, inner: None });
+        names.extend(tools);
+        let entry = Entry::new(names, Host::Provider);
+        return Ok(Entry { server: Some(server), except, ..entry });
     }
     let plain = matches!(kind.as_str(), "" | "function" | "custom");
     if !plain {
@@ -85,7 +103,7 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     }
     if names.is_empty() {
         names.extend(word(data, span, "id"));
-        return Ok(Entry { names, host: Host::Provider, inner: None });
+        return Ok(Entry::new(names, Host::Provider));
     }
     let known = CLIENT.iter().any(|known| match known.strip_suffix('_') {
         Some(_) => kind.starts_with(known),
@@ -93,7 +111,7 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     });
     let of_system = member(data, span, "systemTool").is_some();
     let host = if (plain || known) && !of_system { Host::Client } else { Host::Provider };
-    Ok(Entry { names, host, inner: None })
+    Ok(Entry::new(names, host))
 }
 
 /// No key of an entry, or of an object in it that may name it, is another spelling of one that is
@@ -106,7 +124,10 @@ fn check_keys(data: &str, span: Span) -> Result<(), Error> {
         }
         for member in members(data, object) {
             let key = member.key.decode()?;
-            let is_variant = |known: &&str| **known != *key && folded(known) == folded(&key);
+            let key_folded = folded(&key);
+            let is_variant = |known: &&str| {
+                known.len() == key_folded.len() && **known != *key && folded(known) == key_folded
+            };
             if KEYS.iter().any(is_variant) {
                 return Err(Error::new(Problem::DuplicateKey, member.span.start));
             }
@@ -122,36 +143,6 @@ fn names(data: &str, span: Span) -> Result<Vec<String>, Error> {
         inside.chain([span]).filter_map(|object| word(data, object, "name")).collect();
     names.dedup();
     Ok(names)
-}
-
-/// The name of an MCP server that the provider is told to use.
-fn server(data: &str, span: Span, kind: &str) -> Option<String> {
-    let named = |keys: &[&str]| keys.iter().find_map(|key| word(data, span, key));
-    match kind {
-        "mcp" | "mcp_server" | "mcp_toolset" | "url" => {
-            named(&["server_label", "mcp_server_name", "server_name", "name"])
-        }
-        _ => None,
-    }
-    .or_else(|| word(data, span, "server_label"))
-}
-
-/// The tools of a server that may be used: those that are listed, else all of them.
-fn of_server(data: &str, span: Span, server: &str) -> Vec<String> {
-    let configured = member(data, span, "tool_configuration").unwrap_or(span);
-    let allowed = member(data, configured, "allowed_tools");
-    let list = allowed.map(|allowed| member(data, allowed, "tool_names").unwrap_or(allowed));
-    let mut names: Vec<String> = list
-        .map(|list| elements(data, list))
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(|span| Reader::at(data, span).string().ok()?.decode().ok())
-        .map(|tool| format!("mcp__{server}__{tool}"))
-        .collect();
-    if names.is_empty() {
-        names.push(format!("mcp__{server}__*"));
-    }
-    names
 }
 
 /// The string at `key`, the last of several: it is what clients and providers take.

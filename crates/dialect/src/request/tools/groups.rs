@@ -1,5 +1,7 @@
 //! Lists and objects of a request from which items are taken.
 
+use std::collections::{HashMap, HashSet};
+
 use callgate_call::json::{Error, Problem, Span};
 
 use crate::json::{Edits, elements, members};
@@ -8,6 +10,8 @@ use crate::json::{Edits, elements, members};
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     all: Vec<Group>,
+    /// Which group an object or list is, by where it starts and ends.
+    known: HashMap<(usize, usize), usize>,
 }
 
 #[derive(Debug)]
@@ -16,12 +20,14 @@ struct Group {
     span: Span,
     items: Vec<Span>,
     gone: Vec<bool>,
+    /// Items that only mean something behind others, like a mark of what is cached.
+    idle: HashSet<usize>,
     /// What is of no use without it.
     parent: Option<Item>,
 }
 
 /// One member or element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Item {
     pub(super) group: usize,
     pub(super) place: usize,
@@ -45,17 +51,25 @@ impl Groups {
     }
 
     fn group(&mut self, span: Span, items: Vec<Span>, parent: Option<Item>) -> usize {
-        if let Some(known) = self.all.iter().position(|group| group.span == span) {
-            return known;
+        let next = self.all.len();
+        let known = *self.known.entry((span.start, span.end)).or_insert(next);
+        if known == next {
+            let gone = vec![false; items.len()];
+            self.all.push(Group { span, items, gone, idle: HashSet::new(), parent });
         }
-        let gone = vec![false; items.len()];
-        self.all.push(Group { span, items, gone, parent });
-        self.all.len() - 1
+        known
     }
 
     /// The group of an object that was looked at before.
     pub(super) fn of_object(&self, object: Span) -> Option<usize> {
-        self.all.iter().position(|group| group.span == object)
+        self.known.get(&(object.start, object.end)).copied()
+    }
+
+    /// Says that an item only means something behind another one.
+    pub(super) fn set_idle(&mut self, item: Item) {
+        if let Some(group) = self.all.get_mut(item.group) {
+            group.idle.insert(item.place);
+        }
     }
 
     /// The keys of an object, each with its place and its value.
@@ -109,7 +123,8 @@ impl Groups {
     /// What holds nothing any more goes too. Inner groups were found behind the outer ones.
     pub(super) fn take_emptied(&mut self) {
         for place in (0..self.all.len()).rev() {
-            let Some(group) = self.all.get(place) else { continue };
+            let Some(group) = self.all.get_mut(place) else { continue };
+            group.take_idle();
             let emptied = !group.gone.is_empty() && group.gone.iter().all(|gone| *gone);
             if let (true, Some(parent)) = (emptied, group.parent) {
                 self.take(parent);
@@ -127,5 +142,22 @@ impl Groups {
             edits.remove(&group.items, |place| group.gone.get(place).copied().unwrap_or(false));
         }
         edits
+    }
+}
+
+impl Group {
+    /// What only means something behind another item goes with the last of those before it.
+    fn take_idle(&mut self) {
+        if self.idle.is_empty() || !self.gone.contains(&true) {
+            return;
+        }
+        let mut follows = false;
+        for (place, gone) in self.gone.iter_mut().enumerate() {
+            let is_idle = self.idle.contains(&place);
+            *gone = *gone || (is_idle && !follows);
+            if !*gone {
+                follows = !is_idle;
+            }
+        }
     }
 }

@@ -8,14 +8,18 @@ fn names(dialect: Dialect, request: &str) -> Vec<(String, Host)> {
 
 /// Takes the tools of this name out.
 fn without(dialect: Dialect, request: &str, gone: &[&str]) -> String {
+    let left = try_without(dialect, request, gone).unwrap();
+    let _: Value = serde_json::from_str(&left).unwrap_or_else(|error| panic!("{error}: {left}"));
+    left
+}
+
+fn try_without(dialect: Dialect, request: &str, gone: &[&str]) -> Result<String, Unclean> {
     let found = advertised(dialect, request).unwrap();
     let places: Vec<usize> = (0..found.tools().len())
         .filter(|place| gone.contains(&found.tools()[*place].name.as_str()))
         .collect();
     assert!(!places.is_empty(), "{gone:?} is not advertised in {request}");
-    let left = found.without(request, &places);
-    let _: Value = serde_json::from_str(&left).unwrap_or_else(|error| panic!("{error}: {left}"));
-    left
+    found.without(request, &places)
 }
 
 const CLIENT: Host = Host::Client;
@@ -36,7 +40,6 @@ fn finds_tools_in_the_words_of_each_api() {
                 ("bash_20250124", CLIENT),
                 ("web_search", PROVIDER),
                 ("web_search_20250305", PROVIDER),
-                ("mcp__s__*", PROVIDER),
                 ("mcp__s__*", PROVIDER),
                 ("late", CLIENT),
             ],
@@ -233,4 +236,236 @@ fn nothing_chooses_among_no_tools() {
         let name = if request.contains("namespace") { "n.x" } else { "x" };
         assert_eq!(without(dialect, request, &[name]), want, "{request}");
     }
+}
+
+/// What goes with a tool, so that the provider takes the rest.
+#[test]
+fn what_is_wrong_without_a_tool_goes_with_it() {
+    for (dialect, gone, request, want) in [
+        // A server is known in several places.
+        (
+            Dialect::Anthropic,
+            "mcp__s__*",
+            r#"{"tools":[{"name":"a"},{"type":"mcp_toolset","mcp_server_name":"s"}],"mcp_servers":[{"type":"url","url":"https://x","name":"s"}],"m":1}"#,
+            r#"{"tools":[{"name":"a"}],"m":1}"#,
+        ),
+        (
+            Dialect::Anthropic,
+            "mcp__s__x",
+            r#"{"tools":[{"name":"a"},{"type":"mcp_toolset","mcp_server_name":"s","default_config":{"enabled":false},"configs":{"x":{"enabled":true}}}],"mcp_servers":[{"type":"url","name":"t"},{"type":"url","name":"s"}]}"#,
+            r#"{"tools":[{"name":"a"}],"mcp_servers":[{"type":"url","name":"t"}]}"#,
+        ),
+        (
+            Dialect::Anthropic,
+            "a",
+            r#"{"tools":[{"name":"a"},{"name":"b"}],"messages":[{"role":"user","content":[{"type":"text","text":"x"},{"type":"tool_removal","tool":{"type":"tool_reference","name":"a"}}]}]}"#,
+            r#"{"tools":[{"name":"b"}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}"#,
+        ),
+        // A choice of a server, whichever of its tools are listed.
+        (
+            Dialect::Responses,
+            "mcp__m__x",
+            r#"{"tools":[{"type":"function","name":"a"},{"type":"mcp","server_label":"m","allowed_tools":["x","y"]}],"tool_choice":{"type":"mcp","server_label":"m"},"input":"hi"}"#,
+            r#"{"tools":[{"type":"function","name":"a"}],"input":"hi"}"#,
+        ),
+        (
+            Dialect::Responses,
+            "mcp__m__*",
+            r#"{"tools":[{"type":"function","name":"a"},{"type":"mcp","server_label":"m"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"mcp","server_label":"m"},{"type":"function","name":"a"}]}}"#,
+            r#"{"tools":[{"type":"function","name":"a"}],"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"a"}]}}"#,
+        ),
+        // A mark of what is cached needs a tool before it.
+        (
+            Dialect::Converse,
+            "a",
+            r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"a"}},{"cachePoint":{"type":"default"}}]},"m":1}"#,
+            r#"{"m":1}"#,
+        ),
+        (
+            Dialect::Converse,
+            "a",
+            r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"b"}},{"cachePoint":{"type":"default"}},{"toolSpec":{"name":"a"}},{"cachePoint":{"type":"default"}}]}}"#,
+            r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"b"}},{"cachePoint":{"type":"default"}}]}}"#,
+        ),
+        // What chooses among functions is refused where only other tools are left.
+        (
+            Dialect::Gemini,
+            "a",
+            r#"{"tools":[{"functionDeclarations":[{"name":"a"}]},{"googleSearch":{}}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"},"retrievalConfig":{}}}"#,
+            r#"{"tools":[{"googleSearch":{}}],"toolConfig":{"retrievalConfig":{}}}"#,
+        ),
+        (
+            Dialect::OpenAiChat,
+            "a",
+            r#"{"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":"auto","web_search_options":{}}"#,
+            r#"{"web_search_options":{}}"#,
+        ),
+        (
+            Dialect::Interactions,
+            "a",
+            r#"{"tools":[{"type":"function","name":"a"}],"generation_config":{"tool_choice":"any","temperature":1}}"#,
+            r#"{"generation_config":{"temperature":1}}"#,
+        ),
+        (
+            Dialect::Interactions,
+            "a",
+            r#"{"tools":[{"type":"function","name":"a"},{"type":"function","name":"b"}],"generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["a","b"]}}}}"#,
+            r#"{"tools":[{"type":"function","name":"b"}],"generation_config":{"tool_choice":{"allowed_tools":{"mode":"any","tools":["b"]}}}}"#,
+        ),
+        (
+            Dialect::Cohere,
+            "a",
+            r#"{"tools":[{"type":"function","function":{"name":"a"}}],"tool_choice":"REQUIRED","strict_tools":true,"m":1}"#,
+            r#"{"m":1}"#,
+        ),
+        (
+            Dialect::Ollama,
+            "a",
+            r#"{"tools":[{"type":"function","function":{"name":"a"}}],"think":true}"#,
+            r#"{"think":true}"#,
+        ),
+    ] {
+        assert_eq!(without(dialect, request, &[gone]), want, "{request}");
+    }
+}
+
+#[test]
+fn what_cannot_go_without_a_tool_says_why() {
+    for (dialect, gone, request, why) in [
+        (
+            Dialect::Anthropic,
+            "a",
+            r#"{"messages":[{"role":"user","content":[{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"a"}}}]}]}"#,
+            Unclean::Empty,
+        ),
+        (
+            Dialect::Responses,
+            "a",
+            r#"{"input":[{"type":"additional_tools","tools":[{"type":"function","name":"a"}]}]}"#,
+            Unclean::Empty,
+        ),
+        (
+            Dialect::OpenAiChat,
+            "a",
+            r#"{"tools":[{"type":"function","function":{"name":"a"}},{"type":"function","function":{"name":"b"}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"a"}}]}}}"#,
+            Unclean::Choice,
+        ),
+        (
+            Dialect::Gemini,
+            "a",
+            r#"{"tools":[{"functionDeclarations":[{"name":"a"},{"name":"b"}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["a"]}}}"#,
+            Unclean::Choice,
+        ),
+        (
+            Dialect::Anthropic,
+            "a",
+            r#"{"tools":[{"name":"a"}],"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"a","input":{}}]}]}"#,
+            Unclean::Calls,
+        ),
+        (
+            Dialect::Converse,
+            "a",
+            r#"{"toolConfig":{"tools":[{"toolSpec":{"name":"a"}}]},"messages":[{"role":"user","content":[{"toolResult":{"toolUseId":"t"}}]}]}"#,
+            Unclean::Calls,
+        ),
+        (
+            Dialect::Anthropic,
+            "a",
+            r#"{"tools":[{"name":"a","defer_loading":true},{"name":"b"}],"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"tool_reference","tool_name":"a"}]}]}]}"#,
+            Unclean::Referenced,
+        ),
+        (
+            Dialect::Anthropic,
+            "code_execution",
+            r#"{"tools":[{"type":"code_execution_20250825","name":"code_execution"},{"name":"b","allowed_callers":["code_execution_20250825"]}]}"#,
+            Unclean::Caller,
+        ),
+        (
+            Dialect::Anthropic,
+            "code_execution",
+            r#"{"tools":[{"type":"code_execution_20250825","name":"code_execution"}],"container":{"id":"c"}}"#,
+            Unclean::Container,
+        ),
+        (
+            Dialect::Anthropic,
+            "b",
+            r#"{"tools":[{"name":"a","defer_loading":true},{"name":"b"}]}"#,
+            Unclean::Deferred,
+        ),
+    ] {
+        assert_eq!(try_without(dialect, request, &[gone]), Err(why), "{request}");
+    }
+}
+
+/// What a toolset, or a list in the place of the server, lets the model use.
+#[test]
+fn the_tools_of_a_server_that_are_on() {
+    let toolset = |rest: &str| {
+        format!(
+            r#"{{"tools":[{{"type":"mcp_toolset","mcp_server_name":"s"{rest}}}],"mcp_servers":[{{"type":"url","name":"s"}}]}}"#
+        )
+    };
+    let all = "mcp__s__*";
+    for (rest, want, except) in [
+        ("", vec![all], vec![]),
+        (r#","configs":{"x":{"enabled":false},"y":{"defer_loading":true}}"#, vec![all], vec!["x"]),
+        (
+            r#","default_config":{"enabled":false},"configs":{"x":{"enabled":true},"y":{}}"#,
+            vec!["mcp__s__x"],
+            vec![],
+        ),
+        (r#","default_config":{"enabled":false}"#, vec![], vec![]),
+        (
+            r#","tools":[{"name":"x"},{"name":"y"}],"configs":{"x":{"enabled":false}}"#,
+            vec!["mcp__s__y"],
+            vec![],
+        ),
+    ] {
+        let request = toolset(rest);
+        let found = advertised(Dialect::Anthropic, &request).unwrap();
+        let names: Vec<&str> = found.tools().iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, want, "{request}");
+        let left_out = found.tools().iter().flat_map(|tool| &tool.except);
+        assert_eq!(left_out.collect::<Vec<_>>(), except, "{request}");
+    }
+    let odd = toolset(r#","default_config":{"enabled":"no"}"#);
+    assert!(advertised(Dialect::Anthropic, &odd).is_err());
+    for (allowed, want) in [
+        (r#"["x"]"#, vec!["mcp__s__x"]),
+        (r#"{"tool_names":["x","y"]}"#, vec!["mcp__s__x", "mcp__s__y"]),
+        (r#"{"read_only":true}"#, vec![all]),
+        (r#"[{"mode":"auto","tools":["x"]}]"#, vec!["mcp__s__x"]),
+        (r#"["x",{"other":1}]"#, vec![all]),
+        ("[]", vec![all]),
+        ("null", vec![all]),
+    ] {
+        let request = format!(
+            r#"{{"tools":[{{"type":"mcp","server_label":"s","allowed_tools":{allowed}}}]}}"#
+        );
+        let found = names(Dialect::Responses, &request);
+        let found: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(found, want, "{request}");
+    }
+}
+
+/// With work for each pair of them, so many would take far longer than is waited for here.
+#[test]
+fn many_names_are_taken_out_in_one_pass() {
+    let (many, started) = (100_000, std::time::Instant::now());
+    let list = |text: &dyn Fn(usize) -> String| (0..many).map(text).collect::<Vec<_>>().join(",");
+    let allowed = list(&|n| format!("\"t{n}\""));
+    let tools = list(&|n| format!(r#"{{"type":"function","name":"f{n}"}}"#));
+    let request = format!(
+        r#"{{"tools":[{{"type":"mcp","server_label":"m","allowed_tools":[{allowed}]}},{tools}],"tool_choice":{{"type":"allowed_tools","tools":[{tools}]}}}}"#
+    );
+    let found = advertised(Dialect::Responses, &request).unwrap();
+    let count = found.tools().len();
+    assert_eq!(count, 2 * many);
+    let places: Vec<usize> = (0..count - 1).collect();
+    let left = found.without(&request, &places).unwrap();
+    let last = format!(r#"[{{"type":"function","name":"f{}"}}]"#, many - 1);
+    assert!(started.elapsed().as_secs() < 60, "it took {:?}", started.elapsed());
+    let want =
+        format!(r#"{{"tools":{last},"tool_choice":{{"type":"allowed_tools","tools":{last}}}}}"#);
+    assert_eq!(left, want);
 }

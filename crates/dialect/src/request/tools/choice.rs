@@ -1,0 +1,63 @@
+//! What a request says of the choice among its tools.
+
+use callgate_call::json::{Error, Kind, Reader, Span};
+
+use super::groups::Item;
+use super::{Choice, Finder, Mention, entry};
+use crate::json::{elements, member};
+
+impl Choice {
+    /// It chooses among all that a request offers. Lists count from one.
+    pub(super) const ALL: usize = 0;
+}
+
+impl Finder<'_> {
+    /// What a choice names: nothing, one tool, or a list of those it allows.
+    pub(super) fn choice(&mut self, value: Span, item: Item, list: usize) -> Result<(), Error> {
+        let is_object = Reader::at(self.data, value).kind()? == Kind::Object;
+        let allowed = self.allowed(value).filter(|_| is_object);
+        self.all.choices.push(Choice { item, list, limits: allowed.is_some() });
+        if let Some(tools) = allowed {
+            let group = self.all.groups.elements(self.data, tools, Some(item));
+            for (place, span) in elements(self.data, tools).into_iter().enumerate() {
+                self.mention(span, Item { group, place })?;
+            }
+            return Ok(());
+        }
+        match is_object {
+            // Converse names the tool in an object of its own.
+            true => self.mention(member(self.data, value, "tool").unwrap_or(value), item),
+            false => Ok(()),
+        }
+    }
+
+    /// `allowed_tools` stands beside its list in one API and around it in others.
+    fn allowed(&self, choice: Span) -> Option<Span> {
+        let around = member(self.data, choice, "allowed_tools").unwrap_or(choice);
+        member(self.data, around, "tools")
+    }
+
+    fn mention(&mut self, span: Span, item: Item) -> Result<(), Error> {
+        let entry::Entry { mut names, server, .. } = entry::read(self.data, span)?;
+        if names.len() > 1 {
+            // The type of a choice, not a name.
+            names.retain(|name| name != "tool");
+        }
+        self.all.mentions.push(Mention { names, server, item });
+        Ok(())
+    }
+
+    /// Interactions keeps the choice among other settings.
+    pub(super) fn in_generation_config(&mut self, root: Span) -> Result<(), Error> {
+        let list = self.list;
+        let top = self.all.groups.members(self.data, root, None);
+        for key in ["generation_config", "generationConfig"] {
+            let Some((item, config)) = self.one(top, &[key])? else { continue };
+            let inside = self.all.groups.members(self.data, config, Some(item));
+            if let Some((item, choice)) = self.one(inside, &["tool_choice", "toolChoice"])? {
+                self.choice(choice, item, list)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! Tools of a Gemini request. Keys come in two spellings.
+
+use callgate_call::json::{Error, Kind, Problem, Reader, Span};
+
+use super::groups::Item;
+use super::{Choice, Finder, Mention, Tool, entry, server};
+use crate::event::Host;
+use crate::json::elements;
+
+impl Finder<'_> {
+    /// Code Assist wraps the request.
+    pub(super) fn gemini(&mut self, root: Span) -> Result<(), Error> {
+        let top = self.all.groups.members(self.data, root, None);
+        for key in ["request", "generateContentRequest"] {
+            if let Some((_, inner)) = self.one(top, &[key])? {
+                self.gemini_request(inner)?;
+            }
+        }
+        self.gemini_request(root)
+    }
+
+    fn gemini_request(&mut self, object: Span) -> Result<(), Error> {
+        let top = self.all.groups.members(self.data, object, None);
+        // The functions are one list, all else another.
+        self.list += 2;
+        let functions = self.list - 1;
+        if let Some((item, tools)) = self.one(top, &["tools"])? {
+            for (item, tool) in self.items(tools, item)? {
+                self.gemini_tool(tool, item, functions)?;
+            }
+        }
+        let Some((item, config)) = self.one(top, &["toolConfig", "tool_config"])? else {
+            return Ok(());
+        };
+        self.all.choices.push(Choice { item, list: Choice::ALL, limits: false });
+        let inside = self.all.groups.members(self.data, config, Some(item));
+        let calling = ["functionCallingConfig", "function_calling_config"];
+        let Some((item, calling)) = self.one(inside, &calling)? else { return Ok(()) };
+        let inside = self.all.groups.members(self.data, calling, None);
+        let names = ["allowedFunctionNames", "allowed_function_names"];
+        let allowed = self.one(inside, &names)?;
+        self.all.choices.push(Choice { item, list: functions, limits: allowed.is_some() });
+        if let Some((_, names)) = allowed {
+            // Without the list its mode would mean something else, so all of it goes.
+            let group = self.all.groups.elements(self.data, names, Some(item));
+            for (place, span) in elements(self.data, names).into_iter().enumerate() {
+                let item = Item { group, place };
+                if let Ok(name) =
+                    Reader::at(self.data, span).string().and_then(|text| text.decode())
+                {
+                    let names = vec![name.into_owned()];
+                    self.all.mentions.push(Mention { names, server: None, item });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One object holds functions under one key, and a tool of the provider under each other.
+    fn gemini_tool(&mut self, tool: Span, parent: Item, functions: usize) -> Result<(), Error> {
+        if Reader::at(self.data, tool).kind()? != Kind::Object {
+            return Err(Error::new(Problem::Unexpected, tool.start));
+        }
+        let group = self.all.groups.members(self.data, tool, Some(parent));
+        self.one(group, &["functionDeclarations", "function_declarations"])?;
+        let others = self.list;
+        for (place, key, value) in self.all.groups.keys(self.data, group) {
+            let item = Item { group, place };
+            match key.as_str() {
+                "functionDeclarations" | "function_declarations" => {
+                    self.list = functions;
+                    self.list(value, item, "")?;
+                    self.list = others;
+                }
+                "mcpServers" | "mcp_servers" => self.gemini_servers(value, item),
+                _ => self.add(entry::camel(&key), Host::Provider, value, item),
+            }
+        }
+        Ok(())
+    }
+
+    fn gemini_servers(&mut self, list: Span, parent: Item) {
+        let group = self.all.groups.elements(self.data, list, Some(parent));
+        for (place, span) in elements(self.data, list).into_iter().enumerate() {
+            let name = entry::word(self.data, span, "name").unwrap_or_default();
+            self.all.tools.push(Tool {
+                name: server::whole(&name),
+                host: Host::Provider,
+                definition: span,
+                except: Vec::new(),
+                item: Item { group, place },
+                list: self.list,
+                prefix: 0,
+                server: Some(name),
+            });
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! A request without some of its tools, and without what would be wrong then.
+
+use std::collections::{HashMap, HashSet};
+
+use super::groups::Item;
+use super::{Advertised, Choice, Mention, Tool, history};
+use crate::Dialect;
+use crate::json::{document, elements, member};
+
+/// Why a request cannot go without a tool: the provider would refuse what is left, or read something
+/// else in it than the client wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unclean {
+    /// A message, or the whole input, held nothing but the offer.
+    #[error("a message would be left empty")]
+    Empty,
+    /// The client allowed these tools only, and others are offered too.
+    #[error("its choice of tools allows nothing else")]
+    Choice,
+    /// Calls in the history need a list of tools.
+    #[error("its messages hold tool calls, and no tool would be left")]
+    Calls,
+    /// The history names the tool.
+    #[error("its messages refer to the tool")]
+    Referenced,
+    /// Another tool is called from the one that goes.
+    #[error("another tool may only be called by it")]
+    Caller,
+    /// What is left is only loaded by a search.
+    #[error("the tools that are left are only found by a search for tools")]
+    Deferred,
+    /// A container belongs to the tool that runs code.
+    #[error("its `container` belongs to the tool")]
+    Container,
+}
+
+impl Advertised {
+    /// The request without the tools at these places.
+    pub fn without(mut self, request: &str, places: &[usize]) -> Result<String, Unclean> {
+        self.take(places);
+        self.take_mentions();
+        self.groups.take_emptied();
+        self.take_choices()?;
+        self.groups.take_emptied();
+        self.is_clean(request)?;
+        Ok(self.groups.edits().apply(request))
+    }
+
+    /// Takes these tools. A server goes from everywhere: one place that knows it needs the others.
+    fn take(&mut self, places: &[usize]) {
+        let mut servers: HashSet<String> = HashSet::new();
+        for tool in places.iter().filter_map(|place| self.tools.get(*place)) {
+            self.groups.take(tool.item);
+            servers.extend(tool.server.clone());
+        }
+        let known = self.tools.iter().filter_map(|tool| Some((tool.server.as_ref()?, tool.item)));
+        let silent = self.servers.iter().map(|(server, item)| (server, *item));
+        let named = |mention: &Mention| Some((mention.server.clone()?, mention.item));
+        let named: Vec<(String, Item)> = self.mentions.iter().filter_map(named).collect();
+        let named = named.iter().map(|(server, item)| (server, *item));
+        for (_, item) in
+            known.chain(silent).chain(named).filter(|(server, _)| servers.contains(*server))
+        {
+            self.groups.take(item);
+        }
+    }
+
+    /// Takes what names tools of which none is left.
+    fn take_mentions(&mut self) {
+        // By every name: whether anything of it is left.
+        let mut left: HashMap<&str, bool> = HashMap::new();
+        for tool in &self.tools {
+            let stays = !self.groups.is_gone(tool.item);
+            let own = tool.name.get(tool.prefix..).unwrap_or_default();
+            for name in [tool.name.as_str(), own] {
+                *left.entry(name).or_default() |= stays;
+            }
+        }
+        let is_gone = |name: &String| left.get(name.as_str()) == Some(&false);
+        let gone = self.mentions.iter().filter(|mention| mention.names.iter().any(is_gone));
+        gone.for_each(|mention| self.groups.take(mention.item));
+    }
+
+    /// Takes what chooses among tools of which none is left.
+    fn take_choices(&mut self) -> Result<(), Unclean> {
+        let mut lists: HashMap<usize, bool> = HashMap::new();
+        for tool in &self.tools {
+            let stays = !self.groups.is_gone(tool.item);
+            for list in [tool.list, Choice::ALL] {
+                *lists.entry(list).or_default() |= stays;
+            }
+        }
+        let is_empty = |list: usize| lists.get(&list) == Some(&false);
+        for choice in &self.choices {
+            let nothing_left = is_empty(choice.list) || is_empty(Choice::ALL);
+            if choice.limits && self.groups.is_gone(choice.item) && !nothing_left {
+                return Err(Unclean::Choice);
+            }
+            if nothing_left {
+                self.groups.take(choice.item);
+            }
+        }
+        Ok(())
+    }
+
+    fn is_clean(&self, request: &str) -> Result<(), Unclean> {
+        if self.needed.iter().any(|item| self.groups.is_gone(*item)) {
+            return Err(Unclean::Empty);
+        }
+        let (gone, left): (Vec<&Tool>, Vec<&Tool>) =
+            self.tools.iter().partition(|tool| self.groups.is_gone(tool.item));
+        let gone: HashSet<&str> = gone.iter().map(|tool| tool.name.as_str()).collect();
+        if left.is_empty() && self.needs_tools() && history::has_calls(request) {
+            return Err(Unclean::Calls);
+        }
+        if history::referenced(request).iter().any(|name| gone.contains(name.as_str())) {
+            return Err(Unclean::Referenced);
+        }
+        let runs_code = gone.iter().any(|name| name.starts_with("code_execution"));
+        let container = member(request, document(request), "container");
+        if runs_code && container.is_some_and(|value| value.of(request) != "null") {
+            return Err(Unclean::Container);
+        }
+        left_over(request, &gone, &left)
+    }
+
+    /// Whether the API takes calls in messages only beside tools.
+    fn needs_tools(&self) -> bool {
+        matches!(self.dialect, Dialect::Anthropic | Dialect::Converse | Dialect::Invoke)
+    }
+}
+
+/// Whether what is left can do without what is gone.
+fn left_over(request: &str, gone: &HashSet<&str>, left: &[&Tool]) -> Result<(), Unclean> {
+    let is_called_by_gone = |tool: &&Tool| {
+        let callers = member(request, tool.definition, "allowed_callers");
+        let callers = callers.map(|list| elements(request, list)).unwrap_or_default();
+        callers.iter().any(|caller| gone.contains(caller.of(request).trim_matches('"')))
+    };
+    if left.iter().any(|tool| is_called_by_gone(tool)) {
+        return Err(Unclean::Caller);
+    }
+    let is_deferred = |tool: &&Tool| {
+        let configured = member(request, tool.definition, "default_config");
+        [Some(tool.definition), configured].into_iter().flatten().any(|object| {
+            member(request, object, "defer_loading")
+                .is_some_and(|value| value.of(request) == "true")
+        })
+    };
+    let searched = gone.iter().any(|name| name.starts_with("tool_search"));
+    let (deferred, at_once): (Vec<&&Tool>, Vec<&&Tool>) =
+        left.iter().partition(|tool| is_deferred(tool));
+    if !deferred.is_empty() && (searched || at_once.is_empty()) {
+        return Err(Unclean::Deferred);
+    }
+    Ok(())
+}
