@@ -19,6 +19,7 @@
 //! A dialect never sees a policy, and never another dialect.
 
 mod anthropic;
+mod aside;
 mod assemble;
 mod clean;
 mod cohere;
@@ -40,6 +41,7 @@ mod template;
 
 use callgate_wire::{Forms, Frame};
 
+pub use aside::{Aside, Comes, Voice};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use echo::echoes;
@@ -92,6 +94,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Reader {
     template: Template,
+    looks_beside: bool,
     dialect: Box<dyn Read>,
 }
 
@@ -165,7 +168,7 @@ impl Dialect {
     /// A reader at the start of a response.
     pub fn reader(self, limits: &Limits) -> Reader {
         let dialect = (self.speaker().reader)(limits.max_calls);
-        Reader { template: Template::default(), dialect }
+        Reader { template: Template::default(), looks_beside: false, dialect }
     }
 
     /// A writer at the start of a response.
@@ -246,7 +249,10 @@ impl Reader {
 
     fn read_in_full(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {
         self.template.forget();
-        let reading = self.dialect.read(event, data)?;
+        let mut reading = self.dialect.read(event, data)?;
+        if self.looks_beside {
+            reading.asides = self.asides(data);
+        }
         self.template.remember(event, data, &reading);
         Ok(reading)
     }
@@ -259,6 +265,16 @@ impl Reader {
     /// The texts a user sees that stand whole in a frame or a body, raw between their quotes.
     pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
         self.dialect.texts(data)
+    }
+
+    /// From now on readings tell of texts beside the answer: there are rules that want them.
+    pub fn look_beside(&mut self) {
+        self.looks_beside = true;
+    }
+
+    /// The texts beside the answer in a frame or a body.
+    pub fn asides(&self, data: &str) -> Vec<Aside> {
+        aside::asides(data, self.dialect.names())
     }
 
     /// Whether anything was read that is of this dialect.

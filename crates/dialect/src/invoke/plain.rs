@@ -7,6 +7,7 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
+use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Carrier, Fate, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
@@ -74,6 +75,10 @@ impl Read for Reader {
         let what = What::Finish(Finish { says_calls: false });
         reading.parts.push(Part { lane: 0, at: Span::default(), what });
         Ok(reading)
+    }
+
+    fn names(&self) -> Names {
+        Names::Plain
     }
 
     fn contain(&mut self) -> bool {

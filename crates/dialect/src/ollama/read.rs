@@ -3,6 +3,7 @@
 use callgate_call::json::{Kind, Reader as Json, Span};
 
 use super::view::{Entry, Line, view};
+use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Carrier, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
@@ -58,6 +59,10 @@ impl Read for Reader {
         }
         reading.order = Order::Stream;
         Ok(reading)
+    }
+
+    fn names(&self) -> Names {
+        Names::Ollama
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {

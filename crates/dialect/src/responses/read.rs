@@ -6,6 +6,7 @@ use super::copies::{Items, Known};
 use super::event::{Event, Response, read_event, read_response};
 use super::item::{Class, Item};
 use super::texts;
+use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
@@ -109,6 +110,10 @@ impl Read for Reader {
             reading.parts.push(finish());
         }
         Ok(reading)
+    }
+
+    fn names(&self) -> Names {
+        Names::Responses
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {
