@@ -11,7 +11,9 @@ use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Carrier, Fate, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What,
 };
-use crate::json::{Edits, Stray, document, inside, skip_looking_for_calls};
+use crate::json::{
+    Edits, Member, Stray, document, elements, inside, members, skip_looking_for_calls,
+};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::{Read, Write};
 
@@ -63,6 +65,10 @@ impl Read for Reader {
         for stray in &strays {
             reading.parts.push(self.stray_part(stray, data)?);
         }
+        if is_over(data) {
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        }
         Ok(reading)
     }
 
@@ -72,8 +78,10 @@ impl Read for Reader {
         if let Some(at) = reading.text.take() {
             reading.parts.push(Part { lane: 0, at, what: What::Text });
         }
-        let what = What::Finish(Finish { says_calls: false });
-        reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        }
         Ok(reading)
     }
 
@@ -102,6 +110,20 @@ impl Reader {
         };
         Ok(Part { lane: 0, at: document(data), what: What::Piece(piece) })
     }
+}
+
+/// Keys under which models say that they are done.
+const ENDS: [&str; 4] = ["completionReason", "stop_reason", "finish_reason", "is_finished"];
+
+/// Whether the chunk, or what it lists, says that the response is over.
+fn is_over(data: &str) -> bool {
+    let ends = |member: &Member<'_>| {
+        let says = !matches!(member.value.of(data), "null" | "false" | "\"\"");
+        says && ENDS.iter().any(|end| member.key.is(end))
+    };
+    let own = members(data, document(data));
+    let listed = own.iter().flat_map(|member| elements(data, member.value));
+    own.iter().any(ends) || listed.flat_map(|entry| members(data, entry)).any(|it| ends(&it))
 }
 
 /// Whether a key for calls stands anywhere in the next value, with something under it.
