@@ -134,8 +134,8 @@ fn every_dialect_has_its_calls_sanitized() {
             assert!(!left.contains(piece), "{dialect:?}: {left}");
         }
         let seen = clients::readings(dialect, &reply.body);
-        assert!(seen.values().all(|calls| calls.len() == 1), "{dialect:?}: {seen:?}");
-        // One client of Interactions reads arguments only where a step starts.
+        assert!(seen.values().all(|calls| calls.len() <= 1), "{dialect:?}: {seen:?}");
+        // Not every reader puts pieces together, and some read another model's API.
         let has_arguments = |calls: &Vec<clients::Call>| format!("{calls:?}").contains("deep");
         assert!(seen.values().any(has_arguments), "{dialect:?}: {seen:?}");
         let calls = gateway.calls();
