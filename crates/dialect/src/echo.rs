@@ -12,15 +12,19 @@ pub fn echoes(data: &str) -> Vec<(Span, String)> {
     }
 }
 
-/// Chat and Responses, Gemini, and Gemini as its proxies spell it.
-const KEYS: [&str; 3] = ["logprobs", "logprobsResult", "logprobs_result"];
+/// Chat and Responses, Gemini, Gemini as its proxies spell it, and Cohere before its second version.
+const KEYS: [&str; 4] = ["logprobs", "logprobsResult", "logprobs_result", "token_likelihoods"];
+
+/// AI21. Others count their tokens under this name: only a list says them.
+const LISTED: &str = "tokens";
 
 fn look(json: &mut Reader<'_>, found: &mut Vec<(Span, String)>) -> Result<(), Error> {
     match json.kind()? {
         Kind::Object => {
             let mut object = json.object()?;
             while let Some(key) = object.next(json)? {
-                if !KEYS.iter().any(|name| key.is(name)) {
+                let is_list = key.is(LISTED) && json.kind()? == Kind::Array;
+                if !is_list && !KEYS.iter().any(|name| key.is(name)) {
                     look(json, found)?;
                     continue;
                 }
@@ -49,10 +53,9 @@ mod tests {
 
     #[test]
     fn tokens_are_found_wherever_they_stand() {
-        let data = r#"{"choices":[{"logprobs":{"content":[{"token":"sk"}]}}],"x":{"logpr\u006fbs":[1]},"y":[{"logprobs":null}]}"#;
+        let data = r#"{"choices":[{"logprobs":{"content":[{"token":"sk"}]}}],"x":{"logpr\u006fbs":[1]},"y":[{"logprobs":null}],"tokens":[1],"usage":{"tokens":{"n":1}}}"#;
         let reading = Reading { masks: echoes(data), ..Reading::default() };
-        let left =
-            r#"{"choices":[{"logprobs":null}],"x":{"logpr\u006fbs":[]},"y":[{"logprobs":null}]}"#;
+        let left = r#"{"choices":[{"logprobs":null}],"x":{"logpr\u006fbs":[]},"y":[{"logprobs":null}],"tokens":[],"usage":{"tokens":{"n":1}}}"#;
         assert_eq!(reading.masked(data), left);
         assert!(echoes("[DONE]").is_empty());
     }

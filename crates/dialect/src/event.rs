@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use callgate_call::json::{Span, Text};
 
+use crate::aside::Aside;
 use crate::json::Edits;
 use crate::leave::finish_body;
 use crate::tally::Tally;
@@ -46,6 +47,8 @@ pub struct Reading {
     pub again: bool,
     /// It says whole texts that may have come in pieces before: see [`Reader::texts`](crate::Reader::texts).
     pub retells: bool,
+    /// Texts beside the answer, where they were asked for: see [`Reader::look_beside`](crate::Reader::look_beside).
+    pub asides: Vec<Aside>,
     /// What stands in the place of texts when the frame leaves, raw between their quotes.
     pub masks: Vec<(Span, String)>,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.

@@ -19,6 +19,7 @@
 //! A dialect never sees a policy, and never another dialect.
 
 mod anthropic;
+mod aside;
 mod assemble;
 mod clean;
 mod cohere;
@@ -41,6 +42,7 @@ mod template;
 
 use callgate_wire::{Forms, Frame};
 
+pub use aside::{Aside, Comes, Voice};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
 pub use echo::echoes;
@@ -94,6 +96,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Reader {
     template: Template,
+    looks_beside: bool,
     dialect: Box<dyn Read>,
 }
 
@@ -167,7 +170,7 @@ impl Dialect {
     /// A reader at the start of a response.
     pub fn reader(self, limits: &Limits) -> Reader {
         let dialect = (self.speaker().reader)(limits.max_calls);
-        Reader { template: Template::default(), dialect }
+        Reader { template: Template::default(), looks_beside: false, dialect }
     }
 
     /// A writer at the start of a response.
@@ -250,6 +253,9 @@ impl Reader {
         self.template.forget();
         let mut reading = self.dialect.read(event, data)?;
         stray::judge(self.dialect.as_mut(), data, Form::Frame, &mut reading)?;
+        if self.looks_beside {
+            reading.asides = self.asides(data);
+        }
         self.template.remember(event, data, &reading);
         Ok(reading)
     }
@@ -264,6 +270,16 @@ impl Reader {
     /// The texts a user sees that stand whole in a frame or a body, raw between their quotes.
     pub fn texts(&self, data: &str) -> Vec<callgate_call::json::Span> {
         self.dialect.texts(data)
+    }
+
+    /// From now on readings tell of texts beside the answer: there are rules that want them.
+    pub fn look_beside(&mut self) {
+        self.looks_beside = true;
+    }
+
+    /// The texts beside the answer in a frame or a body.
+    pub fn asides(&self, data: &str) -> Vec<Aside> {
+        aside::asides(data, self.dialect.names())
     }
 
     /// Whether anything was read that is of this dialect.

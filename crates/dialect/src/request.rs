@@ -42,7 +42,7 @@ use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
 pub use signs::{Signs, signs};
 pub use text::TextDigest;
-pub use texts::{decoded, encoded, texts, with_texts};
+pub use texts::{Form, Said, texts, with_texts};
 pub use tools::{Advertised, Tool, Unclean, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use callgate_call::json::{Error, Span};
 use callgate_wire::{Forms, Frame};
 
+use crate::aside::Names;
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{RemovedTurn, Restored, Seen};
 use crate::stray::{Form, Quiet};
@@ -67,6 +68,11 @@ pub(crate) trait Read: Debug + Send {
     /// See [`Reader::texts`](crate::Reader::texts).
     fn texts(&self, _data: &str) -> Vec<Span> {
         Vec::new()
+    }
+
+    /// Which names its responses have for texts beside the answer.
+    fn names(&self) -> Names {
+        Names::Usual
     }
 
     /// See [`Reader::contain`](crate::Reader::contain).

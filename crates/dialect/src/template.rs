@@ -8,6 +8,7 @@
 
 use callgate_call::json::{Span, string_end};
 
+use crate::aside::Aside;
 use crate::event::{Block, BlockStep, Lane, Order, Reading};
 
 /// The frame just read, if it was text and nothing else.
@@ -26,6 +27,8 @@ pub(crate) struct Template {
     lane: Lane,
     block: Option<Block>,
     uneven: bool,
+    /// The voice of the text, where it has one of its own.
+    aside: Option<Aside>,
 }
 
 impl Template {
@@ -47,6 +50,12 @@ impl Template {
             text: (length > 0).then_some(Span { start, end: start + length }),
             text_lane: self.lane,
             uneven: self.uneven,
+            asides: self
+                .aside
+                .iter()
+                .map(|aside| Aside { at: Span { start, end: start + length }, ..*aside })
+                .filter(|_| length > 0)
+                .collect(),
             ..Reading::default()
         })
     }
@@ -60,6 +69,8 @@ impl Template {
             && !reading.odd
             && !reading.failure
             && !reading.retells
+            // Text beside the answer must be read.
+            && reading.asides.iter().all(|aside| aside.at == text)
             // A block begins once, and what an index stands for must be known to the byte.
             && reading.block.is_none_or(|block| {
                 let before = block.index.is_some_and(|index| index.end <= text.start);
@@ -78,6 +89,7 @@ impl Template {
         self.only_closes = closers(behind.as_bytes()).all(|byte| matches!(byte, b'}' | b']'));
         (self.order, self.lane, self.block) = (reading.order, reading.text_lane, reading.block);
         self.uneven = reading.uneven;
+        self.aside = reading.asides.first().copied();
     }
 
     /// Something else was read.

@@ -94,9 +94,13 @@ pub(crate) struct LaneState {
 impl Core {
     pub(crate) fn new(dialect: Dialect, settings: Settings) -> Self {
         let limits = callgate_dialect::Limits { max_calls: settings.limits.calls };
+        let mut reader = dialect.reader(&limits);
+        if settings.text.is_some() {
+            reader.look_beside();
+        }
         Self {
             dialect,
-            reader: dialect.reader(&limits),
+            reader,
             writer: dialect.writer(),
             texts: settings.text.clone().map(|guard| Box::new(Texts::new(guard))),
             settings,

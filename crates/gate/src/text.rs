@@ -4,9 +4,12 @@
 //! still become a match; that goes in front of the next piece, or, where none comes, in one more
 //! copy of the frame that brought it. Text that stands whole is looked at whole.
 
+mod beside;
+
 use callgate_call::json::{Span, decode_into, escape_into};
 use callgate_dialect::{
-    Blame, Block, BlockStep, Carrier, Host, Lane, Order, Part, Reading, Slot, What, echoes,
+    Blame, Block, BlockStep, Carrier, Comes, Host, Lane, Order, Part, Reading, Slot, Voice, What,
+    echoes,
 };
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
@@ -27,12 +30,14 @@ const MAX_TOLD: usize = 64;
 pub(crate) struct Texts {
     guard: TextGuard,
     flows: Vec<Flowing>,
+    /// What is thought, which nothing is done to.
+    thoughts: Vec<Flowing>,
     /// Policy, rule and kind of what was told of.
     told: Vec<(String, String, String)>,
 }
 
-/// What a text belongs to: a choice, or a block of it.
-type Place = (Lane, Option<Slot>);
+/// What a text belongs to: a choice, or a block of it, and one of the voices there.
+type Place = (Lane, Option<Slot>, Voice);
 
 /// A text on its way.
 #[derive(Debug)]
@@ -53,6 +58,8 @@ struct Last {
     block: Option<Block>,
     rename: Option<&'static str>,
     uneven: bool,
+    /// It is of the answer, and not beside it.
+    is_answer: bool,
     /// The place of the text.
     text: Span,
     /// Other texts in the frame, which were said.
@@ -69,7 +76,7 @@ struct Passed {
 
 impl Texts {
     pub(crate) fn new(guard: TextGuard) -> Self {
-        Self { guard, flows: Vec::new(), told: Vec::new() }
+        Self { guard, flows: Vec::new(), thoughts: Vec::new(), told: Vec::new() }
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
@@ -179,12 +186,17 @@ impl Flowing {
 
 /// Whether a text of this place ends with the frame: its block or its turn does, it is said once more
 /// as a whole, or a call begins behind it.
-fn ends(reading: &Reading, (lane, block): Place) -> bool {
+fn ends(reading: &Reading, (lane, block, voice): Place) -> bool {
     if reading.done || reading.failure {
         return true;
     }
     let of_block = reading.block.filter(|it| Some(it.slot) == block);
-    of_block.is_some_and(|it| it.does == BlockStep::Close || reading.retells)
+    let is_whole = reading.asides.iter().any(|aside| {
+        let is_same = aside.voice == voice && (block.is_some() || aside.lane == lane);
+        is_same && aside.comes == Comes::Whole
+    });
+    of_block.is_some_and(|it| it.does == BlockStep::Close || reading.retells || is_whole)
+        || (block.is_none() && is_whole)
         || reading.parts.iter().filter(|part| part.lane == lane).any(|part| match &part.what {
             What::Finish(_) => true,
             What::Piece(piece) => {
@@ -252,6 +264,7 @@ impl Core {
         reading: &mut Reading,
         out: &mut Vec<u8>,
     ) -> bool {
+        self.hear_thoughts(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
         for flowing in texts.take_ended(reading, &pieces) {
             if !self.say_held(texts, flowing, (frame, Some(reading)), out) {
@@ -280,7 +293,7 @@ impl Core {
         }
         for span in wholes {
             let passed = texts.whole(span.of(data));
-            self.tell(texts, passed.hits, reading.retells);
+            self.tell(texts, passed.hits, reading.retells || !reading.asides.is_empty());
             if passed.blocked {
                 return self.cut(frame, Some(reading), reading.text_lane, out);
             }
@@ -296,24 +309,25 @@ impl Core {
         let block = reading.block.map(|block| block.slot);
         let (mut pieces, mut wholes) = (Vec::new(), Vec::new());
         if let Some(span) = reading.text {
-            pieces.push(((reading.text_lane, block), span));
+            pieces.push(((reading.text_lane, block, beside::voice(reading, span)), span));
         }
         for part in reading.parts.iter().filter(|part| matches!(part.what, What::Text)) {
             if reading.content.is_some() {
                 wholes.push(part.at);
             } else if is_string(part.at, data) {
-                pieces.push(((part.lane, block), part.at));
+                pieces.push(((part.lane, block, beside::voice(reading, part.at)), part.at));
             } else {
                 // A list of texts.
                 let inside = |span: &Span| part.at.start <= span.start && span.end <= part.at.end;
                 let texts = self.reader.texts(data).into_iter().filter(inside);
-                pieces.extend(texts.map(|span| ((part.lane, block), span)));
+                pieces.extend(texts.map(|span| ((part.lane, block, 0), span)));
             }
         }
         if reading.retells {
             let is_piece = |span: &Span| pieces.iter().any(|(_, piece)| piece == span);
             wholes.extend(self.reader.texts(data).into_iter().filter(|span| !is_piece(span)));
         }
+        beside::add(reading, block, &mut pieces, &mut wholes);
         (pieces, wholes)
     }
 
@@ -344,7 +358,7 @@ impl Core {
         let mut reading = Reading {
             order: last.order,
             block: last.block,
-            text: Some(last.text),
+            text: last.is_answer.then_some(last.text),
             text_lane: lane,
             rename: last.rename,
             uneven: last.uneven,
@@ -364,6 +378,7 @@ impl Core {
     /// The response ends: what is held back of any text is said.
     pub(crate) fn say_all_held(&mut self, out: &mut Vec<u8>) {
         let Some(mut texts) = self.texts.take() else { return };
+        self.end_thoughts(&mut texts);
         for flowing in std::mem::take(&mut texts.flows) {
             // Without a frame nothing is held back.
             let Some(frame) = flowing.last.as_ref().map(|last| last.frame.clone()) else {
@@ -399,6 +414,7 @@ impl Core {
         let mut spans = self.reader.texts(body);
         let parts = reading.parts.iter().filter(|part| matches!(part.what, What::Text));
         spans.extend(reading.text.into_iter().chain(parts.map(|part| part.at)));
+        spans.extend(self.beside_in_body(texts, body));
         spans.retain(|span| is_string(*span, body));
         spans.sort_by_key(|span| span.start);
         spans.dedup();
@@ -517,6 +533,7 @@ impl Last {
             }),
             rename: reading.rename,
             uneven: reading.uneven,
+            is_answer: beside::is_answer(reading, text),
             text,
             others,
         }

@@ -30,13 +30,10 @@ pub(crate) fn judge(
     let body = std::str::from_utf8(body).map_err(|_| unreadable("UTF-8"))?;
     let texts = request::texts(body).map_err(|error| unreadable(&format!("JSON: {error}")))?;
     let (mut found, mut changes) = (Found::default(), Vec::new());
-    for span in texts {
-        let text = request::decoded(span.of(body));
-        let outcome = guard.whole(&text);
+    for said in texts {
+        let outcome = guard.whole(&said.text(body));
         found.add(outcome.hits, outcome.blocked);
-        if let Some(masked) = outcome.text {
-            changes.push((span, request::encoded(&masked)));
-        }
+        changes.extend(outcome.text.map(|masked| said.changed(&masked)));
     }
     for (hit, _) in &found.hits {
         inner.metrics.found(hit, "request");

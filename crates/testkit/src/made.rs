@@ -166,6 +166,20 @@ pub fn stream(dialect: Dialect, said: &Said<'_>, size: usize) -> Vec<u8> {
         Dialect::Converse => (Framing::EventStream, converse(said, size)),
         Dialect::Invoke => (Framing::EventStream, messages(said, size)),
     };
+    framed(dialect, framing, events)
+}
+
+/// Events, each with its name, as a dialect streams them.
+pub fn events(dialect: Dialect, events: Vec<(String, Value)>) -> Vec<u8> {
+    let framing = match dialect {
+        Dialect::Ollama => Framing::Lines,
+        Dialect::Converse | Dialect::Invoke => Framing::EventStream,
+        _ => Framing::Sse,
+    };
+    framed(dialect, framing, events)
+}
+
+fn framed(dialect: Dialect, framing: Framing, events: Events) -> Vec<u8> {
     let style = Style::default_of(framing);
     let mut out = Vec::new();
     for (name, data) in events {

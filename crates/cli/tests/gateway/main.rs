@@ -20,6 +20,7 @@ mod failures;
 mod framing;
 mod google;
 mod guardrails;
+mod guardrails_dialects;
 mod headers;
 mod http2;
 mod inbound;

@@ -7,8 +7,9 @@ use callgate_call::json::{Kind, Reader as Json, Span};
 use callgate_wire::Frame;
 
 use super::flavour::same_to_some;
+use crate::aside::Names;
 use crate::event::{Fate, Finish, Order, Part, Reading, Slot, Unreadable, What};
-use crate::json::{Edits, inside};
+use crate::json::{Edits, Member, document, elements, inside, members};
 use crate::leave::{finish_body, leave, stray_is_denied};
 use crate::speaker::{Read, Write};
 use crate::stray::{Form, Quiet};
@@ -57,6 +58,10 @@ impl Read for Reader {
         }
         json.end()?;
         self.has_spoken = true;
+        if is_over(data) {
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        }
         Ok(reading)
     }
 
@@ -66,13 +71,19 @@ impl Read for Reader {
         if let Some(at) = reading.text.take() {
             reading.parts.push(Part { lane: 0, at, what: What::Text });
         }
-        let what = What::Finish(Finish { says_calls: false });
-        reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        if !reading.parts.iter().any(|part| matches!(part.what, What::Finish(_))) {
+            let what = What::Finish(Finish { says_calls: false });
+            reading.parts.push(Part { lane: 0, at: Span::default(), what });
+        }
         Ok(reading)
     }
 
     fn quiet(&self, _: Form) -> Option<Quiet> {
         Some(&[])
+    }
+
+    fn names(&self) -> Names {
+        Names::Plain
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
@@ -84,6 +95,20 @@ impl Read for Reader {
     fn contain(&mut self) -> bool {
         false
     }
+}
+
+/// Keys under which models say that they are done.
+const ENDS: [&str; 4] = ["completionReason", "stop_reason", "finish_reason", "is_finished"];
+
+/// Whether the chunk, or what it lists, says that the response is over.
+fn is_over(data: &str) -> bool {
+    let ends = |member: &Member<'_>| {
+        let says = !matches!(member.value.of(data), "null" | "false" | "\"\"");
+        says && ENDS.iter().any(|end| member.key.is(end))
+    };
+    let own = members(data, document(data));
+    let listed = own.iter().flat_map(|member| elements(data, member.value));
+    own.iter().any(ends) || listed.flat_map(|entry| members(data, entry)).any(|it| ends(&it))
 }
 
 /// Whether a key for calls stands anywhere in the next value, with something under it.

@@ -3,6 +3,7 @@
 use callgate_call::json::Span;
 
 use super::flavour::Flavour;
+use crate::aside::Names;
 use crate::event::{Order, Reading, Slot, Unreadable};
 use crate::speaker::Read;
 use crate::stray::{self, Form, Quiet};
@@ -76,6 +77,10 @@ impl Read for Reader {
 
     fn texts(&self, data: &str) -> Vec<Span> {
         self.inner.as_ref().map(|(_, inner)| inner.texts(data)).unwrap_or_default()
+    }
+
+    fn names(&self) -> Names {
+        self.inner.as_ref().map_or(Names::Plain, |(_, inner)| inner.names())
     }
 
     fn contain(&mut self) -> bool {

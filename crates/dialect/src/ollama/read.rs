@@ -3,6 +3,7 @@
 use callgate_call::json::{Kind, Span};
 
 use super::view::{Entry, Line, view};
+use crate::aside::Names;
 use crate::event::{ArgumentsPiece, Finish, Order, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::{decode, document, inside};
 use crate::speaker::Read;
@@ -65,6 +66,10 @@ impl Read for Reader {
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         self.take_slot()
+    }
+
+    fn names(&self) -> Names {
+        Names::Ollama
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {

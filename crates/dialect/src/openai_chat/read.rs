@@ -243,8 +243,6 @@ impl Reader {
         if let Some(Content::Other(span)) = &said.content {
             reading.parts.push(Part { lane, at: *span, what: What::Text });
         }
-        // It comes in pieces too, but no client says it with the content.
-        reading.retells |= said.refusal.is_some();
         for entry in &said.entries {
             let mut piece = self.listed(entry, lane, data)?;
             piece.ends = form == Form::Completion;

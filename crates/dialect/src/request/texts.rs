@@ -7,24 +7,64 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Kind, Reader, Span, decode_into, escape_into};
+use callgate_call::json::{Error, Kind, Problem, Reader, Span, decode_into, escape_into};
 
 use crate::json::{Edits, Member, document, elements, inside, members};
 
-/// The texts of a request, raw between their quotes, in the order they stand.
+/// A text of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Said {
+    /// Where it stands: of a string or a key what is between the quotes.
+    pub at: Span,
+    /// What it is.
+    pub form: Form,
+}
+
+/// What a text of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A string, or a key of an object.
+    Text,
+    /// A number: another text in its place is a string.
+    Number,
+}
+
+impl Said {
+    /// The text.
+    pub fn text(self, body: &str) -> Cow<'_, str> {
+        match self.form {
+            Form::Text => decoded(self.at.of(body)),
+            Form::Number => Cow::Borrowed(self.at.of(body)),
+        }
+    }
+
+    /// What stands in its place where the text becomes another.
+    pub fn changed(self, text: &str) -> (Span, String) {
+        match self.form {
+            Form::Text => (self.at, encoded(text)),
+            Form::Number => (self.at, format!("\"{}\"", encoded(text))),
+        }
+    }
+}
+
+/// The texts of a request, in the order they stand.
 ///
-/// A request that is not one JSON document is an error: nobody can say what it holds.
-pub fn texts(body: &str) -> Result<Vec<Span>, Error> {
+/// A request that is not one JSON document, or that holds another one encoded, is an error: nobody
+/// can say what it holds.
+pub fn texts(body: &str) -> Result<Vec<Said>, Error> {
     let mut json = Reader::new(body);
     json.skip()?;
     json.end()?;
-    let mut found = Vec::new();
-    conversation(body, document(body), &mut found);
-    Ok(found)
+    let mut found = Texts { body, list: Vec::new(), unreadable: None };
+    found.conversation(document(body));
+    match found.unreadable {
+        Some(at) => Err(Error::new(Problem::WrongType, at)),
+        None => Ok(found.list),
+    }
 }
 
 /// The text that stands raw between quotes.
-pub fn decoded(raw: &str) -> Cow<'_, str> {
+fn decoded(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
     }
@@ -34,7 +74,7 @@ pub fn decoded(raw: &str) -> Cow<'_, str> {
 }
 
 /// A text as it stands between quotes.
-pub fn encoded(text: &str) -> String {
+fn encoded(text: &str) -> String {
     let mut raw = String::with_capacity(text.len());
     escape_into(text, &mut raw);
     raw
@@ -68,10 +108,10 @@ const CONVERSATION: [&str; 16] = [
 ];
 
 /// Members that hold a request of their own: Code Assist, and counting tokens.
-const ENVELOPES: [&str; 2] = ["request", "generatecontentrequest"];
+const ENVELOPES: [&str; 3] = ["request", "generatecontentrequest", "converse"];
 
 /// Members of a message, an item, a block or a part that are text, or hold some.
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 12] = [
     "text",
     "content",
     "parts",
@@ -79,120 +119,209 @@ const TEXTS: [&str; 14] = [
     "output",
     "stdout",
     "stderr",
-    "document",
     "toolresult",
     "toolresults",
     "outputs",
     "guardcontent",
-    "searchresult",
     "message",
 ];
 
-/// Members all of whose strings are the result of a tool.
+/// Members that are the result of a tool, all of it.
 const RESULTS: [&str; 4] = ["functionresponse", "json", "data", "result"];
 
-fn conversation(body: &str, object: Span, found: &mut Vec<Span>) {
-    for member in members(body, object) {
-        let key = folded(&member);
-        if CONVERSATION.contains(&key.as_str()) {
-            said(body, member.value, found);
-        } else if ENVELOPES.contains(&key.as_str()) {
-            conversation(body, member.value, found);
-        }
-    }
+/// Who says something. Only what the model thought comes back as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Model,
+    Others,
 }
 
-/// What a value says: a text, or a list of things that say something.
-fn said(body: &str, value: Span, found: &mut Vec<Span>) {
-    match Reader::at(body, value).kind() {
-        Ok(Kind::String) => text(body, value, found),
-        Ok(Kind::Array) => {
-            elements(body, value).into_iter().for_each(|it| said(body, it, found));
-        }
-        Ok(Kind::Object) => thing(body, value, found),
-        _ => {}
-    }
+struct Texts<'a> {
+    body: &'a str,
+    list: Vec<Said>,
+    /// Where something stands that may hold texts and cannot be read.
+    unreadable: Option<usize>,
 }
 
-/// A message, an item, a block or a part.
-fn thing(body: &str, object: Span, found: &mut Vec<Span>) {
-    let all = members(body, object);
-    let kind = all.iter().find(|member| folded(member) == "type");
-    let kind = kind.and_then(|member| Reader::at(body, member.value).string().ok());
-    let kind = kind.and_then(|kind| kind.decode().ok()).unwrap_or_default();
-    let thought =
-        |member: &Member<'_>| folded(member) == "thought" && member.value.of(body) == "true";
-    if is_untouchable(&kind) || all.iter().any(thought) {
-        return;
-    }
-    let described = matches!(kind.as_ref(), "document" | "search_result");
-    for member in &all {
-        let key = folded(member);
-        match key.as_str() {
-            // A document: its data is text, or encoded.
-            "source" if described => source(body, member.value, found),
-            "title" | "context" if described => text(body, member.value, found),
-            key if TEXTS.contains(&key) => said(body, member.value, found),
-            key if RESULTS.contains(&key) => result(body, member.value, found),
-            _ => {}
-        }
-    }
-}
-
-/// What a document is made from.
-fn source(body: &str, object: Span, found: &mut Vec<Span>) {
-    let all = members(body, object);
-    let is_text = all.iter().any(|member| {
-        folded(member) == "type"
-            && Reader::at(body, member.value).string().is_ok_and(|kind| kind.is("text"))
-    });
-    for member in &all {
-        match folded(member).as_str() {
-            "data" if is_text => text(body, member.value, found),
-            "content" => said(body, member.value, found),
-            _ => {}
-        }
-    }
-}
-
-/// Every string of a result, however deep.
-fn result(body: &str, value: Span, found: &mut Vec<Span>) {
-    match Reader::at(body, value).kind() {
-        Ok(Kind::String) => text(body, value, found),
-        Ok(Kind::Array) => {
-            elements(body, value).into_iter().for_each(|it| result(body, it, found));
-        }
-        Ok(Kind::Object) => {
-            for member in members(body, value) {
-                if !matches!(folded(&member).as_str(), "id" | "name" | "inlinedata" | "filedata") {
-                    result(body, member.value, found);
+impl Texts<'_> {
+    fn conversation(&mut self, object: Span) {
+        for member in members(self.body, object) {
+            let key = folded(&member);
+            let is_object = self.kind(member.value) == Some(Kind::Object);
+            match key.as_str() {
+                "input" if is_object => {
+                    self.said(member.value, By::Others);
+                    self.conversation(member.value);
                 }
+                // A request in base64, whose tokens are counted.
+                "invokemodel" => self.unreadable = Some(member.value.start),
+                key if ENVELOPES.contains(&key) => self.conversation(member.value),
+                key if CONVERSATION.contains(&key) => self.said(member.value, By::Others),
+                _ => {}
             }
         }
-        _ => {}
+    }
+
+    /// What a value says: a text, or a list of things that say something.
+    fn said(&mut self, value: Span, by: By) {
+        match self.kind(value) {
+            Some(Kind::String) => self.text(value),
+            Some(Kind::Number) => self.number(value),
+            Some(Kind::Array) => {
+                elements(self.body, value).into_iter().for_each(|it| self.said(it, by));
+            }
+            Some(Kind::Object) => self.thing(value, by, false),
+            _ => {}
+        }
+    }
+
+    /// A message, an item, a block or a part.
+    fn thing(&mut self, object: Span, by: By, is_document: bool) {
+        let all = members(self.body, object);
+        let kinds = self.words(&all, "type");
+        let by = self.speaker(&all, by);
+        let thoughts = all.iter().filter(|member| folded(member) == "thought");
+        let thoughts: Vec<bool> = thoughts.map(|it| it.value.of(self.body) == "true").collect();
+        let is_thought = !thoughts.is_empty() && thoughts.iter().all(|thought| *thought);
+        // Where it says two things of itself, only one of them is true, and nobody knows which.
+        let is = |test: fn(&str) -> bool| {
+            !kinds.is_empty() && kinds.iter().all(|kind| test(kind.as_str()))
+        };
+        if is(is_no_text) || (by == By::Model && (is(comes_back) || is_thought)) {
+            return;
+        }
+        // Nobody but the model thinks: it is text in other clothes. An item without a role is the
+        // model's, and comes back as it was.
+        if is(is_thinking) {
+            let has_role = by == By::Others && !is(|kind| kind == "reasoning");
+            return if has_role {
+                self.result(object)
+            };
+        }
+        let described = is_document || kinds.iter().any(|it| DESCRIBED.contains(&it.as_str()));
+        for member in &all {
+            let key = folded(member);
+            let is_object = self.kind(member.value) == Some(Kind::Object);
+            match key.as_str() {
+                // A document: its data is text, or encoded.
+                "source" if described => self.source(member.value),
+                "title" | "context" | "name" if described => self.text(member.value),
+                "document" | "searchresult" if is_object => self.thing(member.value, by, true),
+                "variables" => self.variables(member.value),
+                "reasoningcontent" | "reasoning" | "thinking" if by == By::Others => {
+                    self.result(member.value);
+                }
+                key if TEXTS.contains(&key) => self.said(member.value, by),
+                key if RESULTS.contains(&key) => self.result(member.value),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whose message it is, where it says so.
+    fn speaker(&self, all: &[Member<'_>], by: By) -> By {
+        let roles = self.words(all, "role");
+        let is_model = |role: &String| {
+            matches!(role.to_ascii_lowercase().as_str(), "assistant" | "model" | "chatbot")
+        };
+        match roles.is_empty() {
+            true => by,
+            false if roles.iter().all(is_model) => By::Model,
+            false => By::Others,
+        }
+    }
+
+    /// The strings under a key, of which there may be two.
+    fn words(&self, all: &[Member<'_>], key: &str) -> Vec<String> {
+        let values = all.iter().filter(|member| folded(member) == key).map(|member| member.value);
+        let text = |value| Reader::at(self.body, value).string().ok()?.decode().ok();
+        values.map(|value| text(value).unwrap_or_default().into_owned()).collect()
+    }
+
+    /// What a document is made from.
+    fn source(&mut self, object: Span) {
+        let all = members(self.body, object);
+        let is_text = self.words(&all, "type").iter().any(|kind| kind == "text");
+        for member in &all {
+            match folded(member).as_str() {
+                "data" if is_text => self.text(member.value),
+                "content" | "text" => self.said(member.value, By::Others),
+                _ => {}
+            }
+        }
+    }
+
+    /// What is put into a prompt that the provider keeps: texts, and parts of messages.
+    fn variables(&mut self, object: Span) {
+        for member in members(self.body, object) {
+            self.said(member.value, By::Others);
+        }
+    }
+
+    /// All that a result says, however deep: its strings, its numbers, and its keys.
+    fn result(&mut self, value: Span) {
+        match self.kind(value) {
+            Some(Kind::String) => self.text(value),
+            Some(Kind::Number) => self.number(value),
+            Some(Kind::Array) => {
+                elements(self.body, value).into_iter().for_each(|it| self.result(it));
+            }
+            Some(Kind::Object) => {
+                for member in members(self.body, value) {
+                    if !NOT_SAID.contains(&folded(&member).as_str()) {
+                        self.push(inside(&member.key), Form::Text);
+                        self.result(member.value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn kind(&self, value: Span) -> Option<Kind> {
+        Reader::at(self.body, value).kind().ok()
+    }
+
+    fn text(&mut self, value: Span) {
+        if let Ok(text) = Reader::at(self.body, value).string() {
+            self.push(inside(&text), Form::Text);
+        }
+    }
+
+    fn number(&mut self, value: Span) {
+        self.push(value, Form::Number);
+    }
+
+    fn push(&mut self, at: Span, form: Form) {
+        if at.end > at.start {
+            self.list.push(Said { at, form });
+        }
     }
 }
 
-fn text(body: &str, value: Span, found: &mut Vec<Span>) {
-    if let Ok(text) = Reader::at(body, value).string()
-        && !text.is_empty()
-    {
-        found.push(inside(&text));
-    }
-}
+/// Things that say where they are from.
+const DESCRIBED: [&str; 2] = ["document", "search_result"];
 
-/// What must come back as the provider sent it, is no text, or is a call.
-fn is_untouchable(kind: &str) -> bool {
-    let provider_ran = kind.ends_with("_tool_result");
-    provider_ran
-        || kind.ends_with("tool_use")
+/// Members of results that name something, or hold a file.
+const NOT_SAID: [&str; 6] =
+    ["id", "name", "inlinedata", "filedata", "signature", "thoughtsignature"];
+
+/// What is no text, or is a call.
+fn is_no_text(kind: &str) -> bool {
+    kind.ends_with("tool_use")
         || kind.ends_with("_call")
         || kind.contains("image")
         || kind.contains("audio")
-        || matches!(
-            kind,
-            "thinking" | "redacted_thinking" | "reasoning" | "compaction" | "encrypted_content"
-        )
+        || matches!(kind, "redacted_thinking" | "compaction" | "encrypted_content")
+}
+
+/// What must come back as the provider sent it.
+fn comes_back(kind: &str) -> bool {
+    kind.ends_with("_tool_result") || is_thinking(kind)
+}
+
+fn is_thinking(kind: &str) -> bool {
+    matches!(kind, "thinking" | "reasoning")
 }
 
 /// A member's name without case and underscores: Gemini takes two spellings, others are lenient.

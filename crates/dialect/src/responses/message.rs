@@ -1,6 +1,6 @@
 //! A message of our own in the place of a call: the events that say it, and the item they make.
 
-use callgate_call::json::{Span, quote};
+use callgate_call::json::quote;
 use callgate_wire::Frame;
 
 use crate::json::{document, member};
@@ -26,6 +26,17 @@ impl Message<'_> {
     /// Says the message in events of its own. They go under the number of the event they take the
     /// place of: a client that resumes the stream behind it counts the upstream's.
     pub(super) fn say(&self, frame: &Frame<'_>, data: &str, index: i64, out: &mut Vec<u8>) {
+        self.say_under(&mut Sequence::at(data), frame, index, out);
+    }
+
+    /// Says it under the numbers that are given.
+    pub(super) fn say_under(
+        &self,
+        sequence: &mut Sequence,
+        frame: &Frame<'_>,
+        index: i64,
+        out: &mut Vec<u8>,
+    ) {
         let (id, text) = (quote(self.id), quote(self.text));
         let of_item = format!("\"item_id\":{id},\"output_index\":{index},\"content_index\":0");
         let part = |text: &str| {
@@ -38,7 +49,6 @@ impl Message<'_> {
              \"status\":\"in_progress\",\"content\":[],\"role\":\"assistant\"}}"
         );
         let done = format!("\"output_index\":{index},\"item\":{}", self.item());
-        let sequence = sequence_number(data);
         for (name, members) in [
             ("response.output_item.added", begun),
             ("response.content_part.added", format!("{of_item},{}", part("\"\""))),
@@ -47,8 +57,35 @@ impl Message<'_> {
             ("response.content_part.done", format!("{of_item},{}", part(&text))),
             ("response.output_item.done", done),
         ] {
-            event(frame, name, &sequence, &members, out);
+            event(frame, name, &sequence.next(), &members, out);
         }
+    }
+}
+
+/// The numbers of events of our own.
+pub(super) struct Sequence {
+    number: Option<u64>,
+    counts: bool,
+}
+
+impl Sequence {
+    /// All of them have the number of the event they take the place of.
+    fn at(data: &str) -> Self {
+        let number = member(data, document(data), "sequence_number");
+        let number = number.and_then(|span| span.of(data).parse().ok());
+        Self { number, counts: false }
+    }
+
+    /// They count on from that event's: nothing of the upstream's follows.
+    pub(super) fn from(data: &str) -> Self {
+        Self { counts: true, ..Self::at(data) }
+    }
+
+    /// The next number, as a member to be put into an event; empty if events have none.
+    pub(super) fn next(&mut self) -> String {
+        let Some(number) = self.number else { return String::new() };
+        self.number = Some(number.saturating_add(u64::from(self.counts)));
+        format!("\"sequence_number\":{number},")
     }
 }
 
@@ -90,9 +127,7 @@ impl About {
 
 /// The number of an event, as a member to be put into others; empty if it has none.
 pub(super) fn sequence_number(data: &str) -> String {
-    let number: Option<Span> = member(data, document(data), "sequence_number");
-    let number = number.map(|span| span.of(data)).filter(|text| text.parse::<u64>().is_ok());
-    number.map(|number| format!("\"sequence_number\":{number},")).unwrap_or_default()
+    Sequence::at(data).next()
 }
 
 /// Writes an event of our own.

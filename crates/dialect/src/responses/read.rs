@@ -6,6 +6,7 @@ use super::copies::{Items, Known};
 use super::event::{ECHOES, Event, Response, read_event, read_response};
 use super::item::{Class, Item};
 use super::texts;
+use crate::aside::Names;
 use crate::event::{
     ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
     Unreadable, What,
@@ -116,6 +117,10 @@ impl Read for Reader {
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
         Ok(self.items.take_slot())
+    }
+
+    fn names(&self) -> Names {
+        Names::Responses
     }
 
     fn texts(&self, data: &str) -> Vec<Span> {

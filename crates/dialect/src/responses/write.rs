@@ -4,7 +4,7 @@ use callgate_call::json::{Reader as Json, Span, quote};
 use callgate_wire::Frame;
 
 use super::item::{with_arguments, with_call_id};
-use super::message::{About, Message, event, id_for, sequence_number};
+use super::message::{About, Message, Sequence, event, id_for, sequence_number};
 use super::texts;
 use crate::event::{BlockStep, Canonical, Carrier, Fate, Part, Piece, Reading, Slot, What};
 use crate::json::{Edits, document, elements, member};
@@ -65,25 +65,25 @@ impl Write for Writer {
     /// not ended: nobody runs it.
     fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {
         let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-        let sequence = sequence_number(data);
+        let mut sequence = Sequence::from(data);
         let begun = self.about.is_some();
         let about = self.about.take().unwrap_or_else(|| About::of(data));
         if !begun {
             let response = about.response("in_progress", "null", "");
-            event(frame, "response.created", &sequence, &response, out);
+            event(frame, "response.created", &sequence.next(), &response, out);
         }
         for (index, id) in std::mem::take(&mut self.open) {
             let item = format!(
                 "\"output_index\":{index},\"item\":{{\"id\":{id},\"type\":\"message\",\
                  \"status\":\"incomplete\",\"content\":[],\"role\":\"assistant\"}}"
             );
-            event(frame, "response.output_item.done", &sequence, &item, out);
+            event(frame, "response.output_item.done", &sequence.next(), &item, out);
         }
         let message = Message { id: "msg_callgate", text };
-        message.say(frame, data, self.next_index(), out);
+        message.say_under(&mut sequence, frame, self.next_index(), out);
         let reason = "{\"reason\":\"content_filter\"}";
         let response = about.response("incomplete", reason, &message.item());
-        event(frame, "response.incomplete", &sequence, &response, out);
+        event(frame, "response.incomplete", &sequence.next(), &response, out);
     }
 
     /// Writes a whole response.

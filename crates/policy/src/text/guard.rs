@@ -55,6 +55,8 @@ pub struct TextFlow {
     acting: Option<Flow>,
     watching: Option<Flow>,
     blocked: bool,
+    /// It can be recorded and not changed.
+    fixed: bool,
 }
 
 impl TextGuard {
@@ -93,7 +95,26 @@ impl TextGuard {
             acting: self.0.acting.as_ref().map(Set::flow),
             watching: self.0.watching.as_ref().map(Set::flow),
             blocked: false,
+            fixed: false,
         }
+    }
+
+    /// The same for a text that nobody can change: rules that audit read it, and no others.
+    pub fn fixed_flow(&self) -> TextFlow {
+        TextFlow { acting: None, fixed: true, ..self.flow() }
+    }
+
+    /// What rules that audit find in a whole text that nobody can change.
+    pub fn fixed(&self, text: &str) -> Vec<TextHit> {
+        let watching = self.0.watching.as_ref().map(|set| set.find(text)).unwrap_or_default();
+        self.audited(&watching).collect()
+    }
+
+    /// A rule that only would act, were it not in shadow mode, would not act on such a text.
+    fn audited(&self, found: &[Hit]) -> impl Iterator<Item = TextHit> {
+        let rules = found.iter().filter_map(|hit| Some((self.0.rules.get(hit.source)?, hit)));
+        let audits = rules.filter(|(rule, _)| rule.action == TextAction::Audit);
+        audits.map(|(rule, hit)| rule.hit(&hit.kind))
     }
 
     fn hits(&self, found: &[Hit]) -> impl Iterator<Item = TextHit> {
@@ -151,7 +172,11 @@ impl TextFlow {
             outcome.text = flowed.text;
         }
         if let Some(watching) = &mut self.watching {
-            outcome.hits.extend(self.guard.hits(&step(watching).hits));
+            let found = step(watching).hits;
+            match self.fixed {
+                false => outcome.hits.extend(self.guard.hits(&found)),
+                true => outcome.hits.extend(self.guard.audited(&found)),
+            }
         }
         self.blocked = outcome.hits.iter().any(|hit| hit.action == TextAction::Block);
         outcome.blocked = self.blocked;

@@ -1,7 +1,7 @@
 use super::*;
 
 fn found(body: &str) -> Vec<&str> {
-    texts(body).unwrap().into_iter().map(|span| span.of(body)).collect()
+    texts(body).unwrap().into_iter().map(|said| said.at.of(body)).collect()
 }
 
 #[test]
@@ -46,9 +46,9 @@ fn gemini_says_what_is_text() {
         {"inlineData":{"mimeType":"image/png","data":"no"}}]},
         {"role":"model","parts":[{"text":"no","thought":true},{"text":"C","thoughtSignature":"no"},{"functionCall":{"name":"no","args":{"text":"no"}}}]},
         {"role":"user","parts":[{"functionResponse":{"id":"no","name":"no","response":{"output":"D","deep":[{"any":"E"}]}}}]}]}"#;
-    assert_eq!(found(body), ["A", "B", "C", "D", "E"]);
+    assert_eq!(found(body), ["A", "B", "C", "response", "output", "D", "deep", "any", "E"]);
     let snake = r#"{"request":{"system_instruction":{"parts":{"text":"A"}},"contents":[{"parts":[{"function_response":{"response":{"x":"B"}}}]}]}}"#;
-    assert_eq!(found(snake), ["A", "B"]);
+    assert_eq!(found(snake), ["A", "response", "x", "B"]);
 }
 
 #[test]
@@ -56,9 +56,10 @@ fn the_others_say_what_is_text() {
     let ollama = r#"{"messages":[{"role":"user","content":"A","images":["no"]},{"role":"assistant","content":"B","thinking":"no"},{"role":"tool","content":"C"}]}"#;
     assert_eq!(found(ollama), ["A", "B", "C"]);
     let cohere = r#"{"messages":[{"role":"tool","tool_call_id":"no","content":[{"type":"document","document":{"data":"A"}}]}],"documents":[{"data":{"snippet":"B"}},"C"]}"#;
-    assert_eq!(found(cohere), ["A", "B", "C"]);
+    assert_eq!(found(cohere), ["A", "snippet", "B", "C"]);
     let converse = r#"{"system":[{"text":"A"}],"messages":[{"role":"user","content":[{"text":"B"},{"toolResult":{"toolUseId":"no","content":[{"text":"C"},{"json":{"x":"D"}}],"status":"error"}},{"reasoningContent":{"reasoningText":{"text":"no","signature":"no"}}}]}]}"#;
-    assert_eq!(found(converse), ["A", "B", "C", "D"]);
+    // Thinking in a message of the user is text.
+    assert_eq!(found(converse), ["A", "B", "C", "x", "D", "reasoningText", "text", "no"]);
 }
 
 #[test]
@@ -75,9 +76,70 @@ fn escaped_and_doubled_names_are_found() {
 #[test]
 fn only_what_changes_is_spliced() {
     let body = r#"{ "messages" : [ {"content":"a\u0062"} , {"content":"c"} ] }"#;
-    let changes = vec![(texts(body).unwrap()[0], "x".to_owned())];
+    let changes = vec![texts(body).unwrap()[0].changed("x")];
     assert_eq!(
         with_texts(body, changes),
         r#"{ "messages" : [ {"content":"x"} , {"content":"c"} ] }"#
     );
+}
+
+#[test]
+fn keys_and_numbers_of_results_are_texts() {
+    let body = r#"{"messages":[{"role":"user","content":[{"toolResult":{"toolUseId":"no","content":[{"json":{"k\u0065y":[4111111111111111,{"n":-1.5e3,"b":true,"z":null}]}}]}}]}]}"#;
+    assert_eq!(found(body), ["k\\u0065y", "4111111111111111", "n", "-1.5e3", "b", "z"]);
+    let all = texts(body).unwrap();
+    assert_eq!(all[0].text(body), "key");
+    let changed = with_texts(body, vec![all[0].changed("a\"b"), all[1].changed("[card]")]);
+    assert!(changed.contains(r#"{"a\"b":["[card]",{"n":-1.5e3"#), "{changed}");
+}
+
+#[test]
+fn variables_and_documents_are_texts() {
+    let prompt = r#"{"prompt":{"id":"no","variables":{"a":"A","b":{"type":"input_text","text":"B"},"c":{"type":"input_image","image_url":"no"}}},"input":"C"}"#;
+    assert_eq!(found(prompt), ["A", "B", "C"]);
+    let document = r#"{"messages":[{"role":"user","content":[{"document":{"format":"txt","name":"A","source":{"text":"B"},"context":"C"}},
+        {"document":{"name":"D","source":{"content":[{"text":"E"}]}}},{"document":{"name":"F","source":{"bytes":"no"}}},
+        {"searchResult":{"source":"no","title":"G","content":[{"text":"H"}]}}]}]}"#;
+    assert_eq!(found(document), ["A", "B", "C", "D", "E", "F", "G", "H"]);
+    let block = r#"{"messages":[{"role":"user","content":[{"type":"document","title":"A","context":"B","source":{"type":"text","data":"C"}},
+        {"type":"document","source":{"type":"content","content":[{"type":"text","text":"D"}]}}]}]}"#;
+    assert_eq!(found(block), ["A", "B", "C", "D"]);
+}
+
+/// Only the model thinks, and what it says of itself must be one thing.
+#[test]
+fn text_in_other_clothes_is_text() {
+    let said = |role: &str, part: &str| {
+        let body = format!(r#"{{"messages":[{{"role":"{role}","content":[{part}]}}]}}"#);
+        let all = texts(&body).unwrap();
+        all.iter().any(|said| said.text(&body) == "X")
+    };
+    for part in [
+        r#"{"type":"thinking","thinking":"X"}"#,
+        r#"{"type":"thinking","text":"X"}"#,
+        r#"{"text":"X","thought":true}"#,
+        r#"{"reasoningContent":{"reasoningText":{"text":"X"}}}"#,
+        r#"{"type":"web_search_tool_result","content":[{"type":"text","text":"X"}]}"#,
+    ] {
+        assert!(said("user", part) && said("tool", part), "{part}");
+        assert!(!said("assistant", part) && !said("model", part), "{part}");
+    }
+    for part in [
+        r#"{"type":"text","type":"thinking","text":"X"}"#,
+        r#"{"type":"thinking","type":"text","text":"X"}"#,
+        r#"{"type":"image","text":"X","type":null}"#,
+        r#"{"text":"X","thought":true,"thought":false}"#,
+    ] {
+        assert!(said("user", part) && said("assistant", part), "{part}");
+    }
+    assert!(said(r#"assistant","role":"user"#, r#"{"type":"thinking","thinking":"X"}"#));
+    assert!(!said("user", r#"{"type":"redacted_thinking","data":"X"}"#));
+}
+
+/// Bedrock counts the tokens of a request in an envelope. One in base64 cannot be read.
+#[test]
+fn requests_in_envelopes_are_read() {
+    let body = r#"{"input":{"converse":{"system":[{"text":"A"}],"messages":[{"role":"user","content":[{"text":"B"}]}]}}}"#;
+    assert_eq!(found(body), ["A", "B"]);
+    assert!(texts(r#"{"input":{"invokeModel":{"body":"eyJ9"}}}"#).is_err());
 }

@@ -19,7 +19,7 @@ const ROWS: &[Row] = &[
     posted("/model/*/converse-stream", CONVERSE),
     posted("/model/*/invoke", INVOKE),
     posted("/model/*/invoke-with-response-stream", INVOKE),
-    posted("/model/*/count-tokens", Treatment::Pass),
+    posted("/model/*/count-tokens", Treatment::PassRestored(Dialect::Converse)),
     // A stream in both directions, and results that a bucket gets.
     any("/model/*/invoke-with-bidirectional-stream", Treatment::Refuse(ANOTHER_API)),
     any("/async-invoke/**", Treatment::Refuse(ANOTHER_API)),

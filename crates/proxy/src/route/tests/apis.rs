@@ -206,12 +206,18 @@ fn what_carries_no_calls_passes() {
         ("POST", "/v2/embed", "cohere"),
         ("POST", "/v1internal:loadCodeAssist", "code-assist"),
         ("GET", "/mistral/v1/models", "mistral"),
-        ("POST", "/model/m/count-tokens", "aws"),
         ("GET", "/azure/openai/models", "azure"),
     ] {
         let (went, _, treatment) = goes_with(&all(), method, path, false).expect(path);
         assert_eq!((went.as_str(), treatment), (name, Treatment::Pass), "{path}");
     }
+}
+
+/// It carries the request whose tokens it counts.
+#[test]
+fn a_request_whose_tokens_are_counted_is_read() {
+    let (_, _, treatment) = goes_with(&all(), "POST", "/model/m/count-tokens", false).unwrap();
+    assert_eq!(treatment, Treatment::PassRestored(Dialect::Converse));
 }
 
 #[test]
