@@ -46,7 +46,8 @@ pub struct Reading {
     pub again: bool,
     /// It says whole texts that may have come in pieces before: see [`Reader::texts`](crate::Reader::texts).
     pub retells: bool,
-    /// What stands in the place of texts when the frame leaves, raw between their quotes.
+    /// What stands in the place of texts when the frame leaves, raw between their quotes, in the
+    /// order of their places.
     pub masks: Vec<(Span, String)>,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
@@ -57,16 +58,21 @@ pub struct Reading {
 impl Reading {
     /// The text at `span` as it leaves, raw between its quotes.
     pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
-        let mask = self.masks.iter().find(|(at, _)| *at == span);
+        let mask = self.masks.binary_search_by_key(&span.start, |(at, _)| at.start);
+        let mask = mask.ok().and_then(|at| self.masks.get(at)).filter(|(at, _)| *at == span);
         mask.map_or_else(|| span.of(data), |(_, text)| text.as_str())
     }
 
     /// The texts have left: nothing takes their place any more.
     pub fn forget_texts(&mut self, text: Span) {
         let parts = self.parts.iter().filter(|part| matches!(part.what, What::Text));
-        let said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
-        let is_in = |at: &Span, text: &Span| text.start <= at.start && at.end <= text.end;
-        self.masks.retain(|(at, _)| !said.iter().any(|text| is_in(at, text)));
+        let mut said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
+        said.sort_by_key(|text| text.start);
+        // Texts stand beside each other, never in each other.
+        self.masks.retain(|(at, _)| {
+            let before = said.partition_point(|text| text.start <= at.start).checked_sub(1);
+            before.and_then(|place| said.get(place)).is_none_or(|text| at.end > text.end)
+        });
     }
 
     /// The data with its texts masked.

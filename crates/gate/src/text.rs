@@ -4,9 +4,14 @@
 //! still become a match; that goes in front of the next piece, or, where none comes, in one more
 //! copy of the frame that brought it. Text that stands whole is looked at whole.
 
+mod masks;
+mod pending;
+
+use std::collections::{HashMap, HashSet};
+
 use callgate_call::json::{Span, decode_into, escape_into};
 use callgate_dialect::{
-    Blame, Block, BlockStep, Carrier, Host, Lane, Order, Part, Reading, Slot, What, echoes,
+    Blame, Block, BlockStep, Carrier, Host, Lane, Order, Part, Reading, Slot, What,
 };
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
@@ -14,6 +19,8 @@ use callgate_wire::{Frame, OwnedFrame};
 use crate::core::{Core, Stream};
 use crate::gate::{Ending, Note};
 use crate::slot::{CallSlot, State};
+use masks::Masks;
+use pending::Pending;
 
 /// Said where a rule stopped the response. Which one is for the record: it would tell an attacker
 /// what to avoid.
@@ -27,6 +34,7 @@ const MAX_TOLD: usize = 64;
 pub(crate) struct Texts {
     guard: TextGuard,
     flows: Vec<Flowing>,
+    pending: Pending,
     /// Policy, rule and kind of what was told of.
     told: Vec<(String, String, String)>,
 }
@@ -69,26 +77,32 @@ struct Passed {
 
 impl Texts {
     pub(crate) fn new(guard: TextGuard) -> Self {
-        Self { guard, flows: Vec::new(), told: Vec::new() }
+        Self { guard, flows: Vec::new(), pending: Pending::default(), told: Vec::new() }
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
     fn piece(&mut self, place: Place, raw: &str, ends: bool, max: usize) -> Option<Passed> {
-        let at = match self.flows.iter().position(|flowing| flowing.place == place) {
-            Some(at) => at,
-            None if self.flows.len() >= max => return None,
-            None => {
-                let flow = self.guard.flow();
-                self.flows.push(Flowing { place, flow, half: None, last: None });
-                self.flows.len() - 1
-            }
-        };
+        let at = self.flowing(place, max)?;
         let flowing = self.flows.get_mut(at)?;
         let passed = flowing.piece(raw, ends);
         if ends {
             self.flows.swap_remove(at);
         }
         Some(passed)
+    }
+
+    /// Where the flow of a place is; a new one if there is none yet. `None` if there are `max`.
+    #[inline]
+    fn flowing(&mut self, place: Place, max: usize) -> Option<usize> {
+        match self.flows.iter().position(|flowing| flowing.place == place) {
+            Some(at) => Some(at),
+            None if self.flows.len() >= max => None,
+            None => {
+                let flow = self.guard.flow();
+                self.flows.push(Flowing { place, flow, half: None, last: None });
+                Some(self.flows.len() - 1)
+            }
+        }
     }
 
     /// Keeps the frame of a text of which some may be held back.
@@ -99,19 +113,10 @@ impl Texts {
     }
 
     /// Takes out the flows that end with this frame. Those with text in it end there.
-    fn take_ended(&mut self, reading: &Reading, pieces: &[(Place, Span)]) -> Vec<Flowing> {
-        let mut ended = Vec::new();
-        let mut at = 0;
-        while let Some(flowing) = self.flows.get(at) {
-            let place = flowing.place;
-            let speaks = pieces.iter().any(|(piece, _)| *piece == place);
-            if !speaks && ends(reading, place) {
-                ended.push(self.flows.remove(at));
-            } else {
-                at += 1;
-            }
-        }
-        ended
+    fn take_ended(&mut self, ends: &Ends, last: &HashMap<Place, usize>) -> Vec<Flowing> {
+        let is_over =
+            |flowing: &mut Flowing| !last.contains_key(&flowing.place) && ends.with(flowing.place);
+        self.flows.extract_if(.., is_over).collect()
     }
 
     /// A text that stands whole.
@@ -177,21 +182,45 @@ impl Flowing {
     }
 }
 
-/// Whether a text of this place ends with the frame: its block or its turn does, it is said once more
-/// as a whole, or a call begins behind it.
-fn ends(reading: &Reading, (lane, block): Place) -> bool {
-    if reading.done || reading.failure {
-        return true;
-    }
-    let of_block = reading.block.filter(|it| Some(it.slot) == block);
-    of_block.is_some_and(|it| it.does == BlockStep::Close || reading.retells)
-        || reading.parts.iter().filter(|part| part.lane == lane).any(|part| match &part.what {
-            What::Finish(_) => true,
-            What::Piece(piece) => {
-                block.is_none() && piece.opens && piece.carrier == Carrier::Listed
+/// What ends with a frame.
+struct Ends {
+    /// Everything does.
+    all: bool,
+    /// The block that does, or that is said once more as a whole.
+    block: Option<Slot>,
+    /// The turns that do.
+    turns: HashSet<Lane>,
+    /// The lanes in which a call begins behind the text.
+    calls: HashSet<Lane>,
+}
+
+impl Ends {
+    fn of(reading: &Reading) -> Self {
+        let over = |block: &Block| block.does == BlockStep::Close || reading.retells;
+        let mut ends = Self {
+            all: reading.done || reading.failure,
+            block: reading.block.filter(over).map(|block| block.slot),
+            turns: HashSet::new(),
+            calls: HashSet::new(),
+        };
+        for part in &reading.parts {
+            match &part.what {
+                What::Finish(_) => drop(ends.turns.insert(part.lane)),
+                What::Piece(piece) if piece.opens && piece.carrier == Carrier::Listed => {
+                    ends.calls.insert(part.lane);
+                }
+                _ => {}
             }
-            _ => false,
-        })
+        }
+        ends
+    }
+
+    /// Whether a text of this place does.
+    fn with(&self, (lane, block): Place) -> bool {
+        let of_block = block.is_some() && self.block == block;
+        let behind_text = block.is_none() && self.calls.contains(&lane);
+        self.all || of_block || self.turns.contains(&lane) || behind_text
+    }
 }
 
 /// Whether a part is more than text: such a frame is not said twice.
@@ -209,23 +238,6 @@ fn escaped(text: &str) -> String {
 fn is_string(span: Span, data: &str) -> bool {
     let quote = |at: Option<usize>| at.and_then(|at| data.as_bytes().get(at)) == Some(&b'"');
     quote(span.start.checked_sub(1)) && quote(Some(span.end))
-}
-
-/// Puts a text in the place of another, and takes out what says the other one in tokens.
-fn mask(reading: &mut Reading, data: &str, span: Span, raw: String) {
-    let overlaps = |at: &Span| {
-        reading.masks.iter().any(|(other, _)| at.start < other.end && other.start < at.end)
-    };
-    if reading.masks.iter().any(|(other, _)| *other == span) || overlaps(&span) {
-        return;
-    }
-    let first = reading.masks.is_empty();
-    reading.masks.push((span, raw));
-    if first {
-        for (at, nothing) in echoes(data) {
-            reading.masks.push((at, nothing));
-        }
-    }
 }
 
 impl Core {
@@ -253,29 +265,36 @@ impl Core {
         out: &mut Vec<u8>,
     ) -> bool {
         let (pieces, wholes) = self.find_texts(data, reading);
-        for flowing in texts.take_ended(reading, &pieces) {
+        let ends = Ends::of(reading);
+        let last: HashMap<Place, usize> =
+            pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
+        for flowing in texts.take_ended(&ends, &last) {
             if !self.say_held(texts, flowing, (frame, Some(reading)), out) {
                 return false;
             }
         }
         let more = reading.parts.iter().any(is_more);
+        let mut masks = Masks::default();
         for (at, (place, span)) in pieces.iter().enumerate() {
-            let is_last = !pieces.iter().skip(at + 1).any(|(later, _)| later == place);
-            let ends = is_last && (more || ends(reading, *place));
+            let is_last = last.get(place) == Some(&at);
+            let ends = is_last && (more || ends.with(*place));
             let max = self.limits().calls;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts at once than the limit");
                 return false;
             };
-            let held = passed.raw.is_some() && !ends;
-            let others = pieces.iter().filter(|(_, other)| other != span).map(|(_, at)| *at);
-            texts.keep(*place, held.then(|| Last::of(frame, reading, *span, others.collect())));
+            if is_last {
+                let held = passed.raw.is_some() && !ends;
+                let others = || pieces.iter().map(|(_, at)| *at).filter(|other| other != span);
+                let last = held.then(|| Last::of(frame, reading, *span, others().collect()));
+                texts.keep(*place, last);
+            }
             self.tell(texts, passed.hits, false);
             if passed.blocked {
                 return self.cut(frame, Some(reading), place.0, out);
             }
             if let Some(raw) = passed.raw {
-                mask(reading, data, *span, raw);
+                masks.add(data, *span, raw);
             }
         }
         for span in wholes {
@@ -285,9 +304,10 @@ impl Core {
                 return self.cut(frame, Some(reading), reading.text_lane, out);
             }
             if let Some(raw) = passed.raw {
-                mask(reading, data, span, raw);
+                masks.add(data, span, raw);
             }
         }
+        reading.masks = masks.into_list();
         true
     }
 
@@ -295,6 +315,12 @@ impl Core {
     fn find_texts(&self, data: &str, reading: &Reading) -> (Vec<(Place, Span)>, Vec<Span>) {
         let block = reading.block.map(|block| block.slot);
         let (mut pieces, mut wholes) = (Vec::new(), Vec::new());
+        // All texts of the frame, by their places: looked for once, and only where they are needed.
+        let all = std::cell::LazyCell::new(|| {
+            let mut all = self.reader.texts(data);
+            all.sort_by_key(|span| span.start);
+            all
+        });
         if let Some(span) = reading.text {
             pieces.push(((reading.text_lane, block), span));
         }
@@ -305,14 +331,14 @@ impl Core {
                 pieces.push(((part.lane, block), part.at));
             } else {
                 // A list of texts.
-                let inside = |span: &Span| part.at.start <= span.start && span.end <= part.at.end;
-                let texts = self.reader.texts(data).into_iter().filter(inside);
-                pieces.extend(texts.map(|span| ((part.lane, block), span)));
+                let first = all.partition_point(|span| span.start < part.at.start);
+                let inside = all.iter().skip(first).take_while(|span| span.end <= part.at.end);
+                pieces.extend(inside.map(|span| ((part.lane, block), *span)));
             }
         }
         if reading.retells {
-            let is_piece = |span: &Span| pieces.iter().any(|(_, piece)| piece == span);
-            wholes.extend(self.reader.texts(data).into_iter().filter(|span| !is_piece(span)));
+            let said: HashSet<usize> = pieces.iter().map(|(_, piece)| piece.start).collect();
+            wholes.extend(all.iter().filter(|span| !said.contains(&span.start)));
         }
         (pieces, wholes)
     }
@@ -351,13 +377,15 @@ impl Core {
             again: true,
             ..Reading::default()
         };
-        mask(&mut reading, data, last.text, raw);
+        let mut masks = Masks::default();
+        masks.add(data, last.text, raw);
         for other in &last.others {
-            mask(&mut reading, data, *other, String::new());
+            masks.add(data, *other, String::new());
         }
         for (span, nothing) in self.writer.text_alone(data) {
-            mask(&mut reading, data, span, nothing);
+            masks.add(data, span, nothing);
         }
+        reading.masks = masks.into_list();
         self.deliver(&frame, data, reading, out);
     }
 
@@ -402,6 +430,7 @@ impl Core {
         spans.retain(|span| is_string(*span, body));
         spans.sort_by_key(|span| span.start);
         spans.dedup();
+        let mut masks = Masks::default();
         for span in spans {
             let passed = texts.whole(span.of(body));
             self.tell(texts, passed.hits, false);
@@ -412,9 +441,10 @@ impl Core {
                 return false;
             }
             if let Some(raw) = passed.raw {
-                mask(reading, body, span, raw);
+                masks.add(body, span, raw);
             }
         }
+        reading.masks = masks.into_list();
         true
     }
 
