@@ -12,6 +12,24 @@ pub fn echoes(data: &str) -> Vec<(Span, String)> {
     }
 }
 
+/// Whether a frame may say its text, which stands at `text`, a second time: cheaper to ask than to
+/// look for it.
+pub fn may_echo(data: &str, text: Span) -> bool {
+    let before = data.get(..text.start).unwrap_or(data);
+    let behind = data.get(text.end..).unwrap_or("");
+    // A key may be spelled with escapes. Where nothing stands under it, nothing is said.
+    let may = |part: &str| {
+        part.contains('\\')
+            || ["logprobs", "token_likelihoods", LISTED].iter().any(|key| {
+                part.match_indices(key).any(|(at, found)| {
+                    let value = part.get(at + found.len()..).unwrap_or("");
+                    !["\":[]", "\":null"].iter().any(|nothing| value.starts_with(nothing))
+                })
+            })
+    };
+    may(before) || may(behind)
+}
+
 /// Chat and Responses, Gemini, Gemini as its proxies spell it, and Cohere before its second version.
 const KEYS: [&str; 4] = ["logprobs", "logprobsResult", "logprobs_result", "token_likelihoods"];
 
@@ -58,5 +76,20 @@ mod tests {
         let left = r#"{"choices":[{"logprobs":null}],"x":{"logpr\u006fbs":[]},"y":[{"logprobs":null}],"tokens":[],"usage":{"tokens":{"n":1}}}"#;
         assert_eq!(reading.masked(data), left);
         assert!(echoes("[DONE]").is_empty());
+    }
+
+    #[test]
+    fn a_frame_without_tokens_is_not_looked_through() {
+        for (data, may) in [
+            (r#"{"x":1,"text":"TEXT","logprobs":[]}"#, false),
+            (r#"{"logprobs":null,"text":"TEXT"}"#, false),
+            (r#"{"logprobs": null,"text":"TEXT"}"#, true),
+            (r#"{"text":"TEXT","logprobs":{"content":["T"]}}"#, true),
+            (r#"{"text":"TEXT","logprobs_result":[1]}"#, true),
+            (r#"{"l\u006fgprobs":[1],"text":"TEXT"}"#, true),
+        ] {
+            let start = data.find("TEXT").unwrap();
+            assert_eq!(may_echo(data, Span { start, end: start + 4 }), may, "{data}");
+        }
     }
 }

@@ -49,7 +49,8 @@ pub struct Reading {
     pub retells: bool,
     /// Texts beside the answer, where they were asked for: see [`Reader::look_beside`](crate::Reader::look_beside).
     pub asides: Vec<Aside>,
-    /// What stands in the place of texts when the frame leaves, raw between their quotes.
+    /// What stands in the place of texts when the frame leaves, raw between their quotes, in the
+    /// order of their places.
     pub masks: Vec<(Span, String)>,
     /// The upstream tells of a failure in this frame: what is unfinished will not finish.
     pub failure: bool,
@@ -69,16 +70,21 @@ impl Reading {
 
     /// The text at `span` as it leaves, raw between its quotes.
     pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
-        let mask = self.masks.iter().find(|(at, _)| *at == span);
+        let mask = self.masks.binary_search_by_key(&span.start, |(at, _)| at.start);
+        let mask = mask.ok().and_then(|at| self.masks.get(at)).filter(|(at, _)| *at == span);
         mask.map_or_else(|| span.of(data), |(_, text)| text.as_str())
     }
 
     /// The texts have left: nothing takes their place any more.
     pub fn forget_texts(&mut self, text: Span) {
         let parts = self.parts.iter().filter(|part| matches!(part.what, What::Text));
-        let said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
-        let is_in = |at: &Span, text: &Span| text.start <= at.start && at.end <= text.end;
-        self.masks.retain(|(at, _)| !said.iter().any(|text| is_in(at, text)));
+        let mut said: Vec<Span> = parts.map(|part| part.at).chain([text]).collect();
+        said.sort_by_key(|text| text.start);
+        // Texts stand beside each other, never in each other.
+        self.masks.retain(|(at, _)| {
+            let before = said.partition_point(|text| text.start <= at.start).checked_sub(1);
+            before.and_then(|place| said.get(place)).is_none_or(|text| at.end > text.end)
+        });
     }
 
     /// The data with its texts masked.

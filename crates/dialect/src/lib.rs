@@ -45,7 +45,7 @@ use callgate_wire::{Forms, Frame};
 pub use aside::{Aside, Comes, Voice};
 pub use assemble::{Added, Assembly, COPIES_DIFFER};
 pub use clean::clean_error;
-pub use echo::echoes;
+pub use echo::{echoes, may_echo};
 pub use event::{
     ArgumentsPiece, Block, BlockStep, Canonical, Carrier, Fate, Finish, Host, Lane, Order, Part,
     Piece, Reading, Slot, Unreadable, What,

@@ -139,6 +139,11 @@ impl Core {
     /// What the driver must do before anything else is read.
     #[inline]
     pub(crate) fn next_step(&mut self, out: &mut Vec<u8>) -> Option<Step> {
+        if !self.moved && self.outbox.steps.is_empty() && self.stream == Stream::Passing {
+            return None;
+        }
+        // What is written is handed out with the step.
+        self.settle(out);
         // Once an error ends the stream, nothing that was held leaves before it.
         if self.moved && self.stream == Stream::Passing {
             self.flush(Pace::InOrder, out);
@@ -159,7 +164,10 @@ impl Core {
         }
         self.style.follow(frame.style());
         let Some(data) = frame.data() else {
-            return self.empty_frame(frame, out);
+            if self.settle(out) {
+                self.empty_frame(frame, out);
+            }
+            return;
         };
         self.heard = true;
         let reading = match std::str::from_utf8(data) {
@@ -168,7 +176,8 @@ impl Core {
         };
         match reading {
             Ok((reading, data)) => self.reading(frame, data, reading, out),
-            Err(why) => self.unreadable(frame, &why, out),
+            Err(why) if self.settle(out) => self.unreadable(frame, &why, out),
+            Err(_) => {}
         }
     }
 
@@ -233,10 +242,36 @@ impl Core {
         out: &mut Vec<u8>,
     ) {
         self.learn(&mut reading, data);
-        if self.texts.is_some() && !self.guard_frame(frame, data, &mut reading, out) {
-            return;
+        if self.texts.is_some() {
+            if self.pend(frame, data, &reading, out) {
+                return;
+            }
+            let settled = match self.ends_pending(&reading) {
+                true => self.settle_all(out),
+                false => self.settle(out),
+            };
+            if !settled || !self.guard_frame(frame, data, &mut reading, out) {
+                return;
+            }
         }
         self.deliver(frame, data, reading, out);
+    }
+
+    /// Whether a frame goes the way of nearly every one: text, with nothing held and nothing to
+    /// change.
+    #[inline]
+    pub(crate) fn leaves_at_once(&self, frame: &Frame<'_>, data: &str, reading: &Reading) -> bool {
+        let plain = reading.parts.is_empty()
+            && reading.rename.is_none()
+            && !reading.odd
+            && !reading.failure
+            && !reading.done
+            && reading.masks.is_empty()
+            && reading.content.is_none();
+        plain
+            && self.dialect.reads_alike(frame)
+            && self.queue.is_empty()
+            && self.writer.leaves_as_it_came(reading, data)
     }
 
     /// Lets a frame go, or keeps it.
@@ -248,19 +283,7 @@ impl Core {
         mut reading: Reading,
         out: &mut Vec<u8>,
     ) {
-        // The way of nearly every frame: text, with nothing held and nothing to change.
-        let plain = reading.parts.is_empty()
-            && reading.rename.is_none()
-            && !reading.odd
-            && !reading.failure
-            && !reading.done
-            && reading.masks.is_empty()
-            && reading.content.is_none();
-        if plain
-            && self.dialect.reads_alike(frame)
-            && self.queue.is_empty()
-            && self.writer.leaves_as_it_came(&reading, data)
-        {
+        if self.leaves_at_once(frame, data, &reading) {
             if reading.text.is_some() {
                 self.say(reading.text_lane, reading.text.map(|span| span.of(data)));
             }

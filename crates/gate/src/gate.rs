@@ -233,6 +233,11 @@ impl Gate {
                 },
                 Input::Sniffing(..) | Input::Body(_) | Input::Over => {}
             }
+            // Nothing more has come: whatever waits for more is decided now.
+            self.core.settle(out);
+            if let Some(step) = self.core.next_step(out) {
+                return step;
+            }
             match self.closing {
                 None => {
                     self.core.relax(out);
@@ -240,6 +245,7 @@ impl Gate {
                 }
                 Some(how) => self.finish(how, out),
             }
+            self.core.settle(out);
             if let Some(step) = self.core.next_step(out) {
                 return step;
             }

@@ -5,11 +5,14 @@
 //! copy of the frame that brought it. Text that stands whole is looked at whole.
 
 mod beside;
+mod masks;
+mod pending;
+
+use std::collections::{HashMap, HashSet};
 
 use callgate_call::json::{Span, decode_into, escape_into};
 use callgate_dialect::{
     Blame, Block, BlockStep, Carrier, Comes, Host, Lane, Order, Part, Reading, Slot, Voice, What,
-    echoes,
 };
 use callgate_policy::{TextFlow, TextGuard, TextHit, TextOutcome};
 use callgate_wire::{Frame, OwnedFrame};
@@ -17,6 +20,8 @@ use callgate_wire::{Frame, OwnedFrame};
 use crate::core::{Core, Stream};
 use crate::gate::{Ending, Note};
 use crate::slot::{CallSlot, State};
+use masks::Masks;
+use pending::Pending;
 
 /// Said where a rule stopped the response. Which one is for the record: it would tell an attacker
 /// what to avoid.
@@ -32,6 +37,7 @@ pub(crate) struct Texts {
     flows: Vec<Flowing>,
     /// What is thought, which nothing is done to.
     thoughts: Vec<Flowing>,
+    pending: Pending,
     /// Policy, rule and kind of what was told of.
     told: Vec<(String, String, String)>,
 }
@@ -76,26 +82,33 @@ struct Passed {
 
 impl Texts {
     pub(crate) fn new(guard: TextGuard) -> Self {
-        Self { guard, flows: Vec::new(), thoughts: Vec::new(), told: Vec::new() }
+        let (flows, thoughts, told) = (Vec::new(), Vec::new(), Vec::new());
+        Self { guard, flows, thoughts, pending: Pending::default(), told }
     }
 
     /// Sends a piece through its flow. `None` if there are more flows than `max`.
     fn piece(&mut self, place: Place, raw: &str, ends: bool, max: usize) -> Option<Passed> {
-        let at = match self.flows.iter().position(|flowing| flowing.place == place) {
-            Some(at) => at,
-            None if self.flows.len() >= max => return None,
-            None => {
-                let flow = self.guard.flow();
-                self.flows.push(Flowing { place, flow, half: None, last: None });
-                self.flows.len() - 1
-            }
-        };
+        let at = self.flowing(place, max)?;
         let flowing = self.flows.get_mut(at)?;
         let passed = flowing.piece(raw, ends);
         if ends {
             self.flows.swap_remove(at);
         }
         Some(passed)
+    }
+
+    /// Where the flow of a place is; a new one if there is none yet. `None` if there are `max`.
+    #[inline]
+    fn flowing(&mut self, place: Place, max: usize) -> Option<usize> {
+        match self.flows.iter().position(|flowing| flowing.place == place) {
+            Some(at) => Some(at),
+            None if self.flows.len() >= max => None,
+            None => {
+                let flow = self.guard.flow();
+                self.flows.push(Flowing { place, flow, half: None, last: None });
+                Some(self.flows.len() - 1)
+            }
+        }
     }
 
     /// Keeps the frame of a text of which some may be held back.
@@ -106,19 +119,10 @@ impl Texts {
     }
 
     /// Takes out the flows that end with this frame. Those with text in it end there.
-    fn take_ended(&mut self, reading: &Reading, pieces: &[(Place, Span)]) -> Vec<Flowing> {
-        let mut ended = Vec::new();
-        let mut at = 0;
-        while let Some(flowing) = self.flows.get(at) {
-            let place = flowing.place;
-            let speaks = pieces.iter().any(|(piece, _)| *piece == place);
-            if !speaks && ends(reading, place) {
-                ended.push(self.flows.remove(at));
-            } else {
-                at += 1;
-            }
-        }
-        ended
+    fn take_ended(&mut self, ends: &Ends, last: &HashMap<Place, usize>) -> Vec<Flowing> {
+        let is_over =
+            |flowing: &mut Flowing| !last.contains_key(&flowing.place) && ends.with(flowing.place);
+        self.flows.extract_if(.., is_over).collect()
     }
 
     /// A text that stands whole.
@@ -184,26 +188,57 @@ impl Flowing {
     }
 }
 
-/// Whether a text of this place ends with the frame: its block or its turn does, it is said once more
-/// as a whole, or a call begins behind it.
-fn ends(reading: &Reading, (lane, block, voice): Place) -> bool {
-    if reading.done || reading.failure {
-        return true;
-    }
-    let of_block = reading.block.filter(|it| Some(it.slot) == block);
-    let is_whole = reading.asides.iter().any(|aside| {
-        let is_same = aside.voice == voice && (block.is_some() || aside.lane == lane);
-        is_same && aside.comes == Comes::Whole
-    });
-    of_block.is_some_and(|it| it.does == BlockStep::Close || reading.retells || is_whole)
-        || (block.is_none() && is_whole)
-        || reading.parts.iter().filter(|part| part.lane == lane).any(|part| match &part.what {
-            What::Finish(_) => true,
-            What::Piece(piece) => {
-                block.is_none() && piece.opens && piece.carrier == Carrier::Listed
+/// What ends with a frame.
+struct Ends {
+    /// Everything does.
+    all: bool,
+    /// The block of the frame.
+    block: Option<Slot>,
+    /// Whether that block does, or is said once more as a whole.
+    block_is_over: bool,
+    /// Texts beside the answer that stand whole in the frame.
+    wholes: Vec<(Lane, Voice)>,
+    /// The turns that do.
+    turns: HashSet<Lane>,
+    /// The lanes in which a call begins behind the text.
+    calls: HashSet<Lane>,
+}
+
+impl Ends {
+    fn of(reading: &Reading) -> Self {
+        let is_over = |block: Block| block.does == BlockStep::Close || reading.retells;
+        let whole = reading.asides.iter().filter(|aside| aside.comes == Comes::Whole);
+        let mut ends = Self {
+            all: reading.done || reading.failure,
+            block: reading.block.map(|block| block.slot),
+            block_is_over: reading.block.is_some_and(is_over),
+            wholes: whole.map(|aside| (aside.lane, aside.voice)).collect(),
+            turns: HashSet::new(),
+            calls: HashSet::new(),
+        };
+        for part in &reading.parts {
+            match &part.what {
+                What::Finish(_) => drop(ends.turns.insert(part.lane)),
+                What::Piece(piece) if piece.opens && piece.carrier == Carrier::Listed => {
+                    ends.calls.insert(part.lane);
+                }
+                _ => {}
             }
-            _ => false,
-        })
+        }
+        ends
+    }
+
+    /// Whether a text of this place does.
+    fn with(&self, (lane, block, voice): Place) -> bool {
+        let is_same =
+            |whole: &(Lane, Voice)| whole.1 == voice && (block.is_some() || whole.0 == lane);
+        let is_whole = || self.wholes.iter().any(is_same);
+        let of_block = match block {
+            Some(_) => self.block == block && (self.block_is_over || is_whole()),
+            None => self.calls.contains(&lane) || is_whole(),
+        };
+        self.all || of_block || self.turns.contains(&lane)
+    }
 }
 
 /// Whether a part is more than text: such a frame is not said twice.
@@ -221,23 +256,6 @@ fn escaped(text: &str) -> String {
 fn is_string(span: Span, data: &str) -> bool {
     let quote = |at: Option<usize>| at.and_then(|at| data.as_bytes().get(at)) == Some(&b'"');
     quote(span.start.checked_sub(1)) && quote(Some(span.end))
-}
-
-/// Puts a text in the place of another, and takes out what says the other one in tokens.
-fn mask(reading: &mut Reading, data: &str, span: Span, raw: String) {
-    let overlaps = |at: &Span| {
-        reading.masks.iter().any(|(other, _)| at.start < other.end && other.start < at.end)
-    };
-    if reading.masks.iter().any(|(other, _)| *other == span) || overlaps(&span) {
-        return;
-    }
-    let first = reading.masks.is_empty();
-    reading.masks.push((span, raw));
-    if first {
-        for (at, nothing) in echoes(data) {
-            reading.masks.push((at, nothing));
-        }
-    }
 }
 
 impl Core {
@@ -266,29 +284,36 @@ impl Core {
     ) -> bool {
         self.hear_thoughts(texts, data, reading);
         let (pieces, wholes) = self.find_texts(data, reading);
-        for flowing in texts.take_ended(reading, &pieces) {
+        let ends = Ends::of(reading);
+        let last: HashMap<Place, usize> =
+            pieces.iter().enumerate().map(|(at, (place, _))| (*place, at)).collect();
+        for flowing in texts.take_ended(&ends, &last) {
             if !self.say_held(texts, flowing, (frame, Some(reading)), out) {
                 return false;
             }
         }
         let more = reading.parts.iter().any(is_more);
+        let mut masks = Masks::default();
         for (at, (place, span)) in pieces.iter().enumerate() {
-            let is_last = !pieces.iter().skip(at + 1).any(|(later, _)| later == place);
-            let ends = is_last && (more || ends(reading, *place));
+            let is_last = last.get(place) == Some(&at);
+            let ends = is_last && (more || ends.with(*place));
             let max = self.limits().calls;
             let Some(passed) = texts.piece(*place, span.of(data), ends, max) else {
                 self.fail(Blame::Refused, "more texts at once than the limit");
                 return false;
             };
-            let held = passed.raw.is_some() && !ends;
-            let others = pieces.iter().filter(|(_, other)| other != span).map(|(_, at)| *at);
-            texts.keep(*place, held.then(|| Last::of(frame, reading, *span, others.collect())));
+            if is_last {
+                let held = passed.raw.is_some() && !ends;
+                let others = || pieces.iter().map(|(_, at)| *at).filter(|other| other != span);
+                let last = held.then(|| Last::of(frame, reading, *span, others().collect()));
+                texts.keep(*place, last);
+            }
             self.tell(texts, passed.hits, false);
             if passed.blocked {
                 return self.cut(frame, Some(reading), place.0, out);
             }
             if let Some(raw) = passed.raw {
-                mask(reading, data, *span, raw);
+                masks.add(data, *span, raw);
             }
         }
         for span in wholes {
@@ -298,9 +323,10 @@ impl Core {
                 return self.cut(frame, Some(reading), reading.text_lane, out);
             }
             if let Some(raw) = passed.raw {
-                mask(reading, data, span, raw);
+                masks.add(data, span, raw);
             }
         }
+        reading.masks = masks.into_list();
         true
     }
 
@@ -308,6 +334,12 @@ impl Core {
     fn find_texts(&self, data: &str, reading: &Reading) -> (Vec<(Place, Span)>, Vec<Span>) {
         let block = reading.block.map(|block| block.slot);
         let (mut pieces, mut wholes) = (Vec::new(), Vec::new());
+        // All texts of the frame, by their places: looked for once, and only where they are needed.
+        let all = std::cell::LazyCell::new(|| {
+            let mut all = self.reader.texts(data);
+            all.sort_by_key(|span| span.start);
+            all
+        });
         if let Some(span) = reading.text {
             pieces.push(((reading.text_lane, block, beside::voice(reading, span)), span));
         }
@@ -318,14 +350,14 @@ impl Core {
                 pieces.push(((part.lane, block, beside::voice(reading, part.at)), part.at));
             } else {
                 // A list of texts.
-                let inside = |span: &Span| part.at.start <= span.start && span.end <= part.at.end;
-                let texts = self.reader.texts(data).into_iter().filter(inside);
-                pieces.extend(texts.map(|span| ((part.lane, block, 0), span)));
+                let first = all.partition_point(|span| span.start < part.at.start);
+                let inside = all.iter().skip(first).take_while(|span| span.end <= part.at.end);
+                pieces.extend(inside.map(|span| ((part.lane, block, 0), *span)));
             }
         }
         if reading.retells {
-            let is_piece = |span: &Span| pieces.iter().any(|(_, piece)| piece == span);
-            wholes.extend(self.reader.texts(data).into_iter().filter(|span| !is_piece(span)));
+            let said: HashSet<usize> = pieces.iter().map(|(_, piece)| piece.start).collect();
+            wholes.extend(all.iter().filter(|span| !said.contains(&span.start)));
         }
         beside::add(reading, block, &mut pieces, &mut wholes);
         (pieces, wholes)
@@ -365,13 +397,15 @@ impl Core {
             again: true,
             ..Reading::default()
         };
-        mask(&mut reading, data, last.text, raw);
+        let mut masks = Masks::default();
+        masks.add(data, last.text, raw);
         for other in &last.others {
-            mask(&mut reading, data, *other, String::new());
+            masks.add(data, *other, String::new());
         }
         for (span, nothing) in self.writer.text_alone(data) {
-            mask(&mut reading, data, span, nothing);
+            masks.add(data, span, nothing);
         }
+        reading.masks = masks.into_list();
         self.deliver(&frame, data, reading, out);
     }
 
@@ -418,6 +452,7 @@ impl Core {
         spans.retain(|span| is_string(*span, body));
         spans.sort_by_key(|span| span.start);
         spans.dedup();
+        let mut masks = Masks::default();
         for span in spans {
             let passed = texts.whole(span.of(body));
             self.tell(texts, passed.hits, false);
@@ -428,9 +463,10 @@ impl Core {
                 return false;
             }
             if let Some(raw) = passed.raw {
-                mask(reading, body, span, raw);
+                masks.add(body, span, raw);
             }
         }
+        reading.masks = masks.into_list();
         true
     }
 

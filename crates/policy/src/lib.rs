@@ -87,7 +87,10 @@ pub use moment::{Moment, Weekday};
 pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
 pub use starter::starter;
-pub use text::{Direction, TextAction, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo};
+pub use text::{
+    Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,
+    TextSettled,
+};
 pub use verdict::{
     Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,
 };

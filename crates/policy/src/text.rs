@@ -5,8 +5,9 @@ mod guard;
 
 use callgate_scan::{Replace, Set};
 
+pub use callgate_scan::Change as TextChange;
 pub(crate) use compile::{detectors, examples, rules, warnings};
-pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome};
+pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome, TextSettled};
 
 /// Which way a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

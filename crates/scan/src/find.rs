@@ -3,12 +3,14 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
 use regex::bytes::{Regex, RegexBuilder};
 
 use crate::detector::{Candidate, Detector, Edge, Group, Open};
 use crate::detectors::{self, format};
-use crate::word;
+use crate::word::Heads;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,11 +170,11 @@ pub(crate) fn end_of_run(text: &str, from: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// Absent where no detector has keywords.
-    keywords: Option<AhoCorasick>,
+    keywords: Option<DFA>,
     /// For each keyword of the automaton, the detectors that have it.
     of_keyword: Vec<Vec<usize>>,
-    /// Detectors that are tried where a word begins.
-    of_word: Vec<usize>,
+    /// Detectors that are tried where a word begins, by how it begins.
+    heads: Heads,
     detectors: Vec<&'static Loaded>,
 }
 
@@ -197,16 +199,17 @@ impl Machine {
         // Keywords may overlap (`secret` and `secret_token`), so every one is reported. Some
         // thousand states: small enough for the form that costs one step for each byte.
         let keywords = (!words.is_empty()).then(|| {
-            AhoCorasick::builder()
+            DFA::builder()
                 .ascii_case_insensitive(true)
-                .kind(Some(AhoCorasickKind::DFA))
+                .prefilter(false)
                 .build(&words)
                 .expect("the keywords of the list make an automaton")
         });
         let ranked = (0..).zip(&detectors);
-        let of_word = ranked.filter(|(_, loaded)| !loaded.detector.heads.is_empty());
-        let of_word = of_word.map(|(rank, _)| rank).collect();
-        Self { keywords, of_keyword, of_word, detectors }
+        let heads = ranked
+            .flat_map(|(rank, loaded)| loaded.detector.heads.iter().map(move |head| (rank, *head)));
+        let heads = Heads::new(heads);
+        Self { keywords, of_keyword, heads, detectors }
     }
 
     pub(crate) fn detectors(&self) -> &[&'static Loaded] {
@@ -228,7 +231,7 @@ impl Machine {
     ) {
         let mut search = Search { machine: self, text, from, done: Vec::new(), blocks, report };
         search.keywords();
-        if !self.of_word.is_empty() {
+        if !self.heads.is_empty() {
             search.words();
         }
     }
@@ -239,9 +242,9 @@ struct Search<'s> {
     machine: &'s Machine,
     text: &'s str,
     from: usize,
-    /// For each detector, where its last match ended: keywords inside of it are not tried again.
-    /// Most texts are short and have no keyword, so it is made when there is one.
-    done: Vec<usize>,
+    /// Where the last match of a detector ended: keywords inside of it are not tried again. Most
+    /// texts are short and have no match, so there is a place only for detectors that have one.
+    done: Vec<(usize, usize)>,
     blocks: &'s mut Blocks,
     report: &'s mut dyn FnMut(Tried),
 }
@@ -249,26 +252,41 @@ struct Search<'s> {
 impl Search<'_> {
     fn keywords(&mut self) {
         let Some(keywords) = &self.machine.keywords else { return };
-        let input = aho_corasick::Input::new(self.text).span(self.from..self.text.len());
-        for hit in keywords.find_overlapping_iter(input) {
-            let ranks = self.machine.of_keyword.get(hit.pattern().as_usize());
-            for &rank in ranks.into_iter().flatten() {
-                self.attempt(hit.start(), rank);
+        let Ok(mut state) = keywords.start_state(Anchored::No) else { return };
+        let rest = self.text.as_bytes().get(self.from..).unwrap_or(&[]);
+        for (at, byte) in rest.iter().enumerate() {
+            state = keywords.next_state(Anchored::No, state, *byte);
+            if keywords.is_special(state) && keywords.is_match(state) {
+                let end = self.from + at + 1;
+                for index in 0..keywords.match_len(state) {
+                    let keyword = keywords.match_pattern(state, index);
+                    let start = end - keywords.pattern_len(keyword);
+                    let ranks = self.machine.of_keyword.get(keyword.as_usize());
+                    for &rank in ranks.into_iter().flatten() {
+                        self.attempt(start, rank);
+                    }
+                }
             }
         }
     }
 
     fn words(&mut self) {
         let bytes = self.text.as_bytes();
-        for start in word::starts(bytes, self.from) {
-            let rest = bytes.get(start..).unwrap_or(&[]);
-            for &rank in &self.machine.of_word {
-                let detector = self.machine.detectors.get(rank).map(|loaded| loaded.detector);
-                let heads = detector.map_or(&[][..], |detector| detector.heads);
-                if heads.iter().any(|head| word::begins(rest, head)) {
-                    self.attempt(start, rank);
-                }
-            }
+        let heads = &self.machine.heads;
+        heads.each(bytes, self.from, |start, found| {
+            heads.owners(found).for_each(|rank| self.attempt(start, rank));
+        });
+    }
+
+    /// Where the last match of a detector ended.
+    fn done(&self, rank: usize) -> usize {
+        self.done.iter().find(|(of, _)| *of == rank).map_or(0, |(_, end)| *end)
+    }
+
+    fn set_done(&mut self, rank: usize, end: usize) {
+        match self.done.iter_mut().find(|(of, _)| *of == rank) {
+            Some((_, done)) => *done = end,
+            None => self.done.push((rank, end)),
         }
     }
 
@@ -277,8 +295,9 @@ impl Search<'_> {
         if self.blocks.hide(start) {
             return;
         }
-        self.done.resize(self.machine.detectors.len(), 0);
-        let Some(done) = self.done.get_mut(rank).filter(|done| **done <= start) else { return };
+        if self.done(rank) > start {
+            return;
+        }
         let Some(loaded) = self.machine.detectors.get(rank) else { return };
         let Some(candidate) = loaded.candidate(self.text, start) else { return };
         let open = loaded.detector.open.map_or(Open::Settled, |open| open(&candidate));
@@ -287,7 +306,7 @@ impl Search<'_> {
             // No part of a refused token is a token, but what follows a refused name may hold
             // another name: `token: password=...`.
             None if loaded.detector.edge != Edge::Free || open == Open::Waiting => {
-                *done = candidate.whole.end;
+                self.set_done(rank, candidate.whole.end);
                 (self.report)(Tried { rank, whole: candidate.whole, span: None, open });
             }
             None => {}
@@ -313,9 +332,7 @@ impl Search<'_> {
             self.blocks.add(&span);
         }
         let end = span.end.max(candidate.whole.end);
-        if let Some(done) = self.done.get_mut(rank) {
-            *done = end;
-        }
+        self.set_done(rank, end);
         let whole = span.start.min(candidate.whole.start)..end;
         (self.report)(Tried { rank, whole, span: Some(span), open });
     }

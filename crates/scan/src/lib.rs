@@ -39,7 +39,7 @@ mod word;
 pub use detector::Group;
 pub use detectors::{DetectorInfo, detectors};
 pub use find::{Finding, secrets};
-pub use flow::{Flow, Flowed};
+pub use flow::{Change, Flow, Flowed, Settled};
 pub use json::redact_json;
 pub use redact::redact;
 pub use replace::Replace;

@@ -19,24 +19,14 @@ pub enum Replace {
     Stop,
 }
 
-/// What a replacement came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Replaced {
-    Whole,
-    /// A hit said stop.
-    Stopped,
-}
-
-/// Writes `text[range]` with the hits replaced. Hits are in the order of their beginnings, and none
-/// crosses an end of the range.
-pub(crate) fn replace(
+/// Reports what stands for each hit, and where. Hits are in the order of their beginnings; those
+/// that overlap are one. Answers where the text ends, if a hit says stop.
+pub(crate) fn replacements(
     text: &str,
-    range: Range<usize>,
     hits: &[Hit],
     set: &Inner,
-    out: &mut String,
-) -> Replaced {
-    let mut at = range.start;
+    report: &mut dyn FnMut(Range<usize>, String),
+) -> Option<usize> {
     let mut rest = hits;
     while let Some((first, behind)) = rest.split_first() {
         let mut end = first.span.end;
@@ -46,19 +36,30 @@ pub(crate) fn replace(
             joins
         });
         let count = joined.count();
-        out.push_str(text.get(at..first.span.start).unwrap_or(""));
         let cluster = rest.get(..count + 1).unwrap_or(&[]);
         if cluster.iter().any(|hit| set.replace_of(hit.source) == Replace::Stop) {
-            return Replaced::Stopped;
+            return Some(first.span.start);
         }
-        let found = text.get(first.span.start..end).unwrap_or("");
+        let span = first.span.start..end;
         let name = cluster.iter().min_by_key(|hit| hit.rank).unwrap_or(first);
-        write(set.replace_of(name.source), &name.kind, found, out);
-        at = end;
+        let mut new = String::new();
+        let found = text.get(span.clone()).unwrap_or("");
+        write(set.replace_of(name.source), &name.kind, found, &mut new);
+        report(span, new);
         rest = behind.get(count..).unwrap_or(&[]);
     }
-    out.push_str(text.get(at..range.end).unwrap_or(""));
-    Replaced::Whole
+    None
+}
+
+/// Writes the text with the hits replaced.
+pub(crate) fn replace(text: &str, hits: &[Hit], set: &Inner, out: &mut String) {
+    let mut at = 0;
+    let stop = replacements(text, hits, set, &mut |span, new| {
+        out.push_str(text.get(at..span.start).unwrap_or(""));
+        out.push_str(&new);
+        at = span.end;
+    });
+    out.push_str(text.get(at..stop.unwrap_or(text.len())).unwrap_or(""));
 }
 
 /// Writes what stands for `found`.

@@ -138,7 +138,7 @@ impl Set {
     /// The same for hits that [`Set::find`] has found in this very text.
     pub fn replace(&self, text: &str, hits: &[Hit]) -> String {
         let mut out = String::with_capacity(text.len());
-        replace(text, 0..text.len(), hits, &self.0, &mut out);
+        replace(text, hits, &self.0, &mut out);
         out
     }
 

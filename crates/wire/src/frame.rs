@@ -107,6 +107,34 @@ impl<'a> Frame<'a> {
         OwnedFrame { bytes: self.bytes.to_vec(), joined, parts: self.parts }
     }
 
+    /// What is known of the frame besides its bytes, for one whose bytes are kept elsewhere.
+    #[inline]
+    pub fn outline(&self) -> Option<Outline> {
+        match self.parts.data {
+            Data::Many => None,
+            Data::None | Data::One(_) => Some(Outline(Parts { bare: false, ..self.parts })),
+        }
+    }
+
+    /// Appends the frame with `new` in the place of a part of its data. All else leaves as it
+    /// came, so the frame must be [clean](Self::clean), and `new` must fit one line of it.
+    pub fn splice(&self, part: Span, new: &[u8], out: &mut Vec<u8>) {
+        let Some(data) = self.data_span() else { return self.keep(out) };
+        let (start, end) = (data.start + part.start, data.start + part.end);
+        let before = self.bytes.get(..start).unwrap_or_default();
+        let behind = self.bytes.get(end..).unwrap_or_default();
+        if self.parts.framing == Framing::EventStream {
+            // Its lengths and checksums change.
+            let (payload, rest) =
+                (before.get(data.start..), behind.len().checked_sub(self.bytes.len() - data.end));
+            let rest = rest.and_then(|rest| behind.get(..rest)).unwrap_or_default();
+            let payload = [payload.unwrap_or_default(), new, rest].concat();
+            return self.rewrite_message(None, &payload, out);
+        }
+        self.separate(out);
+        [before, new, behind].iter().for_each(|part| out.extend_from_slice(part));
+    }
+
     /// Appends the frame to `out` with other data, in the one form that every client reads alike.
     ///
     /// One `event` line (`event` if given, else the original name, if any) stands where the first
@@ -221,6 +249,18 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// What is known of a frame besides its bytes. Cheap to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Outline(Parts);
+
+impl Outline {
+    /// The frame again, of the bytes it was taken from. A separator that the frame appends when it
+    /// leaves is none of them.
+    pub fn over<'a>(&self, bytes: &'a [u8]) -> Frame<'a> {
+        Frame::new(bytes, &[], self.0)
+    }
+}
+
 /// A [`Frame`] with its own bytes.
 #[derive(Clone, Debug)]
 pub struct OwnedFrame {
@@ -233,6 +273,17 @@ impl OwnedFrame {
     /// The frame, to be read like one that was never copied.
     pub fn as_frame(&self) -> Frame<'_> {
         Frame::new(&self.bytes, &self.joined, self.parts)
+    }
+
+    /// Becomes a copy of another frame, in the memory it has.
+    pub fn copy_from(&mut self, frame: &Frame<'_>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(frame.bytes);
+        self.joined.clear();
+        if frame.parts.joins() {
+            self.joined.extend_from_slice(frame.joined);
+        }
+        self.parts = frame.parts;
     }
 
     /// See [`Frame::bytes`].

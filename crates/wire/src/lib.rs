@@ -59,7 +59,7 @@ mod style;
 
 pub use body::{BodyBuffer, BodyTooLarge, Forms, Framing, Sniffer};
 pub use coding::{Coding, CodingError, Decoder, UnknownCoding};
-pub use frame::{Frame, OwnedFrame, Span};
+pub use frame::{Frame, Outline, OwnedFrame, Span};
 pub use limits::Limits;
 pub use splitter::{FrameError, Splitter};
 pub use style::Style;

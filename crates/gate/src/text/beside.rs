@@ -3,7 +3,7 @@
 use callgate_call::json::Span;
 use callgate_dialect::{Comes, Reading, Slot, Voice, What};
 
-use super::{Flowing, Place, Texts, ends};
+use super::{Ends, Flowing, Place, Texts};
 use crate::core::Core;
 
 /// The voice of a text of the answer.
@@ -53,9 +53,9 @@ impl Core {
         if texts.thoughts.is_empty() {
             return;
         }
-        let mut ended = Vec::new();
+        let (ends, mut ended) = (Ends::of(reading), Vec::new());
         texts.thoughts.retain_mut(|flowing| {
-            let is_over = ends(reading, flowing.place);
+            let is_over = ends.with(flowing.place);
             if is_over {
                 ended.extend(flowing.finish().hits);
             }

@@ -1,8 +1,9 @@
 //! All text rules of one direction at work.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use callgate_scan::{Flow, Flowed, Hit, Replace, Set, Unusable};
+use callgate_scan::{Change, Flow, Flowed, Hit, Replace, Set, Settled, Unusable};
 
 use super::{Direction, TextAction, TextRule};
 
@@ -48,6 +49,20 @@ pub struct TextOutcome {
     pub blocked: bool,
 }
 
+/// What was decided of a text in pieces. Places are bytes from the beginning of the text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextSettled {
+    /// From where to where it was decided now. What stands behind is held back; where a rule
+    /// blocks, it never leaves.
+    pub span: Range<usize>,
+    /// What leaves otherwise than it came, in order.
+    pub changes: Vec<Change>,
+    /// What was found.
+    pub hits: Vec<TextHit>,
+    /// A rule blocks it.
+    pub blocked: bool,
+}
+
 /// A text in pieces before the rules.
 #[derive(Debug)]
 pub struct TextFlow {
@@ -57,6 +72,10 @@ pub struct TextFlow {
     blocked: bool,
     /// It can be recorded and not changed.
     fixed: bool,
+    /// How many bytes have come.
+    length: usize,
+    /// How many of them were decided, where no rule acts.
+    seen: usize,
 }
 
 impl TextGuard {
@@ -96,6 +115,8 @@ impl TextGuard {
             watching: self.0.watching.as_ref().map(Set::flow),
             blocked: false,
             fixed: false,
+            length: 0,
+            seen: 0,
         }
     }
 
@@ -153,12 +174,58 @@ impl TextFlow {
     /// The next piece. `text` is what may leave now: what was held back before comes first, and
     /// what may still become a match is held back.
     pub fn push(&mut self, piece: &str) -> TextOutcome {
+        self.length += piece.len();
+        self.seen = self.length;
         self.step(|flow| flow.push(piece))
     }
 
     /// The text is over: what was held back leaves, or does not.
     pub fn finish(&mut self) -> TextOutcome {
         self.step(Flow::finish)
+    }
+
+    /// Takes in a piece of which nothing is to be known yet. Answers where it ends, in bytes from
+    /// the beginning of the text.
+    pub fn append(&mut self, piece: &str) -> usize {
+        self.length += piece.len();
+        for flow in [&mut self.acting, &mut self.watching].into_iter().flatten() {
+            flow.append(piece);
+        }
+        self.length
+    }
+
+    /// Decides what may leave of all that was taken in.
+    pub fn settle(&mut self) -> TextSettled {
+        self.decide(Flow::settle)
+    }
+
+    /// The same, where nothing follows: nothing is held back.
+    pub fn settle_all(&mut self) -> TextSettled {
+        self.decide(Flow::settle_all)
+    }
+
+    fn decide(&mut self, decide: fn(&mut Flow) -> Settled) -> TextSettled {
+        let seen = std::mem::replace(&mut self.seen, self.length);
+        if self.blocked {
+            return TextSettled { span: seen..seen, blocked: true, ..TextSettled::default() };
+        }
+        let mut settled = TextSettled { span: seen..self.length, ..TextSettled::default() };
+        if let Some(acting) = &mut self.acting {
+            let acted = decide(acting);
+            settled.hits.extend(self.guard.hits(&acted.hits));
+            (settled.span, settled.changes) = (acted.span, acted.changes);
+        }
+        if let Some(watching) = &mut self.watching {
+            settled.hits.extend(self.guard.hits(&decide(watching).hits));
+        }
+        self.blocked = settled.hits.iter().any(|hit| hit.action == TextAction::Block);
+        settled.blocked = self.blocked;
+        settled
+    }
+
+    /// The text of a place, as it came: of what was decided last, and of what is held back.
+    pub fn text(&self, span: Range<usize>) -> &str {
+        self.acting.as_ref().map_or("", |flow| flow.text(span))
     }
 
     fn step(&mut self, mut step: impl FnMut(&mut Flow) -> Flowed) -> TextOutcome {

@@ -73,8 +73,9 @@ fn a_token_without_an_end_is_not_kept() {
         left.push_str(&flow.push(random).text.unwrap());
         assert!(flow.text.len() < 4096);
     }
-    left.push_str(&flow.push("\" y ").text.unwrap());
-    assert_eq!(left, "x [REDACTED:callgate_key]\" y ");
+    // It has ended before this piece, which leaves as it came.
+    assert_eq!(flow.push("\" y ").text, None);
+    assert_eq!(left, "x [REDACTED:callgate_key]");
 }
 
 #[test]

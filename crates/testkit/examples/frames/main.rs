@@ -1,7 +1,9 @@
 //! What a frame costs on its way through the gate.
 //!
 //! `frames` prints a table; `frames CASE ROUNDS` runs one case that often, for instruction counts.
-//! `text-API` is a stream of text, `masked-API` the same with rules that mask secrets and personal data.
+//! `text-API` is a stream of text, `masked-API` the same with rules that mask secrets and personal
+//! data, `live-API` that with one frame to a push; `many-masked` is one body with hundreds of
+//! masked texts.
 
 #![allow(
     clippy::unwrap_used,
@@ -55,32 +57,55 @@ fn main() {
 const MASK: &str =
     "policy: mask\ntext:\n  - { id: data, detect: [secret, personal], verdict: mask }\n";
 
-/// Runs `text-API` or `masked-API`.
+/// Runs `text-API`, `masked-API` or `live-API`.
 fn named(case: &str, rounds: usize) {
-    let (mask, api) = match case.split_once('-').expect("a case") {
-        ("text", api) => (None, api),
-        (_, api) => (Some(MASK), api),
+    if case == "many-masked" {
+        return many(rounds);
+    }
+    let (mask, at_once, api) = match case.split_once('-').expect("a case") {
+        ("text", api) => (None, BATCH, api),
+        ("masked", api) => (Some(MASK), BATCH, api),
+        (_, api) => (Some(MASK), 1, api),
     };
     let stream = STREAMS.iter().find(|stream| stream.name == api).expect("a case");
-    flow(stream, mask, rounds);
+    flow(stream, mask, at_once, rounds);
+}
+
+/// Texts of one body. So many that the cost would show if each were compared with all others.
+const TEXTS: usize = 300;
+
+/// One body with many texts, each of them masked.
+fn many(rounds: usize) {
+    let policies = drive::policies(MASK);
+    let part = r#"{"type":"text","text":"ann@acme.org"}"#;
+    let parts = vec![part; TEXTS].join(",");
+    let body = format!(
+        r#"{{"id":"m","type":"message","role":"assistant","model":"m","content":[{parts}],"stop_reason":"end_turn","usage":{{"input_tokens":1,"output_tokens":2}}}}"#
+    );
+    for _ in 0..rounds {
+        let mut settings = drive::settings(OnDeny::Explain);
+        settings.text = policies.text_guard(Direction::Response);
+        let run = drive::run(Dialect::Anthropic, settings, &policies, [body.as_bytes()]);
+        black_box(&run.out);
+    }
 }
 
 fn time(stream: &Stream, mask: Option<&str>, rounds: usize) -> f64 {
     let start = Instant::now();
-    flow(stream, mask, rounds);
+    flow(stream, mask, BATCH, rounds);
     start.elapsed().as_nanos() as f64 / (rounds * BATCH) as f64
 }
 
-/// A stream of text, frame by frame, as a live one comes.
-fn flow(stream: &Stream, mask: Option<&str>, rounds: usize) {
+/// A stream of text, so many frames to a push; a round is as many pushes as make a batch.
+fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
     let policies = mask.map_or_else(drive::allow_all, drive::policies);
     let mut settings = drive::settings(OnDeny::Explain);
     settings.text = policies.text_guard(Direction::Response);
     let mut gate = Gate::new(stream.dialect, settings);
     let mut run = empty();
     gate.push(&stream.open());
-    let batch = stream.frame().repeat(BATCH);
-    for _ in 0..rounds {
+    let batch = stream.frame().repeat(at_once);
+    for _ in 0..rounds * BATCH / at_once {
         gate.push(&batch);
         run.out.clear();
         drive::steps(&mut gate, &policies, &mut run);

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::proxy::Kind;
 use crate::scenario::{Scenario, Sizes};
+use crate::script::Api;
 
 pub(crate) const USAGE: &str = "\
 usage: gateway [options]
@@ -14,7 +15,10 @@ usage: gateway [options]
   --first              ahead of everything else on the machine: for a busy one; needs root
   --rounds N           how often everything is measured (4; with --quick 1)
   --only A,B           startup, memory, burst, live, call, json, counts
-  --proxies A,B        direct, bytecopy, nginx, callgate, callgate-disk, callgate-off
+  --proxies A,B        direct, bytecopy, nginx, callgate, callgate-masked, callgate-disk,
+                       callgate-off
+  --dialects A,B       of burst and live: messages, chat, responses, gemini, ollama, converse
+                       (messages,chat)
   --rules N            rules of callgate's policy (100)
   --callgate FILE      the binary (beside this program, else the one on the path)
   --nginx FILE         the binary (the one on the path)
@@ -29,6 +33,7 @@ pub(crate) struct Args {
     pub(crate) rounds: usize,
     pub(crate) scenarios: Vec<Scenario>,
     pub(crate) proxies: Vec<Kind>,
+    pub(crate) dialects: Vec<Api>,
     pub(crate) rules: usize,
     pub(crate) callgate: PathBuf,
     pub(crate) nginx: PathBuf,
@@ -51,6 +56,7 @@ impl Args {
             rounds: 0,
             scenarios: Scenario::ALL.to_vec(),
             proxies: Kind::ALL.to_vec(),
+            dialects: vec![Api::Messages, Api::Chat],
             rules: 100,
             callgate: beside_us("callgate"),
             nginx: "nginx".into(),
@@ -82,6 +88,7 @@ impl Args {
             "--rules" => self.rules = value.parse().context("--rules takes a number")?,
             "--only" => self.scenarios = chosen(value, &Scenario::ALL, |it| it.word())?,
             "--proxies" => self.proxies = chosen(value, &Kind::ALL, |it| it.word())?,
+            "--dialects" => self.dialects = chosen(value, &Api::ALL, |it| it.word())?,
             "--callgate" => self.callgate = value.into(),
             "--nginx" => self.nginx = value.into(),
             "--json" => self.json = Some(value.into()),

@@ -16,7 +16,7 @@ pub(crate) fn command(
     address: SocketAddr,
     home: &Path,
 ) -> Result<Command> {
-    std::fs::write(home.join("rules.yaml"), rules(start.rules))?;
+    std::fs::write(home.join("rules.yaml"), rules(kind, start.rules))?;
     // Apart from the policies, as by default: their folder is watched.
     std::fs::create_dir(home.join("state"))?;
     let file = home.join("callgate.yaml");
@@ -35,6 +35,9 @@ store: sqlite:{home}/state/callgate.db
 providers:
   anthropic: {{ base_url: \"http://{upstream}\", dialect: anthropic }}
   openai: {{ base_url: \"http://{upstream}/v1\", dialect: openai-chat }}
+  gemini: {{ base_url: \"http://{upstream}\", dialect: gemini }}
+  ollama: {{ base_url: \"http://{upstream}\", dialect: ollama }}
+  aws: {{ base_url: \"http://{upstream}\", dialect: bedrock-converse }}
 policies: [rules.yaml]
 gateway: {{ mode: {mode}, workers: 1 }}
 audit: {{ durability: {durability} }}
@@ -44,8 +47,12 @@ audit: {{ durability: {durability} }}
 
 /// A policy of so many rules: names, globs, texts and regular expressions in arguments. None denies
 /// the call of the benchmark; half of them must see its arguments to know.
-fn rules(count: usize) -> String {
-    let mut text = String::from("policy: bench\ndefault: allow\nrules:\n");
+fn rules(kind: Kind, count: usize) -> String {
+    let mut text = String::from("policy: bench\ndefault: allow\n");
+    if kind == Kind::CallgateMasked {
+        text += "text:\n  - { id: data, detect: [secret, personal], verdict: mask }\n";
+    }
+    text += "rules:\n";
     for at in 0..count {
         let condition = match at % 8 {
             0 => format!("tool: remove_record_{at}"),

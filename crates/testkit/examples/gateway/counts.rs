@@ -72,7 +72,7 @@ impl Load {
                 scenario::burst(proxy, plan).await?;
             }
             Self::Live => {
-                scenario::live(proxy, LIVE_STREAMS, LIVE * times, sent).await?;
+                scenario::live(proxy, Api::Messages, LIVE_STREAMS, LIVE * times, sent).await?;
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use crate::measure::median;
 use crate::proxy::Kind;
 use crate::results::{Metric, Results};
+use crate::script::Api;
 
 /// A goal, and the figure on the way there.
 #[derive(Debug)]
@@ -34,15 +35,28 @@ pub(crate) struct Standing {
     pub(crate) unit: &'static str,
 }
 
-use Kind::{Callgate, CallgateDisk, CallgateOff, Nginx};
+use Kind::{Callgate, CallgateDisk, CallgateMasked, CallgateOff, Nginx};
 use Measure::{Added, Plain, Times};
 
-pub(crate) const GOALS: [Goal; 19] = [
-    goal("burst, messages: CPU a frame", Times(Metric::BurstMessages, Nginx)).figures(1.6, 1.25),
-    goal("burst, chat: CPU a frame", Times(Metric::BurstChat, Nginx)).figures(1.6, 1.4),
-    goal("burst, messages: against bytecopy", Times(Metric::BurstMessages, Kind::Bytecopy))
+pub(crate) const GOALS: [Goal; 23] = [
+    goal("burst, messages: CPU a frame", Times(Metric::Burst(Api::Messages), Nginx))
+        .figures(1.6, 1.25),
+    goal("burst, chat: CPU a frame", Times(Metric::Burst(Api::Chat), Nginx)).figures(1.6, 1.4),
+    goal("burst, messages: against bytecopy", Times(Metric::Burst(Api::Messages), Kind::Bytecopy))
         .last(0.2),
     goal("200 live streams: CPU a frame", Times(Metric::Live200Cpu, Nginx)).figures(1.15, 1.05),
+    goal("burst, messages: masked against not", Times(Metric::Burst(Api::Messages), Callgate))
+        .of(CallgateMasked)
+        .last(1.4),
+    goal("burst, chat: masked against not", Times(Metric::Burst(Api::Chat), Callgate))
+        .of(CallgateMasked)
+        .last(1.4),
+    goal("16 live: masked against not", Times(Metric::Live16Cpu, Callgate))
+        .of(CallgateMasked)
+        .last(1.4),
+    goal("200 live: masked against not", Times(Metric::Live200Cpu, Callgate))
+        .of(CallgateMasked)
+        .last(1.4),
     goal("whole answer of 2 KB: CPU", Times(Metric::JsonCpu, Nginx)).last(1.2),
     goal("burst: instructions a frame", Plain(Metric::BurstInstructions)).last(4_900.0),
     goal("burst: system calls a frame", Plain(Metric::BurstSyscalls)).last(0.12),

@@ -7,8 +7,69 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::http::{Flow, Wire};
 use crate::plan::Plan;
+use crate::proxy::Kind;
+use crate::said::Said;
 use crate::script::{self, Script};
 use crate::upstream::Sent;
+
+/// How a stream arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrives {
+    /// Byte for byte.
+    AsSent,
+    /// With the same text.
+    Masked,
+}
+
+impl Arrives {
+    pub(crate) fn through(kind: Kind) -> Self {
+        if kind == Kind::CallgateMasked { Self::Masked } else { Self::AsSent }
+    }
+
+    fn check(self, plan: Plan) -> Checked {
+        match self {
+            Self::AsSent => Checked::Bytes(Check::new(plan.script())),
+            Self::Masked => Checked::Text(Said::new(plan.api(), plan.script())),
+        }
+    }
+}
+
+/// One or the other way to compare.
+#[derive(Debug)]
+enum Checked {
+    Bytes(Check),
+    Text(Said),
+}
+
+impl Checked {
+    fn feed(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Bytes(check) => check.feed(bytes),
+            Self::Text(said) => said.feed(bytes),
+        }
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        match self {
+            Self::Bytes(check) => check.finish(),
+            Self::Text(said) => said.finish(),
+        }
+    }
+
+    fn whole(&self) -> usize {
+        match self {
+            Self::Bytes(check) => check.whole,
+            Self::Text(said) => said.whole,
+        }
+    }
+
+    fn script(&self) -> &Script {
+        match self {
+            Self::Bytes(check) => &check.script,
+            Self::Text(said) => said.script(),
+        }
+    }
+}
 
 /// Compares a body with what was sent, and knows which frames are whole.
 #[derive(Debug)]
@@ -56,16 +117,16 @@ impl Check {
 }
 
 /// Reads one stream to its end. Gives the number of frames.
-pub(crate) async fn stream(target: SocketAddr, plan: Plan) -> Result<usize> {
+pub(crate) async fn stream(target: SocketAddr, plan: Plan, arrives: Arrives) -> Result<usize> {
     let mut wire = Wire::connect(target).await?;
-    let mut check = Check::new(plan.script());
+    let mut check = arrives.check(plan);
     ask(&mut wire, target, plan, |bytes| {
         check.feed(bytes)?;
         Ok(Flow::Continue)
     })
     .await?;
     check.finish()?;
-    Ok(check.script.len())
+    Ok(check.script().len())
 }
 
 /// How long the frames of one stream were under way.
@@ -82,16 +143,17 @@ pub(crate) async fn timed(
     plan: Plan,
     number: usize,
     sent: &Sent,
+    arrives: Arrives,
 ) -> Result<Delays> {
     let mut wire = Wire::connect(target).await?;
-    let mut check = Check::new(plan.script());
-    let mut delays = Delays { frames: check.script.len(), ..Delays::default() };
-    let (texts, completing) = (check.script.texts(), check.script.completing());
+    let mut check = arrives.check(plan);
+    let mut delays = Delays { frames: check.script().len(), ..Delays::default() };
+    let (texts, completing) = (check.script().texts(), check.script().completing());
     ask(&mut wire, target, plan, |bytes| {
         let now = Instant::now();
-        let before = check.whole;
+        let before = check.whole();
         check.feed(bytes)?;
-        for frame in before..check.whole {
+        for frame in before..check.whole() {
             if texts.contains(&frame) {
                 delays.text.push(sent.age(number, frame, now)?);
             } else if completing == Some(frame) {

@@ -16,6 +16,7 @@ mod nginx;
 mod plan;
 mod proxy;
 mod results;
+mod said;
 mod scenario;
 mod script;
 mod table;
@@ -85,12 +86,13 @@ async fn bench(args: &Args) -> Result<()> {
         let scenarios = args.scenarios.iter().copied();
         let scenarios: Vec<Scenario> =
             scenarios.filter(|it| round == 0 || *it != Scenario::Counts).collect();
-        let trials = Trials { scenarios, order, sizes: args.sizes };
+        let (sizes, dialects) = (args.sizes, args.dialects.clone());
+        let trials = Trials { scenarios, order, sizes, dialects };
         trials.run(&start, &upstream, &mut results).await?;
     }
     println!("{}\n{}", table::measured(&results), table::goals(&results));
     println!(
-        "{} rounds, {} rules, {:.0} s; every frame arrived as it was sent",
+        "{} rounds, {} rules, {:.0} s; every frame arrived as it was sent, every masked text as said",
         args.rounds,
         args.rules,
         begun.elapsed().as_secs_f64()
@@ -107,6 +109,7 @@ struct Trials {
     scenarios: Vec<Scenario>,
     order: Vec<Kind>,
     sizes: Sizes,
+    dialects: Vec<Api>,
 }
 
 impl Trials {
@@ -118,12 +121,14 @@ impl Trials {
             }
             for &kind in self.order.iter().filter(|kind| scenario.takes(**kind)) {
                 let (sent, sizes) = (&upstream.sent, self.sizes);
-                let mut trial = Trial { kind, start, sent, sizes, results: &mut *results };
+                let dialects = self.dialects.as_slice();
+                let results = &mut *results;
+                let mut trial = Trial { kind, start, sent, sizes, dialects, results };
                 let work = async {
                     if scenario.starts_afresh() {
                         return trial.afresh(scenario).await;
                     }
-                    let proxy = keep_running(&mut running, kind, start).await?;
+                    let proxy = keep_running(&mut running, kind, start, &self.dialects).await?;
                     trial.on(scenario, proxy).await
                 };
                 let done = tokio::time::timeout(PATIENCE, work).await;
@@ -140,11 +145,13 @@ async fn keep_running<'a>(
     running: &'a mut BTreeMap<Kind, Proxy>,
     kind: Kind,
     start: &Start,
+    dialects: &[Api],
 ) -> Result<&'a Proxy> {
     if let std::collections::btree_map::Entry::Vacant(place) = running.entry(kind) {
         let proxy = Proxy::start(kind, start).await?;
-        scenario::warm_up(&proxy, Api::Messages).await?;
-        scenario::warm_up(&proxy, Api::Chat).await?;
+        for api in dialects {
+            scenario::warm_up(&proxy, *api).await?;
+        }
         place.insert(proxy);
     }
     running.get(&kind).context("it was just started")

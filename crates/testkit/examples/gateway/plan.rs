@@ -56,14 +56,22 @@ impl Plan {
             }
             _ => "",
         };
-        let body = format!(
-            r#"{{{MARK_}{}","max_tokens":4096{stream}{tools},"messages":[{{"role":"user","content":"Which file has the function, and what should become of it?"}}]}}"#,
-            self.word(),
-            MARK_ = MARK,
-        );
+        let asked = "Which file has the function, and what should become of it?";
+        let messages = match self.api() {
+            Api::Responses => format!(r#""input":"{asked}""#),
+            Api::Gemini => {
+                format!(r#""contents":[{{"role":"user","parts":[{{"text":"{asked}"}}]}}]"#)
+            }
+            Api::Converse => {
+                format!(r#""messages":[{{"role":"user","content":[{{"text":"{asked}"}}]}}]"#)
+            }
+            _ => format!(r#""max_tokens":4096,"messages":[{{"role":"user","content":"{asked}"}}]"#),
+        };
+        let body = format!(r#"{{{MARK}{}"{stream}{tools},{messages}}}"#, self.word());
         let key = match self.api() {
             Api::Messages => "x-api-key: bench-key\r\nanthropic-version: 2023-06-01",
-            Api::Chat => "authorization: Bearer bench-key",
+            Api::Gemini => "x-goog-api-key: bench-key",
+            _ => "authorization: Bearer bench-key",
         };
         format!(
             "POST {} HTTP/1.1\r\nhost: {host}\r\n{key}\r\ncontent-type: application/json\r\naccept: application/json\r\nuser-agent: bench/1\r\ncontent-length: {}\r\n\r\n{body}",
@@ -90,7 +98,7 @@ impl Plan {
         let body = std::str::from_utf8(body).ok()?;
         let (word, _) = body.split_once(MARK)?.1.split_once('"')?;
         let parts: Vec<&str> = word.split('.').collect();
-        let api = |word: &str| [Api::Messages, Api::Chat].into_iter().find(|it| it.word() == word);
+        let api = |word: &str| Api::ALL.into_iter().find(|it| it.word() == word);
         Some(match parts.as_slice() {
             ["burst", kind, frames] => {
                 Self::Burst { api: api(kind)?, frames: frames.parse().ok()? }

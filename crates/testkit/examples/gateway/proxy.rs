@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Nginx,
     /// callgate with `audit.durability: process`.
     Callgate,
+    /// The same with a rule that masks secrets and personal data in what the model says.
+    CallgateMasked,
     /// callgate with `audit.durability: disk`.
     CallgateDisk,
     /// callgate with `gateway.mode: off`.
@@ -28,11 +30,12 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Direct,
         Self::Bytecopy,
         Self::Nginx,
         Self::Callgate,
+        Self::CallgateMasked,
         Self::CallgateDisk,
         Self::CallgateOff,
     ];
@@ -43,6 +46,7 @@ impl Kind {
             Self::Bytecopy => "bytecopy",
             Self::Nginx => "nginx",
             Self::Callgate => "callgate",
+            Self::CallgateMasked => "callgate-masked",
             Self::CallgateDisk => "callgate-disk",
             Self::CallgateOff => "callgate-off",
         }
@@ -68,6 +72,7 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
+    pub(crate) kind: Kind,
     /// From the start of the process to its first answer.
     pub(crate) started_in: Duration,
     process: Option<Child>,
@@ -93,7 +98,7 @@ impl Proxy {
                 (address, Some(spawn(command, start, home.path())?))
             }
         };
-        let mut proxy = Self { address, started_in: Duration::ZERO, process, home };
+        let mut proxy = Self { address, kind, started_in: Duration::ZERO, process, home };
         proxy
             .first_answer(begun)
             .await
@@ -167,7 +172,7 @@ fn command(kind: Kind, start: &Start, address: SocketAddr, home: &Path) -> Resul
         Kind::Direct => bail!("there is no process between"),
         Kind::Bytecopy => bytecopy::command(start, address),
         Kind::Nginx => nginx::command(start, address, home),
-        Kind::Callgate | Kind::CallgateDisk | Kind::CallgateOff => {
+        Kind::Callgate | Kind::CallgateMasked | Kind::CallgateDisk | Kind::CallgateOff => {
             callgate::command(kind, start, address, home)
         }
     }

@@ -6,18 +6,20 @@ use serde_json::{Value, json};
 
 use crate::measure::median;
 use crate::proxy::Kind;
+use crate::script::Api;
 
 /// What is measured of a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Metric {
-    BurstMessages,
-    BurstChat,
+    Burst(Api),
     Live16Cpu,
     Live16P50,
     Live16P99,
     Live200Cpu,
     Live200P50,
     Live200P99,
+    /// 16 streams of another API: CPU.
+    Live(Api),
     CallP50,
     CallP99,
     LongCallP50,
@@ -33,10 +35,10 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::BurstMessages => "burst, messages: CPU a frame, µs",
-            Self::BurstChat => "burst, chat: CPU a frame, µs",
+    pub(crate) fn title(self) -> String {
+        let fixed = match self {
+            Self::Burst(api) => return format!("burst, {}: CPU a frame, µs", api.word()),
+            Self::Live(api) => return format!("16 live, {}: CPU a frame, µs", api.word()),
             Self::Live16Cpu => "16 live streams: CPU a frame, µs",
             Self::Live16P50 => "16 live streams: text frame p50, µs",
             Self::Live16P99 => "16 live streams: text frame p99, µs",
@@ -55,15 +57,17 @@ impl Metric {
             Self::LiveInstructions => "16 live streams: instructions a frame",
             Self::BurstSyscalls => "burst, messages: system calls a frame",
             Self::LiveSyscalls => "16 live streams: system calls a frame",
-        }
+        };
+        fixed.to_owned()
     }
 
     /// Digits behind the point that mean something.
     pub(crate) fn digits(self) -> usize {
         match self {
-            Self::BurstMessages | Self::BurstChat | Self::BurstSyscalls | Self::LiveSyscalls => 2,
+            Self::Burst(_) | Self::BurstSyscalls | Self::LiveSyscalls => 2,
             Self::Live16Cpu
             | Self::Live200Cpu
+            | Self::Live(_)
             | Self::JsonCpu
             | Self::Base
             | Self::Idle

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 
 use crate::counts;
-use crate::load::{self, Delays};
+use crate::load::{self, Arrives, Delays};
 use crate::measure::{micros, percentile};
 use crate::plan::Plan;
 use crate::proxy::{Kind, Proxy, Start};
@@ -115,7 +115,7 @@ impl Scenario {
         match kind {
             Kind::Direct => matches!(self, Self::Live | Self::Call),
             Kind::CallgateDisk => self == Self::Call,
-            Kind::CallgateOff => matches!(self, Self::Live | Self::Burst),
+            Kind::CallgateOff | Kind::CallgateMasked => matches!(self, Self::Live | Self::Burst),
             Kind::Bytecopy | Kind::Nginx | Kind::Callgate => true,
         }
     }
@@ -133,6 +133,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) start: &'a Start,
     pub(crate) sent: &'a Sent,
     pub(crate) sizes: Sizes,
+    pub(crate) dialects: &'a [Api],
     pub(crate) results: &'a mut Results,
 }
 
@@ -150,14 +151,20 @@ impl Trial<'_> {
     pub(crate) async fn on(&mut self, scenario: Scenario, proxy: &Proxy) -> Result<()> {
         match scenario {
             Scenario::Burst => {
-                self.burst(proxy, Api::Messages, Metric::BurstMessages).await?;
-                self.burst(proxy, Api::Chat, Metric::BurstChat).await
+                for api in self.dialects {
+                    self.burst(proxy, *api).await?;
+                }
+                Ok(())
             }
             Scenario::Live => {
                 let metrics = [Metric::Live16Cpu, Metric::Live16P50, Metric::Live16P99];
                 self.live(proxy, 16, metrics).await?;
                 let metrics = [Metric::Live200Cpu, Metric::Live200P50, Metric::Live200P99];
-                self.live(proxy, 200, metrics).await
+                self.live(proxy, 200, metrics).await?;
+                for api in self.dialects.iter().filter(|api| **api != Api::Messages) {
+                    self.live_of(proxy, *api).await?;
+                }
+                Ok(())
             }
             Scenario::Call => {
                 let calls = self.sizes.calls;
@@ -209,17 +216,28 @@ impl Trial<'_> {
         Ok(())
     }
 
-    async fn burst(&mut self, proxy: &Proxy, api: Api, metric: Metric) -> Result<()> {
+    async fn burst(&mut self, proxy: &Proxy, api: Api) -> Result<()> {
         let plan = Plan::Burst { api, frames: self.sizes.burst };
         let before = proxy.cpu();
         let frames = burst(proxy, plan).await?;
-        self.add(metric, micros(proxy.cpu() - before) / frames as f64);
+        self.add(Metric::Burst(api), micros(proxy.cpu() - before) / frames as f64);
+        Ok(())
+    }
+
+    async fn live_of(&mut self, proxy: &Proxy, api: Api) -> Result<()> {
+        if self.kind == Kind::Direct {
+            return Ok(());
+        }
+        let before = proxy.cpu();
+        let delays = live(proxy, api, 16, self.sizes.live, self.sent).await?;
+        let frames: usize = delays.iter().map(|delays| delays.frames).sum();
+        self.add(Metric::Live(api), micros(proxy.cpu() - before) / frames as f64);
         Ok(())
     }
 
     async fn live(&mut self, proxy: &Proxy, streams: usize, metrics: [Metric; 3]) -> Result<()> {
         let before = proxy.cpu();
-        let delays = live(proxy, streams, self.sizes.live, self.sent).await?;
+        let delays = live(proxy, Api::Messages, streams, self.sizes.live, self.sent).await?;
         let cpu = proxy.cpu() - before;
         let frames: usize = delays.iter().map(|delays| delays.frames).sum();
         let text: Vec<Duration> = delays.into_iter().flat_map(|delays| delays.text).collect();
@@ -248,7 +266,7 @@ impl Trial<'_> {
             streams.spawn(async move {
                 let mut delays = Vec::new();
                 for _ in 0..calls {
-                    let one = load::timed(target, plan, stream, &sent).await?;
+                    let one = load::timed(target, plan, stream, &sent, Arrives::AsSent).await?;
                     delays.push(one.completing.context("no frame completed the call")?);
                 }
                 anyhow::Ok(delays)
@@ -291,7 +309,7 @@ pub(crate) async fn warm_up(proxy: &Proxy, api: Api) -> Result<()> {
 pub(crate) async fn burst(proxy: &Proxy, plan: Plan) -> Result<usize> {
     let mut streams = JoinSet::new();
     for _ in 0..STREAMS {
-        streams.spawn(load::stream(proxy.address, plan));
+        streams.spawn(load::stream(proxy.address, plan, Arrives::through(proxy.kind)));
     }
     let mut frames = 0;
     while let Some(of_one) = streams.join_next().await {
@@ -303,6 +321,7 @@ pub(crate) async fn burst(proxy: &Proxy, plan: Plan) -> Result<usize> {
 /// Live streams, each a little behind the one before it.
 pub(crate) async fn live(
     proxy: &Proxy,
+    api: Api,
     streams: usize,
     frames: usize,
     sent: &Sent,
@@ -312,8 +331,9 @@ pub(crate) async fn live(
     for stream in 0..streams {
         let (target, sent) = (proxy.address, sent.clone());
         let delay_us = apart(stream, streams, GAP_MS);
-        let plan = Plan::Live { api: Api::Messages, stream, frames, gap_ms: GAP_MS, delay_us };
-        running.spawn(async move { load::timed(target, plan, stream, &sent).await });
+        let arrives = Arrives::through(proxy.kind);
+        let plan = Plan::Live { api, stream, frames, gap_ms: GAP_MS, delay_us };
+        running.spawn(async move { load::timed(target, plan, stream, &sent, arrives).await });
     }
     let mut all = Vec::new();
     while let Some(of_one) = running.join_next().await {

@@ -1,20 +1,30 @@
 //! What the upstream streams: frames shaped and sized like the real ones.
 
+mod others;
+
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
+use callgate_wire::Framing;
 
 /// The API of a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Api {
     Messages,
     Chat,
+    Responses,
+    Gemini,
+    Ollama,
+    Converse,
 }
 
 /// How long a text frame is, as real ones are on average.
 const MESSAGES_FRAME: usize = 201;
 const CHAT_FRAME: usize = 223;
+
+/// How long a text is in the others.
+const TEXT: usize = 100;
 
 /// Different texts before they repeat, so that no two frames in a row are the same.
 pub(crate) const TEXTS: usize = 64;
@@ -28,10 +38,17 @@ const PROSE: &str = "the answer goes on for a while with words that nobody reads
     and then it names the file in which the function lives and says what should become of it; ";
 
 impl Api {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Messages, Self::Chat, Self::Responses, Self::Gemini, Self::Ollama, Self::Converse];
+
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Messages => "messages",
             Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Gemini => "gemini",
+            Self::Ollama => "ollama",
+            Self::Converse => "converse",
         }
     }
 
@@ -39,6 +56,37 @@ impl Api {
         match self {
             Self::Messages => "/v1/messages",
             Self::Chat => "/v1/chat/completions",
+            Self::Responses => "/v1/responses",
+            Self::Gemini => "/v1beta/models/bench:streamGenerateContent?alt=sse",
+            Self::Ollama => "/api/chat",
+            Self::Converse => "/model/bench/converse-stream",
+        }
+    }
+
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Self::Ollama => "application/x-ndjson",
+            Self::Converse => "application/vnd.amazon.eventstream",
+            _ => "text/event-stream; charset=utf-8",
+        }
+    }
+
+    pub(crate) fn framing(self) -> Framing {
+        match self {
+            Self::Ollama => Framing::Lines,
+            Self::Converse => Framing::EventStream,
+            _ => Framing::Sse,
+        }
+    }
+
+    /// Where the text stands in an event.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Messages | Self::Converse => "/delta/text",
+            Self::Chat => "/choices/0/delta/content",
+            Self::Responses => "/delta",
+            Self::Gemini => "/candidates/0/content/parts/0/text",
+            Self::Ollama => "/message/content",
         }
     }
 }
@@ -61,6 +109,7 @@ impl Script {
         let (opening, ending) = match api {
             Api::Messages => (messages_opening(), messages_ending(0, "end_turn")),
             Api::Chat => (chat_opening(), chat_ending()),
+            _ => others::around(api),
         };
         Self { opening, texts, repeated: frames, ending, completing: None }
     }
@@ -147,6 +196,7 @@ fn text_frame(api: Api, at: usize) -> Bytes {
             };
             frame(&text(at, CHAT_FRAME - frame("").len()))
         }
+        _ => others::text_frame(api, &text(at, TEXT)),
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn measured(results: &Results) -> String {
     header.extend(kinds.iter().map(|kind| kind.word().to_owned()));
     let mut rows = vec![header];
     for metric in results.metrics() {
-        let mut row = vec![metric.title().to_owned()];
+        let mut row = vec![metric.title()];
         row.extend(kinds.iter().map(|kind| cell(results, metric, *kind)));
         rows.push(row);
     }

@@ -10,9 +10,13 @@ use tokio::time::sleep_until;
 
 use crate::http::{Flow, Wire};
 use crate::plan::Plan;
-use crate::script::{self, Script, TEXTS};
+use crate::script::{self, Api, Script, TEXTS};
 
-const STREAM_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nrequest-id: req_011CSHoEeqs5C35K2UUqR7Fy\r\ntransfer-encoding: chunked\r\n\r\n";
+/// The head of a stream.
+fn head(api: Api) -> Vec<u8> {
+    let kind = api.content_type();
+    format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncache-control: no-cache\r\nrequest-id: req_011CSHoEeqs5C35K2UUqR7Fy\r\ntransfer-encoding: chunked\r\n\r\n").into_bytes()
+}
 
 const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
@@ -103,20 +107,22 @@ async fn answer(wire: &mut Wire, plan: Plan, sent: &Sent) -> Result<()> {
             wire.write((head + &body).as_bytes()).await
         }
         Plan::Burst { .. } => {
-            wire.write(STREAM_HEAD).await?;
+            wire.write(&head(plan.api())).await?;
             burst(wire, &plan.script()).await
         }
         Plan::Live { stream, gap_ms, delay_us, .. } => {
             let pace = Pace::new(delay_us, Duration::from_millis(gap_ms));
+            wire.write(&head(plan.api())).await?;
             paced(wire, &plan.script(), stream, pace, sent).await
         }
         Plan::Call { stream, delay_us, .. } => {
             let pace = Pace::new(delay_us, CALL_GAP);
+            wire.write(&head(plan.api())).await?;
             paced(wire, &plan.script(), stream, pace, sent).await
         }
         Plan::Idle => {
             let script = plan.script();
-            let mut bytes = STREAM_HEAD.to_vec();
+            let mut bytes = head(plan.api());
             for frame in (0..script.texts().end).filter_map(|at| script.frame(at)) {
                 bytes.extend(script::chunk(frame));
             }
@@ -165,7 +171,6 @@ async fn paced(
     pace: Pace,
     sent: &Sent,
 ) -> Result<()> {
-    wire.write(STREAM_HEAD).await?;
     sent.restart(stream);
     let mut due = pace.begin;
     for frame in (0..script.len()).filter_map(|at| script.frame(at)) {
