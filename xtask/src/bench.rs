@@ -23,9 +23,10 @@ pub(crate) struct Program {
     folder: &'static str,
 }
 
-pub(crate) const PROGRAMS: [Program; 2] = [
+pub(crate) const PROGRAMS: [Program; 3] = [
     Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit" },
     Program { name: "judge_bench", package: "callgate-policy", folder: "crates/policy" },
+    Program { name: "registry_bench", package: "callgate-registry", folder: "crates/registry" },
 ];
 
 /// The gateway as a whole, against other proxies. It has a table and options of its own.

@@ -125,6 +125,10 @@ impl Audit {
         shared.with_looking(|store| removed::find(store, &shared.cipher, binding, signs))
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0.shared
+    }
+
     fn seal_removed(&self, removed: RemovedEntry) -> Result<SealedRemoved, AppendError> {
         let too_large = |what, bytes, limit| match bytes > limit {
             true => Err(AppendError::TooLarge { what, bytes, limit }),

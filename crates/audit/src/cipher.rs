@@ -107,7 +107,8 @@ fn file_key(path: &Path) -> Result<[u8; 32], String> {
 /// Makes the key file: whole or not at all, and only if no other process did so first.
 fn make(path: &Path) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
+    // A name of its own: two threads may be at it, or one that was killed may have left a draft.
+    name.push(format!(".{}.new", uuid::Uuid::now_v7().simple()));
     let draft = Path::new(&name);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);

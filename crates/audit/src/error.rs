@@ -70,7 +70,7 @@ pub enum OpenError {
     Thread(String),
 }
 
-/// Why a key or a removed call could not be kept or found.
+/// Why a key, a pin or a removed call could not be kept or found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -87,6 +87,9 @@ pub enum StoreError {
         "`{0}` is no name for a gateway key\nhint: 1 to 64 letters, digits, `-`, `_`, `.` or `@`"
     )]
     BadName(String),
+    /// A pin with a definition or a name that is longer than any is kept.
+    #[error("`{0}` cannot be pinned: its definition is longer than is kept")]
+    PinTooLarge(String),
     /// A removed call that cannot be decrypted.
     #[error("a removed call cannot be decrypted: the key file is not the one it was kept with")]
     Decrypt,

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::buckets::{self, Bucket};
 use crate::error::OpenError;
+use crate::flows::{self, FlowStep};
 use crate::place::{Patience, Place, identity_of};
 use crate::removed::{self, Bounds};
 use crate::retention::{self, Progress};
@@ -135,7 +137,7 @@ impl Keeper {
         Ok(self.store.connection().query_row(&sql, [], read)?)
     }
 
-    /// Lets old records, counts and removed calls leave.
+    /// Lets old records, counts, removed calls, buckets and steps of sessions leave.
     pub(crate) fn expire(&self, stop: &Stop) -> Result<(), Fault> {
         while retention::expire(&self.store, &self.retention, now())? == Progress::More {
             // Between slices others write.
@@ -144,7 +146,9 @@ impl Keeper {
             }
         }
         retention::expire_turns(&self.store, &self.retention, now())?;
-        removed::prune(&self.store, &self.shared.bindings, &Bounds::USUAL, now())
+        removed::prune(&self.store, &self.shared.bindings, &Bounds::USUAL, now())?;
+        buckets::prune(&self.store, Bucket::MAX_KEPT, now())?;
+        flows::prune(&self.store, FlowStep::MAX_KEPT, now())
     }
 }
 

@@ -41,8 +41,9 @@
 //!
 //! Whoever can write the file can also write the whole chain anew, or let records expire before
 //! their time: no file proves its own age. What shows that is a copy of [`Verified::last`] and
-//! [`Verified::head`] that was kept elsewhere. Counts of turns without calls, gateway keys and
-//! removed calls are not part of the chain. The hash of an input is not keyed: whoever reads it
+//! [`Verified::head`] that was kept elsewhere. Counts of turns without calls, gateway keys, removed
+//! calls, and what several processes share about MCP servers ([`StoredPin`], [`Bucket`], [`FlowStep`])
+//! are not part of the chain. The hash of an input is not keyed: whoever reads it
 //! can try out guesses of a short secret.
 //!
 //! # What it refuses to do
@@ -54,14 +55,17 @@
 //! no store of a newer version.
 
 mod audit;
+mod buckets;
 mod chain;
 mod cipher;
 mod error;
 #[cfg(test)]
 mod faults;
+mod flows;
 mod health;
 mod keeper;
 mod keys;
+mod pins;
 mod place;
 mod query;
 mod queue;
@@ -86,15 +90,18 @@ mod writer;
 mod tests;
 
 pub use audit::Audit;
+pub use buckets::Bucket;
 pub use error::{OpenError, ReadError, StoreError};
+pub use flows::FlowStep;
 pub use health::Health;
 pub use keys::{KeyInfo, Secret};
+pub use pins::{PinnedVersion, PutPin, StoredPin};
 pub use query::{Filter, Order};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use record::{
-    Action, Guardrail, Hit, Kind, ParseIdError, Principal, Record, RecordId, Timing, Tokens, Tool,
-    Verdict,
+    Action, FindingFact, Guardrail, Hit, Kind, McpFacts, ParseIdError, Principal, Record, RecordId,
+    Timing, Tokens, Tool, Verdict,
 };
 pub use removed::RemovedEntry;
 pub use settings::{Durability, Location, Retention, Settings};

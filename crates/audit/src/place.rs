@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -70,13 +70,32 @@ impl Place {
         }
         .map_err(|error| self.failed(&error))?;
         let identity = self
-            .set_up(&mut connection, durability, patience)
+            .set_up_in_time(&mut connection, durability, &patience)
             .map_err(|error| self.failed(&error))?;
         self.check(&identity)?;
         if identity != Identity::Store(schema::VERSION) {
             schema::migrate(&mut connection).map_err(|error| self.failed(&error))?;
         }
         Ok(connection)
+    }
+
+    /// Where several processes open a new store at once, SQLite says to some that it is busy without
+    /// waiting for the others: it is not yet in the mode in which it would.
+    fn set_up_in_time(
+        &self,
+        connection: &mut Connection,
+        durability: Durability,
+        patience: &Patience,
+    ) -> rusqlite::Result<Identity> {
+        let begin = Instant::now();
+        loop {
+            match self.set_up(connection, durability, patience.clone()) {
+                Err(error) if is_busy(&error) && begin.elapsed() < SET_UP => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
+        }
     }
 
     fn set_up(
@@ -292,6 +311,14 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
         _ => Ok(()),
     }
 }
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+/// For how long a busy store is tried again: as long as a lock is waited for.
+const SET_UP: Duration = Duration::from_secs(2);
 
 /// One thread uses a connection at a time, so SQLite need not lock; names of stores in memory are
 /// addresses.

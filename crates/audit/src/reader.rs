@@ -43,6 +43,10 @@ impl Reader {
         place.reader().map(|connection| Self { connection })
     }
 
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     /// The records that pass the filter; at most [`MAX_RECORDS`](Self::MAX_RECORDS).
     pub fn records(&self, filter: &Filter) -> Result<Vec<Stored>, ReadError> {
         let limit = filter.limit.unwrap_or(usize::MAX).min(Self::MAX_RECORDS);

@@ -2,6 +2,7 @@
 
 mod id;
 mod kind;
+mod mcp;
 
 use callgate_call::Surface;
 use jiff::Timestamp;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use id::{ParseIdError, RecordId};
 pub use kind::Kind;
+pub use mcp::{FindingFact, McpFacts};
 
 /// What happened, once. Made by whoever saw it; redacted, numbered and chained when it is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct Record {
     /// What a rule about text found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guardrail: Option<Guardrail>,
+    /// The MCP server it concerns, and what was found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpFacts>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -84,6 +89,7 @@ impl Record {
             tool: None,
             verdict: None,
             guardrail: None,
+            mcp: None,
             timing: Timing::default(),
             tokens: Tokens::default(),
             stop_reason: None,

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The tables, step by step. A store at version `n` has had the first `n` steps; a step that was
 /// released is never changed.
-const STEPS: [&str; 1] = [FIRST];
+const STEPS: [&str; 2] = [FIRST, MCP];
 
 /// The newest schema this program knows.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -84,6 +84,58 @@ CREATE TABLE touched (one INTEGER PRIMARY KEY CHECK (one = 1), times INTEGER NOT
 INSERT INTO touched VALUES (1, 0);
 ";
 
+const MCP: &str = "
+-- Pins of what MCP servers offer, and what was seen instead.
+CREATE TABLE pins (
+    id INTEGER PRIMARY KEY,
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    launch TEXT NOT NULL,
+    launch_shown TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    whole TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    seen_launch TEXT,
+    seen_launch_shown TEXT,
+    seen_hash TEXT,
+    seen_whole TEXT,
+    seen_definition TEXT,
+    UNIQUE (server, kind, name)
+);
+
+-- What other processes watch: one number for each thing they keep in memory.
+CREATE TABLE versions (one INTEGER PRIMARY KEY CHECK (one = 1), pins INTEGER NOT NULL);
+INSERT INTO versions VALUES (1, 0);
+
+-- Token buckets that several processes take from. `full_at` is when one can be forgotten.
+CREATE TABLE buckets (
+    key BLOB PRIMARY KEY,
+    tokens REAL NOT NULL,
+    at INTEGER NOT NULL,
+    full_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX buckets_full_at ON buckets (full_at);
+
+-- What sessions have lately called. Sessions are hashes.
+CREATE TABLE flows (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    role TEXT NOT NULL,
+    record TEXT NOT NULL,
+    arguments BLOB NOT NULL
+);
+CREATE INDEX flows_session ON flows (session, at);
+CREATE INDEX flows_at ON flows (at);
+";
+
 /// What a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Identity {
@@ -95,8 +147,16 @@ pub(crate) enum Identity {
     Foreign,
 }
 
-/// Says what a file is, without changing it.
+/// Says what a file is, without changing it. It is looked at in one view: another process may be
+/// making the store meanwhile, and half of it would look like something else.
 pub(crate) fn identify(connection: &Connection) -> rusqlite::Result<Identity> {
+    let view = connection.unchecked_transaction()?;
+    let identity = identify_in(&view)?;
+    view.commit()?;
+    Ok(identity)
+}
+
+fn identify_in(connection: &Connection) -> rusqlite::Result<Identity> {
     let number = |pragma: &str| -> rusqlite::Result<i64> {
         connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0))
     };
@@ -111,17 +171,29 @@ pub(crate) fn identify(connection: &Connection) -> rusqlite::Result<Identity> {
     })
 }
 
+/// Whether a store that is only read, and so stays at its version, has this table.
+pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    connection.prepare_cached(sql)?.exists([name])
+}
+
 /// Brings a store, or an empty file, to the newest schema. Several processes may do so at once: the
 /// second finds it done.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    migrate_to(connection, VERSION)
+}
+
+/// Brings it to this version, which tests of older stores begin with.
+pub(crate) fn migrate_to(connection: &mut Connection, newest: i64) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let done = usize::try_from(version).unwrap_or(0);
-    for step in STEPS.iter().skip(done) {
+    let all = usize::try_from(newest).unwrap_or(0);
+    for step in STEPS.iter().take(all).skip(done) {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.pragma_update(None, "user_version", newest.max(version))?;
     transaction.commit()
 }
 

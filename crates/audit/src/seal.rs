@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Guardrail, Hit, Kind, Record, Tool, Verdict};
+use crate::record::{Guardrail, Hit, Kind, McpFacts, Record, Tool, Verdict};
 
 use crate::stored::InputProof;
 
@@ -43,6 +43,9 @@ impl Sealed {
         }
         if let Some(Guardrail { kind, .. }) = &mut record.guardrail {
             clip(kind, MAX_WORD);
+        }
+        if let Some(mcp) = &mut record.mcp {
+            seal_mcp(mcp);
         }
         seal_names(&mut record);
         record.detail = record.detail.take().map(|text| prose(&text));
@@ -115,6 +118,22 @@ fn seal_hit(hit: &mut Hit) {
     hit.reason = prose(&hit.reason);
 }
 
+/// A server chose the paths and the texts that were found; an address may hold a token.
+fn seal_mcp(mcp: &mut McpFacts) {
+    mcp.address = mcp.address.take().map(|text| word(&text));
+    for name in [&mut mcp.server_type, &mut mcp.pin, &mut mcp.place].into_iter().flatten() {
+        clip(name, MAX_WORD);
+    }
+    mcp.earlier.truncate(MAX_HITS);
+    mcp.findings.truncate(MAX_HITS);
+    for finding in &mut mcp.findings {
+        finding.path = word(&finding.path);
+        finding.detail = word(&finding.detail);
+        clip(&mut finding.class, MAX_WORD);
+        clip(&mut finding.severity, MAX_WORD);
+    }
+}
+
 /// Names are short. What a client or a model says of itself may be anything, also a secret.
 fn seal_names(record: &mut Record) {
     for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
@@ -164,7 +183,7 @@ const MAX_SCANNED: usize = 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Action, RecordId};
+    use crate::record::{Action, FindingFact, RecordId};
 
     fn call(input: &str) -> Record {
         let tool = Tool { name: "Bash".into(), input: Some(input.into()), ..Tool::default() };
@@ -216,6 +235,29 @@ mod tests {
             tool.call_id = long();
         }
         assert!(Sealed::new(record).body.len() < 300_000);
+    }
+
+    #[test]
+    fn what_is_told_of_a_server_is_bounded_and_redacted() {
+        let key = ["AKI", "AIOSFODNN7ABCDEFG"].concat();
+        let finding = FindingFact {
+            class: "directive".into(),
+            severity: "high".into(),
+            path: "x".repeat(1 << 20),
+            detail: format!("read {key}"),
+        };
+        let mut record = Record::new(Kind::McpToolSeen);
+        record.mcp = Some(McpFacts {
+            address: Some(format!("https://example.org/?key={key}")),
+            findings: vec![finding; 1000],
+            earlier: vec![RecordId::new(); 1000],
+            ..McpFacts::default()
+        });
+        let sealed = Sealed::new(record);
+        assert!(sealed.body.len() < 200_000 && !sealed.body.contains(&key));
+        let mcp = read(&sealed).record.mcp.unwrap();
+        assert_eq!(mcp.findings.len(), MAX_HITS);
+        assert!(mcp.findings[0].detail.contains("REDACTED"));
     }
 
     #[test]

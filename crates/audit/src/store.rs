@@ -3,6 +3,7 @@
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use crate::chain::{GENESIS, Hash, Link};
+use crate::flows::SealedStep;
 use crate::removed::SealedRemoved;
 use crate::seal::Sealed;
 
@@ -13,6 +14,8 @@ pub(crate) enum Item {
     Record(Sealed),
     /// A removed call.
     Removed(SealedRemoved),
+    /// A step of a session.
+    Flow(SealedStep),
 }
 
 impl Item {
@@ -21,6 +24,7 @@ impl Item {
         match self {
             Self::Record(sealed) => sealed.body.len() + 256,
             Self::Removed(removed) => removed.content.len() + 32 * removed.signs.len() + 256,
+            Self::Flow(step) => step.size(),
         }
     }
 }
@@ -117,6 +121,18 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.execute(values)?)
     }
 
+    /// The first row of a query, which is kept prepared.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Fault> {
+        #[cfg(test)]
+        self.faults.step()?;
+        Ok(self.connection.prepare_cached(sql)?.query_row(values, read).optional()?)
+    }
+
     fn fill<'a>(
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
@@ -136,6 +152,7 @@ impl Store {
                     head = Some(self.insert(sealed, &before, tail, now)?);
                 }
                 Item::Removed(removed) => removed.insert(self, now)?,
+                Item::Flow(step) => step.insert(self)?,
             }
         }
         Ok(())

@@ -57,6 +57,7 @@ impl Stored {
         put("tool", self.tool());
         put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
         put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
+        put("mcp", record.mcp.as_ref().map_or(Value::Null, object));
         put("timing", object(&record.timing));
         put("tokens", object(&record.tokens));
         put("stop_reason", json!(record.stop_reason));

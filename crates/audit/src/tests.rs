@@ -5,6 +5,7 @@ mod expiry;
 mod failing;
 mod keeping;
 mod reading;
+mod sharing;
 mod tampering;
 
 use std::path::Path;

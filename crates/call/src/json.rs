@@ -10,11 +10,15 @@
 //! RFC 8259 leaves open and clients read differently is reported: a duplicate key in a
 //! [`Value`] is an error, and a lone surrogate is an error where its text is needed.
 
+mod edit;
 mod escape;
+mod fields;
 mod reader;
 mod value;
 
+pub use edit::{Edits, Member, document, elements, member, members};
 pub use escape::{decode_into, escape_into, quote};
+pub use fields::Fields;
 pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
 pub use value::Value;
 

@@ -7,7 +7,14 @@ use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 pub struct ToolName {
     raw: String,
     folded: String,
+    /// Where it is known, and not only read out of the name: the server and the tool, folded.
+    known: Option<Box<(String, String)>>,
 }
+
+/// What stands before server and tool, and what between them, in the spelling that callgate uses
+/// itself.
+const MCP: &str = "mcp__";
+const BETWEEN: &str = "__";
 
 /// One way to read a name as a server's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,17 +47,27 @@ impl ToolName {
     /// Reads a name. Comparison ignores surrounding white space, case and Unicode composition:
     /// agents repair the first two, and the third looks the same to a person.
     pub fn parse(raw: &str) -> Result<Self, NameError> {
+        let folded = fold(comparable(raw)?);
+        Ok(Self { raw: raw.to_owned(), folded, known: None })
+    }
+
+    /// The name of a tool on a server, where both are known and not only read out of a name. It is
+    /// spelled `mcp__server__tool` and has this one reading, whatever the two hold.
+    pub fn on(server: &str, tool: &str) -> Result<Self, NameError> {
+        let (known, on_it) = (fold(comparable(server)?), fold(comparable(tool)?));
+        let raw = format!("{MCP}{server}{BETWEEN}{tool}");
         if raw.len() > Self::MAX_LEN {
             return Err(NameError::TooLong);
         }
-        let trimmed = raw.trim();
-        if trimmed.is_empty() {
-            return Err(NameError::Empty);
-        }
-        if trimmed.chars().any(is_unprintable) {
-            return Err(NameError::Control);
-        }
-        Ok(Self { raw: raw.to_owned(), folded: fold(trimmed) })
+        let folded = format!("{MCP}{known}{BETWEEN}{on_it}");
+        Ok(Self { raw, folded, known: Some(Box::new((known, on_it))) })
+    }
+
+    /// The same name where it is known which server's tool it means: it is compared as it is
+    /// spelled, and has this one reading.
+    pub fn meaning(self, server: &str, tool: &str) -> Result<Self, NameError> {
+        let known = (fold(comparable(server)?), fold(comparable(tool)?));
+        Ok(Self { known: Some(Box::new(known)), ..self })
     }
 
     /// The name exactly as it came.
@@ -68,18 +85,36 @@ impl ToolName {
     /// `server:tool`. A name without a server has none. More than one means the name alone does
     /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
     pub fn readings(&self) -> Vec<Reading<'_>> {
-        split(&self.folded)
+        match self.known.as_deref() {
+            Some((server, tool)) => vec![Reading { server, tool }],
+            None => split(&self.folded),
+        }
     }
+}
+
+/// What of a name is compared, if it can be.
+fn comparable(raw: &str) -> Result<&str, NameError> {
+    if raw.len() > ToolName::MAX_LEN {
+        return Err(NameError::TooLong);
+    }
+    let trimmed = raw.trim();
+    if trimmed.is_empty() {
+        return Err(NameError::Empty);
+    }
+    if trimmed.chars().any(is_unprintable) {
+        return Err(NameError::Control);
+    }
+    Ok(trimmed)
 }
 
 /// Splits a folded name into every server and tool it may mean. Also used on the names in rules,
 /// so that both sides are read alike.
 pub fn split(folded: &str) -> Vec<Reading<'_>> {
-    if let Some(rest) = folded.strip_prefix("mcp__") {
-        return splits_at(rest, "__");
+    if let Some(rest) = folded.strip_prefix(MCP) {
+        return splits_at(rest, BETWEEN);
     }
-    if folded.contains("__") {
-        return splits_at(folded, "__");
+    if folded.contains(BETWEEN) {
+        return splits_at(folded, BETWEEN);
     }
     for separator in ["/", ".", ":"] {
         if folded.contains(separator) {
@@ -165,6 +200,51 @@ mod tests {
         assert_eq!(readings("github/create_issue"), [pair("github", "create_issue")]);
         assert_eq!(readings("Bash"), []);
         assert_eq!(readings("read_file"), []);
+    }
+
+    #[test]
+    fn a_tool_on_a_known_server_has_one_reading() {
+        for (server, tool) in [
+            ("fs", "read_file"),
+            ("a", "b__c"),
+            ("a__b", "c"),
+            ("fs", "read.file"),
+            ("my.server", "a/b:c"),
+            ("fs", "__"),
+            ("GitHub", "Create_Issue"),
+            ("caf\u{e9}", "\u{301}x"),
+        ] {
+            let name = ToolName::on(server, tool).unwrap();
+            assert_eq!(name.raw(), format!("mcp__{server}__{tool}"));
+            let expected = (fold(server), fold(tool));
+            let readings: Vec<_> = name.readings();
+            assert_eq!(readings.len(), 1, "{server} {tool}");
+            assert_eq!((readings[0].server.to_owned(), readings[0].tool.to_owned()), expected);
+            assert_eq!(name.folded(), ToolName::parse(name.raw()).unwrap().folded());
+        }
+        assert_ne!(ToolName::on("a", "b__c").unwrap(), ToolName::on("a__b", "c").unwrap());
+    }
+
+    #[test]
+    fn a_name_keeps_its_spelling_when_its_meaning_is_known() {
+        let name = ToolName::parse("Git-Hub-Push").unwrap().meaning("Git-Hub", "Push").unwrap();
+        assert_eq!((name.raw(), name.folded()), ("Git-Hub-Push", "git-hub-push"));
+        let readings = name.readings();
+        assert_eq!((readings.len(), readings[0].server, readings[0].tool), (1, "git-hub", "push"));
+    }
+
+    #[test]
+    fn a_server_or_tool_that_no_rule_can_read_is_refused() {
+        for (server, tool, why) in [
+            ("", "x", NameError::Empty),
+            ("x", " ", NameError::Empty),
+            ("x\u{200b}", "x", NameError::Control),
+            ("x", "x\u{7}", NameError::Control),
+        ] {
+            assert_eq!(ToolName::on(server, tool), Err(why), "{server:?} {tool:?}");
+        }
+        let long = "x".repeat(300);
+        assert_eq!(ToolName::on(&long, &long), Err(NameError::TooLong));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
 }
 
 fn compile_rule(
-    source: RuleSource,
+    mut source: RuleSource,
     policy: &str,
     kinds: &mut Kinds<'_>,
     problems: &mut Problems<'_>,
@@ -84,10 +84,11 @@ fn compile_rule(
     let before = problems.len();
     let tools = source.tools.as_deref().map(|patterns| compile_tools(patterns, kinds, problems));
     let cleaner = sanitize::compile(&source, problems);
-    let when = match source.when {
+    let when = match source.when.take() {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
     };
+    let surfaces = surfaces(&source, when.as_ref().and_then(Option::as_ref), problems);
     if problems.len() > before {
         return None;
     }
@@ -106,7 +107,7 @@ fn compile_rule(
     };
     Some(Rule {
         policy: policy.to_owned(),
-        surfaces: source.surfaces.unwrap_or_else(|| DEFAULT_SURFACES.to_vec()),
+        surfaces,
         names: Names { tools, servers: source.servers.map(folded) },
         tools: source.tools.into_iter().flatten().map(|at| at.value).collect(),
         agents: source.agents.map(folded),
@@ -121,6 +122,29 @@ fn compile_rule(
         hint: source.hint,
         id,
     })
+}
+
+/// Where a rule applies. Only MCP servers' texts are inspected: a condition on findings would be
+/// unknown elsewhere, and so count against every call.
+fn surfaces(
+    source: &RuleSource,
+    when: Option<&Condition>,
+    problems: &mut Problems<'_>,
+) -> Vec<Surface> {
+    let asks_findings = when.is_some_and(Condition::asks_findings);
+    match &source.surfaces {
+        None if asks_findings => vec![Surface::Mcp],
+        None => DEFAULT_SURFACES.to_vec(),
+        Some(named) => {
+            let other = named.iter().find(|surface| **surface != Surface::Mcp);
+            if let (true, Some(other)) = (asks_findings, other) {
+                problems
+                    .add(source.span, format!("a rule on `{other}` cannot ask for findings"))
+                    .hint("only what MCP servers say is inspected: write `surface: mcp`, or leave it out");
+            }
+            named.clone()
+        }
+    }
 }
 
 /// The tools of each kind, made once for all rules.
@@ -192,6 +216,7 @@ fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Op
         ConditionSource::Secret(names) => {
             SecretTest::compile(&names, problems).map(Condition::Secret)
         }
+        ConditionSource::Finding(test) => Some(Condition::Finding(test)),
     }
 }
 

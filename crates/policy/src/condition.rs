@@ -3,6 +3,7 @@
 use callgate_call::ToolCall;
 use callgate_call::json::Value;
 
+use crate::finding::{FindingTest, Findings};
 use crate::moment::Moment;
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Found, Path};
@@ -18,6 +19,7 @@ pub(crate) enum Condition {
     Not(Box<Condition>),
     Test(Test),
     Secret(SecretTest),
+    Finding(FindingTest),
 }
 
 /// One argument with one operator.
@@ -39,6 +41,8 @@ pub(crate) struct Scene<'c> {
     pub(crate) moment: &'c Moment,
     /// Whether what the client merely claims (agent, session) counts.
     pub(crate) claims: Claims,
+    /// What an inspection of the server's texts found.
+    pub(crate) findings: Findings<'c>,
 }
 
 /// What a claim is worth to the rule that asks.
@@ -59,6 +63,7 @@ impl Condition {
             Self::Not(part) => !part.holds(scene),
             Self::Test(test) => test.holds(scene),
             Self::Secret(test) => test.holds(scene.call),
+            Self::Finding(test) => test.holds(scene.findings),
         }
     }
 
@@ -79,6 +84,7 @@ impl Condition {
                 Path::Context(_) => Possible::only(test.holds(scene)),
             },
             Self::Secret(_) => Possible::OPEN,
+            Self::Finding(test) => Possible::only(test.holds(scene.findings)),
         }
     }
 
@@ -89,6 +95,17 @@ impl Condition {
             Self::Not(part) => part.needs_arguments(),
             Self::Test(test) => matches!(test.path, Path::Argument(_)),
             Self::Secret(_) => true,
+            Self::Finding(_) => false,
+        }
+    }
+
+    /// Whether any test asks what an inspection found.
+    pub(crate) fn asks_findings(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_findings),
+            Self::Not(part) => part.asks_findings(),
+            Self::Test(_) | Self::Secret(_) => false,
+            Self::Finding(_) => true,
         }
     }
 
@@ -103,6 +120,7 @@ impl Condition {
             Self::Not(_) => None,
             Self::Test(test) => test.matched(scene),
             Self::Secret(test) => test.matched(scene.call),
+            Self::Finding(test) => test.matched(scene.findings),
         }
     }
 
@@ -117,6 +135,10 @@ impl Condition {
                 (test.holds(scene) == Tri::Unknown).then(|| test.why_unknown(scene))
             }
             Self::Secret(_) => scene.call.arguments.value().err().map(ToString::to_string),
+            Self::Finding(_) if scene.findings == Findings::NotInspected => {
+                Some("nothing of the tool was inspected".to_owned())
+            }
+            Self::Finding(_) => None,
         }
     }
 }
@@ -248,6 +270,7 @@ impl Condition {
                 format!("{:?} {} {operand:?}", test.path, test.name.as_str())
             }
             Self::Secret(test) => format!("secret {:?}", test.names()),
+            Self::Finding(test) => format!("finding {}", test.written()),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Examples a rule carries: calls it must and must not match, checked whenever it loads.
 
 use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_scan::inspect::Finding;
 
 use crate::diagnostic::{Problems, Span};
+use crate::finding::Findings;
 use crate::limit::LimitFacts;
 use crate::moment::{Moment, Weekday};
 use crate::node::Yaml;
@@ -22,6 +24,8 @@ struct Example {
     span: Span,
     expected: Expected,
     call: Result<ToolCall, String>,
+    /// What was found; nothing where it says nothing.
+    findings: Vec<Finding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,7 @@ impl Examples {
                 span: example.span,
                 expected,
                 call: call(example, rule),
+                findings: example.finding.iter().cloned().collect(),
             }));
         }
         Self { list }
@@ -65,11 +70,13 @@ impl Examples {
 
 impl Example {
     fn compare(&self, rule: &Rule, call: &ToolCall, problems: &mut Problems<'_>) {
-        let matched = matches(rule, call);
+        let findings = Findings::Of(&self.findings);
+        let matched = matches(rule, call, findings);
         let (message, hint) = match (self.expected, matched) {
-            (Expected::Match, Match::No | Match::Disregarded) => {
-                (format!("rule `{}` does not match this example", self.rule), why_not(rule, call))
-            }
+            (Expected::Match, Match::No | Match::Disregarded) => (
+                format!("rule `{}` does not match this example", self.rule),
+                why_not(rule, call, findings),
+            ),
             (Expected::NoMatch, Match::Yes) => (
                 format!("rule `{}` matches this example, which it must not", self.rule),
                 "narrow the rule, or move the example to `match`",
@@ -85,19 +92,19 @@ impl Example {
 }
 
 /// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
-fn matches(rule: &Rule, call: &ToolCall) -> Match {
+fn matches(rule: &Rule, call: &ToolCall, findings: Findings<'_>) -> Match {
     if !rule.applies_at(call.origin.surface) {
         return Match::No;
     }
     let (limits, moment) = (LimitFacts::unasked(), NOON);
-    rule.matches(&Question::new(call, &moment, &limits), Named::Perhaps)
+    rule.matches(&Question::new(call, &moment, &limits).with(findings), Named::Perhaps)
 }
 
 const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
 
-fn why_not(rule: &Rule, call: &ToolCall) -> &'static str {
+fn why_not(rule: &Rule, call: &ToolCall, findings: Findings<'_>) -> &'static str {
     let (limits, moment) = (LimitFacts::unasked(), NOON);
-    let question = Question::new(call, &moment, &limits);
+    let question = Question::new(call, &moment, &limits).with(findings);
     if !rule.applies_at(call.origin.surface) {
         "the rule does not apply on that surface"
     } else if !rule.names(&question) {
@@ -118,6 +125,7 @@ fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> 
         Some((node, _)) => Arguments::json(node.to_json()),
     };
     let own = rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
+    let own = own.or_else(|| rule.asks_findings().then_some(Surface::Mcp));
     let mut facts = Facts::at(example.surface.or(own).unwrap_or(Surface::Response));
     facts.agent = example.agent.clone();
     facts.agent_proven = true;

@@ -127,7 +127,10 @@ impl Policies {
                     told.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));
                 }
             }
-            Err(_) if self.judge_one(call, moment, limits).verdict != judgement.verdict => {
+            Err(_)
+                if self.judge_one(&Question::new(call, moment, limits)).verdict
+                    != judgement.verdict =>
+            {
                 let decided = told.iter_mut().find(|rule| rule.is_named_by(&judgement));
                 decided.into_iter().for_each(|rule| rule.refuse(&judgement.reason));
             }

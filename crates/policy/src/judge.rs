@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::ToolCall;
 
+use crate::finding::Findings;
 use crate::limit::LimitFacts;
 use crate::moment::Moment;
 use crate::policies::Policies;
@@ -22,7 +23,18 @@ impl Policies {
         moment: &Moment,
         limits: &LimitFacts,
     ) -> NameJudgement {
-        let question = Question::new(call, moment, limits);
+        self.judge_name_with(call, moment, limits, Findings::NotInspected)
+    }
+
+    /// The same where somebody looked at what the tool's server says of it.
+    pub fn judge_name_with(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+        findings: Findings<'_>,
+    ) -> NameJudgement {
+        let question = Question::new(call, moment, limits).with(findings);
         let surface = call.origin.surface;
         let mut judgement = Judgement::empty(call);
         let mut open = wrapper::is_wrapper(&call.name)
@@ -52,12 +64,38 @@ impl Policies {
 
     /// The judgement of a whole call, with every rule that had a say.
     pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
-        let outer = self.judge_one(call, moment, limits);
+        self.judge_with(call, moment, limits, Findings::NotInspected)
+    }
+
+    /// The same where somebody looked at what the tool's server says.
+    pub fn judge_with(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+        findings: Findings<'_>,
+    ) -> Judgement {
+        let question = Question::new(call, moment, limits).with(findings);
+        let outer = self.judge_one(&question);
         let judgement = match wrapper::is_wrapper(&call.name) {
-            true => wrapper::judge(self, outer, call, moment, limits),
+            true => wrapper::judge(self, outer, &question),
             false => outer,
         };
         judgement.sanitized(call)
+    }
+
+    /// The judgement of a server's text that is no call and no result of one. Of the rules that
+    /// restrict only those that ask for findings have a say, and no default: a policy that denies
+    /// what it does not know means calls.
+    pub fn judge_text(
+        &self,
+        text: &ToolCall,
+        moment: &Moment,
+        findings: Findings<'_>,
+    ) -> Judgement {
+        let limits = LimitFacts::unasked();
+        let question = Question::new(text, moment, &limits).with(findings);
+        self.judge_by(&question, Policy::judge_text)
     }
 
     /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
@@ -90,25 +128,24 @@ impl Policies {
     }
 
     /// The judgement of a call by itself, whatever it wraps.
-    pub(crate) fn judge_one(
-        &self,
-        call: &ToolCall,
-        moment: &Moment,
-        limits: &LimitFacts,
-    ) -> Judgement {
-        self.judge_by(call, moment, limits, Policy::judge)
+    pub(crate) fn judge_one(&self, question: &Question<'_>) -> Judgement {
+        self.judge_by(question, Policy::judge)
     }
 
     /// The judgement, with a way to ask one policy.
     pub(crate) fn judge_by<'p>(
         &'p self,
-        call: &ToolCall,
-        moment: &Moment,
-        limits: &LimitFacts,
+        question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
     ) -> Judgement {
-        let whole = Whole::of(call, &[]);
-        self.judge_asked(&Question::new(call, moment, limits).of_whole(whole.as_ref()), ask)
+        match Whole::of(question.call, &[]) {
+            None => self.judge_asked(question, ask),
+            Some(whole) => {
+                let Question { call, moment, limits, findings, .. } = *question;
+                let asked = Question::new(call, moment, limits).with(findings);
+                self.judge_asked(&asked.of_whole(Some(&whole)), ask)
+            }
+        }
     }
 
     fn judge_asked<'p>(

@@ -49,6 +49,7 @@ pub mod diagnostic;
 mod document;
 mod example;
 mod explain;
+mod finding;
 mod index;
 mod judge;
 mod limit;
@@ -82,8 +83,10 @@ pub use explain::{
     ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
     Shape, TestExplanation,
 };
+pub use finding::Findings;
 pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
 pub use moment::{Moment, Weekday};
+pub use pattern::Globs;
 pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
 pub use starter::starter;

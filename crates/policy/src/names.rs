@@ -98,7 +98,8 @@ impl Tools {
     fn allow_reading(&self, folded: &str, reading: &Reading<'_>, server_named: bool) -> bool {
         let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
             _ if pattern.is_exactly(folded) => true,
-            [] => server_named && pattern.whole.matches(reading.tool),
+            // The rule says which server: then a tool may hold what looks like another one.
+            _ if server_named && pattern.whole.matches(reading.tool) => true,
             [_] => pattern.reads(reading),
             _ => false,
         };
@@ -118,9 +119,8 @@ impl Tools {
 impl ToolPattern {
     fn restricts(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
         self.whole.matches(folded)
-            || reading.is_some_and(|reading| {
-                (self.parts.is_empty() && self.whole.matches(reading.tool)) || self.reads(reading)
-            })
+            || reading
+                .is_some_and(|reading| self.whole.matches(reading.tool) || self.reads(reading))
     }
 
     fn reads(&self, reading: &Reading<'_>) -> bool {
@@ -228,7 +228,10 @@ mod tests {
     }
 
     fn both(tools: &[&str], servers: &[&str], name: &str) -> (bool, bool) {
-        let parsed = ToolName::parse(name).unwrap();
+        both_of(tools, servers, &ToolName::parse(name).unwrap())
+    }
+
+    fn both_of(tools: &[&str], servers: &[&str], parsed: &ToolName) -> (bool, bool) {
         let name = Name { folded: parsed.folded(), readings: parsed.readings(), whole: None };
         let names = names(tools, servers);
         (names.restrict(&name), names.allow(&name))
@@ -272,5 +275,32 @@ mod tests {
         ] {
             assert_eq!(both(tools, servers, name), expected, "{tools:?} {servers:?} {name}");
         }
+    }
+
+    #[test]
+    fn a_tool_on_a_known_server_is_found_whatever_its_name_holds() {
+        for (server, tool) in [
+            ("fs", "read__file"),
+            ("fs", "read.file"),
+            ("fs", "read/file:now"),
+            ("my__server", "a__b__c"),
+            ("my.server", "a.b"),
+            ("fs", "mcp__other__tool"),
+        ] {
+            let name = ToolName::on(server, tool).unwrap();
+            let yes = (true, true);
+            assert_eq!(both_of(&[tool], &[server], &name), yes, "{server} {tool}");
+            assert_eq!(both_of(&[], &[server], &name), yes, "{server} {tool}");
+            assert_eq!(both_of(&[&format!("{}*", &tool[..3])], &[server], &name), yes, "{tool}");
+            assert_eq!(both_of(&[name.raw()], &[], &name), yes, "{server} {tool}");
+            assert_eq!(both_of(&["@mcp"], &[], &name), yes, "{server} {tool}");
+            assert_eq!(both_of(&[tool], &[], &name), (true, false), "no server is named: {tool}");
+            assert_eq!(both_of(&[tool], &["other"], &name), (false, false), "{server} {tool}");
+            assert_eq!(both_of(&["other"], &[server], &name), (false, false), "{server} {tool}");
+        }
+        // What the name alone would also allow to read is not meant.
+        let name = ToolName::on("a", "b__c").unwrap();
+        assert_eq!(both_of(&["c"], &["a__b"], &name), (false, false));
+        assert_eq!(both_of(&["c"], &[], &name), (false, false));
     }
 }

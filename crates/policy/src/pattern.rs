@@ -1,5 +1,31 @@
 //! Patterns for names: `*` and `?`, nothing else is special.
 
+use callgate_call::fold;
+
+/// Patterns for names of servers and tools, compared as rules compare them: trimmed, NFC and
+/// without regard to case. Of none, no name matches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Globs(Vec<Wildcard>);
+
+impl Globs {
+    /// These patterns.
+    pub fn new<T: AsRef<str>>(patterns: impl IntoIterator<Item = T>) -> Self {
+        let folded = |pattern: T| Wildcard::new(&fold(pattern.as_ref().trim()));
+        Self(patterns.into_iter().map(folded).collect())
+    }
+
+    /// Whether one of them is for this name.
+    pub fn matches(&self, name: &str) -> bool {
+        let folded = fold(name.trim());
+        self.0.iter().any(|pattern| pattern.matches(&folded))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A name pattern: `*` (or `%`) is any text, `?` one character.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Wildcard {

@@ -102,6 +102,20 @@ impl Policy {
         self.judge_among(question, &candidates)
     }
 
+    /// What the policy says about a server's text: only findings count against it.
+    pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
+        let surface = question.call.origin.surface;
+        let speaks = |rule: &Rule| !rule.restricts() || rule.asks_findings();
+        let found = self.index(surface).map(|index| index.find(&question.name));
+        let mut candidates = found.map(|it| it.candidates(question.call)).unwrap_or_default();
+        candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(speaks));
+        let mut outcome = self.judge_among(question, &candidates);
+        if outcome.deciding.is_empty() {
+            outcome.verdict = Verdict::Allow;
+        }
+        outcome
+    }
+
     /// The judgement among these rules.
     pub(crate) fn judge_among(
         &self,
@@ -213,6 +227,11 @@ impl Rule {
         let answerable = surface != Surface::Inbound
             || !self.when.as_ref().is_some_and(crate::condition::Condition::needs_arguments);
         self.surfaces.contains(&surface) && answerable
+    }
+
+    /// Whether it looks at what an inspection found.
+    pub(crate) fn asks_findings(&self) -> bool {
+        self.when.as_ref().is_some_and(crate::condition::Condition::asks_findings)
     }
 
     /// The order in which rules decide: the lowest number first, then the strictest.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callgate_call::{Surface, ToolCall};
 
 use crate::condition::{Claims, Condition, Scene};
+use crate::finding::Findings;
 use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
@@ -64,6 +65,7 @@ pub(crate) struct Question<'c> {
     pub(crate) name: Name<'c>,
     pub(crate) moment: &'c Moment,
     pub(crate) limits: &'c LimitFacts,
+    pub(crate) findings: Findings<'c>,
 }
 
 /// What a rule says to a call.
@@ -88,7 +90,12 @@ pub(crate) enum NameMatch {
 impl<'c> Question<'c> {
     pub(crate) fn new(call: &'c ToolCall, moment: &'c Moment, limits: &'c LimitFacts) -> Self {
         let name = Name { folded: call.name.folded(), readings: call.name.readings(), whole: None };
-        Self { call, name, moment, limits }
+        Self { call, name, moment, limits, findings: Findings::NotInspected }
+    }
+
+    /// The same question with what an inspection found.
+    pub(crate) fn with(self, findings: Findings<'c>) -> Self {
+        Self { findings, ..self }
     }
 
     /// The question about all that a server has.
@@ -180,7 +187,8 @@ impl Rule {
 
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
-        Scene { call: question.call, moment: question.moment, claims }
+        let Question { call, moment, findings, .. } = *question;
+        Scene { call, moment, claims, findings }
     }
 
     /// The bucket this call takes a token from.

@@ -1,14 +1,17 @@
 //! A rule file as written: every field optional, every value with its place.
 
+mod finding;
 pub(crate) mod read;
 mod text;
 mod when;
 
 use callgate_call::Surface;
+use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
+use crate::finding::FindingTest;
 use crate::limit::LimitBy;
 use crate::node::{self, Node};
 use crate::operator::OperatorName;
@@ -56,6 +59,24 @@ pub(crate) struct RuleSource {
     pub(crate) examples: ExamplesSource,
 }
 
+impl RuleSource {
+    /// Whether it looks at what an inspection found.
+    pub(crate) fn asks_findings(&self) -> bool {
+        self.when.as_ref().is_some_and(ConditionSource::asks_findings)
+    }
+}
+
+impl ConditionSource {
+    fn asks_findings(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_findings),
+            Self::Not(part) => part.asks_findings(),
+            Self::Test { .. } | Self::Secret(_) => false,
+            Self::Finding(_) => true,
+        }
+    }
+}
+
 /// A condition tree.
 #[derive(Debug)]
 pub(crate) enum ConditionSource {
@@ -64,6 +85,7 @@ pub(crate) enum ConditionSource {
     Not(Box<ConditionSource>),
     Test { path: At<String>, operator: OperatorName, value: Node },
     Secret(Vec<At<String>>),
+    Finding(FindingTest),
 }
 
 /// A rate.
@@ -100,6 +122,7 @@ pub(crate) struct ExampleSource {
     pub(crate) cwd: Option<String>,
     pub(crate) surface: Option<Surface>,
     pub(crate) input: Option<Node>,
+    pub(crate) finding: Option<Finding>,
 }
 
 /// Whether a verdict has an effect.
@@ -352,7 +375,7 @@ fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
 
 fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
     let fields = Fields::of(node, "an example", problems)?;
-    fields.check(&["tool", "input", "server", "agent", "cwd", "surface"], &[], problems);
+    fields.check(&["tool", "input", "server", "agent", "cwd", "surface", "finding"], &[], problems);
     if fields.get("tool").is_none() {
         problems.add(fields.start(), "this example has no `tool`");
     }
@@ -368,5 +391,6 @@ fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
         cwd: cwd.map(|at| at.value),
         surface: surface_word.and_then(|text| surface(&text, problems)),
         input: fields.get("input").cloned(),
+        finding: fields.get("finding").and_then(|node| finding::example(node, problems)),
     })
 }

@@ -4,6 +4,7 @@ mod broken;
 mod combine;
 mod equivalence;
 mod explain;
+mod findings;
 mod operators;
 mod permits;
 mod sanitize;

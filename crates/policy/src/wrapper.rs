@@ -4,9 +4,8 @@
 use callgate_call::json::{Value, quote};
 use callgate_call::{Arguments, ToolCall, ToolName};
 
-use crate::limit::LimitFacts;
-use crate::moment::Moment;
 use crate::policies::Policies;
+use crate::rule::Question;
 use crate::verdict::{Judgement, RuleError, RuleHit, Verdict};
 
 /// A wrapper inside a wrapper is already odd. Behind this many nobody reads on.
@@ -28,16 +27,16 @@ pub(crate) fn is_wrapper(name: &ToolName) -> bool {
 pub(crate) fn judge(
     policies: &Policies,
     outer: Judgement,
-    call: &ToolCall,
-    moment: &Moment,
-    limits: &LimitFacts,
+    outer_question: &Question<'_>,
 ) -> Judgement {
     let mut judgement = outer;
+    let Question { call, moment, limits, findings, .. } = *outer_question;
     match inner(call) {
         Err(why) => refuse(policies, &mut judgement, call, &why),
         Ok(inner) => {
             for inner in inner {
-                absorb(&mut judgement, policies.judge_one(&inner, moment, limits), &inner);
+                let question = Question::new(&inner, moment, limits).with(findings);
+                absorb(&mut judgement, policies.judge_one(&question), &inner);
             }
         }
     }

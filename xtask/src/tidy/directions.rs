@@ -14,7 +14,7 @@ const TABLE: [(&str, May); 18] = [
     ("gate", May::Use(&["call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "policy", "scan"])),
     ("registry", May::Use(&["call", "scan"])),
-    ("decide", May::Use(&["call", "facts", "policy", "audit", "registry"])),
+    ("decide", May::Use(&["call", "facts", "scan", "policy", "audit", "registry"])),
     ("proxy", May::Use(&["call", "wire", "dialect", "gate", "scan", "decide"])),
     ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
@@ -29,7 +29,7 @@ const TABLE: [(&str, May); 18] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 7] = ["call", "wire", "dialect", "facts", "scan", "policy", "gate"];
+const PURE: [&str; 8] = ["call", "wire", "dialect", "facts", "scan", "policy", "gate", "registry"];
 
 /// Libraries that would bring those.
 const IMPURE: [&str; 12] = [

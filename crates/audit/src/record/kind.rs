@@ -39,9 +39,9 @@ kinds! {
     McpToolSeen "mcp_tool_seen" "mcp";
     /// A tool of an MCP server whose definition is no longer the one that was seen.
     McpToolChanged "mcp_tool_changed" "mcp";
-    /// A call that was stopped on its way to an MCP server.
+    /// A call of an MCP server's tool in a model's answer, and what was decided about it.
     McpToolCallIntercepted "mcp_tool_call_intercepted" "mcp";
-    /// A call that reached an MCP server.
+    /// A call on its way to an MCP server, and what was decided about it.
     McpToolCalled "mcp_tool_called" "mcp";
     /// A connection that an MCP server made.
     McpNetworkConnection "mcp_network_connection" "network";
@@ -61,7 +61,7 @@ kinds! {
     PolicyLoaded "policy_loaded" "policy";
     /// A policy was not taken, and the last good one stays.
     PolicyRejected "policy_rejected" "policy";
-    /// Something ran that nobody had judged.
+    /// Something ran of which no judged call of a model is known. What ran has a record of its own.
     UncorrelatedExecution "uncorrelated_execution" "tool";
     /// An agent's session began.
     SessionStarted "session_started" "session";
@@ -85,7 +85,6 @@ impl Kind {
                 | Self::ToolCallWarning
                 | Self::McpToolCallIntercepted
                 | Self::McpToolCalled
-                | Self::UncorrelatedExecution
         )
     }
 }

@@ -3,6 +3,7 @@
 use callgate_call::json::{Value, quote};
 
 use crate::condition::{Condition, Scene, Test, context};
+use crate::finding::{FindingTest, Findings, told};
 use crate::operator::Scalar;
 use crate::path::{Found, Path};
 use crate::secret::SecretTest;
@@ -86,6 +87,7 @@ impl ConditionExplanation {
             Condition::Not(part) => Shape::Not(Box::new(Self::of(part, scene))),
             Condition::Test(test) => Shape::Test(TestExplanation::of(test, scene)),
             Condition::Secret(test) => Shape::Test(TestExplanation::of_secret(test, scene)),
+            Condition::Finding(test) => Shape::Test(TestExplanation::of_finding(test, scene)),
         };
         let holds = match condition.holds(scene) {
             Tri::True => Holds::Yes,
@@ -110,6 +112,21 @@ impl TestExplanation {
             operand: format!("[{operand}]"),
             seen: kinds.iter().take(MAX_SEEN).map(|kind| quote(kind)).collect(),
             unseen,
+        }
+    }
+
+    fn of_finding(test: &FindingTest, scene: &Scene<'_>) -> Self {
+        let found = match scene.findings {
+            Findings::Of(list) => list,
+            Findings::NotInspected => &[],
+        };
+        let shown = found.iter().take(MAX_SEEN);
+        Self {
+            path: "finding".to_owned(),
+            operator: "in",
+            operand: test.written(),
+            seen: shown.map(|it| quote(&cut(&told(it), Matched::MAX_CHARS))).collect(),
+            unseen: found.len().saturating_sub(MAX_SEEN),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::rule::Rule;
 /// `None` where no such list can be made: negations, numbers, context.
 pub(super) fn triggers(condition: &Condition) -> Option<Vec<&Test>> {
     match condition {
-        Condition::Not(_) | Condition::Secret(_) => None,
+        Condition::Not(_) | Condition::Secret(_) | Condition::Finding(_) => None,
         Condition::Test(test) => can_trigger(test).then(|| vec![test]),
         Condition::Any(parts) => {
             let lists: Option<Vec<_>> = parts.iter().map(triggers).collect();

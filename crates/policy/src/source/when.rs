@@ -14,7 +14,7 @@ pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<Cond
     let fields = Fields::of(node, "a condition", problems)?;
     let before = problems.len();
     fields.check(&condition_keys(), FACTS_LATER, problems);
-    let heads: Vec<&str> = ["any", "all", "not", "arg", "param_path", "secret"]
+    let heads: Vec<&str> = ["any", "all", "not", "arg", "param_path", "secret", "finding"]
         .into_iter()
         .filter(|key| fields.get(key).is_some())
         .collect();
@@ -22,6 +22,7 @@ pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<Cond
         ["arg"] => short_test(&fields, problems),
         ["param_path"] => long_test(&fields, problems),
         ["secret"] => secret(&fields, problems),
+        ["finding"] => finding(&fields, problems),
         [key] => combined(key, &fields, problems),
         [] if problems.len() > before => None,
         [] => {
@@ -40,21 +41,33 @@ pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<Cond
 }
 
 fn condition_keys() -> Vec<&'static str> {
-    let mut keys = vec!["any", "all", "not", "arg", "param_path", "operator", "value", "secret"];
+    let mut keys =
+        vec!["any", "all", "not", "arg", "param_path", "operator", "value", "secret", "finding"];
     keys.extend(OPERATORS.iter().map(|(word, _)| *word));
     keys
 }
 
 /// `secret: any`, or the detectors and groups that are meant.
 fn secret(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<ConditionSource> {
-    let stray = fields.entries.iter().map(|(key, _)| key).find(|key| key.name != "secret");
+    alone("secret", fields, problems);
+    let names = texts(fields.get("secret")?, "`secret`", problems);
+    (!names.is_empty()).then_some(ConditionSource::Secret(names))
+}
+
+/// What an inspection of a server's texts found.
+fn finding(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    alone("finding", fields, problems);
+    super::finding::finding(fields.get("finding")?, problems).map(ConditionSource::Finding)
+}
+
+/// Reports a known key beside one that stands alone.
+fn alone(key: &str, fields: &Fields<'_>, problems: &mut Problems<'_>) {
+    let stray = fields.entries.iter().map(|(other, _)| other).find(|other| other.name != key);
     if let Some(stray) = stray
         && condition_keys().contains(&stray.name.as_str())
     {
-        problems.add(stray.span, format!("`{}` does not belong beside `secret`", stray.name));
+        problems.add(stray.span, format!("`{}` does not belong beside `{key}`", stray.name));
     }
-    let names = texts(fields.get("secret")?, "`secret`", problems);
-    (!names.is_empty()).then_some(ConditionSource::Secret(names))
 }
 
 fn combined(
@@ -62,12 +75,7 @@ fn combined(
     fields: &Fields<'_>,
     problems: &mut Problems<'_>,
 ) -> Option<ConditionSource> {
-    let stray = fields.entries.iter().map(|(other, _)| other).find(|other| other.name != key);
-    if let Some(stray) = stray
-        && condition_keys().contains(&stray.name.as_str())
-    {
-        problems.add(stray.span, format!("`{}` does not belong beside `{key}`", stray.name));
-    }
+    alone(key, fields, problems);
     let node = fields.get(key)?;
     if key == "not" {
         return Some(ConditionSource::Not(Box::new(condition(node, problems)?)));

@@ -695,3 +695,59 @@ fn rules_that_are_hardly_meant_are_warned_of() {
     let (_, quiet) = compile(&[&policy_text("x", "", &["id: a, surface: hook, verdict: deny"])]);
     assert_eq!(quiet, []);
 }
+
+#[test]
+fn a_finding_of_no_known_class() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - finding: { class: [directve], severity: hihg, sort: x }
+        - finding: all
+        - { finding: any, arg: a }"#,
+        r#"
+error: unknown class of findings `directve`
+ --> test.yaml:7:30
+  |
+7 |         - finding: { class: [directve], severity: hihg, sort: x }
+  |                              ^^^^^^^^
+  |
+  = hint: did you mean `directive`?
+
+error: unknown severity `hihg`
+ --> test.yaml:7:51
+  |
+7 |         - finding: { class: [directve], severity: hihg, sort: x }
+  |                                                   ^^^^
+  |
+  = hint: did you mean `high`?
+
+error: unknown key `sort`
+ --> test.yaml:7:57
+  |
+7 |         - finding: { class: [directve], severity: hihg, sort: x }
+  |                                                         ^^^^
+  |
+  = hint: known here: class, severity
+
+error: `finding` cannot be `all`
+ --> test.yaml:8:20
+  |
+8 |         - finding: all
+  |                    ^^^
+  |
+  = hint: write `finding: any`, or `finding: { class: [directive], severity: high }`
+
+error: one condition with `arg` and `finding`
+ --> test.yaml:9:13
+  |
+9 |         - { finding: any, arg: a }
+  |             ^^^^^^^
+  |
+  = hint: put them into a list under `all` or `any`
+"#,
+    );
+}

@@ -1,6 +1,6 @@
 //! How rules and policies combine, what a name decides, and who is believed.
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{Facts, Surface, ToolCall, ToolName};
 
 use super::support::*;
 use crate::{LimitBy, LimitFacts, Verdict};
@@ -315,4 +315,24 @@ fn limits_are_named_and_match_once_exceeded() {
     let second = policies.judge(&call, &NOON, &LimitFacts::exceeded(first.limits.clone()));
     assert_eq!((second.verdict, second.rule.as_deref()), (Verdict::Deny, Some("often")));
     assert_eq!(policies.ask(&super::support::call("ls", "")).limits, []);
+}
+
+#[test]
+fn rules_find_a_tool_on_a_known_server_whatever_its_name_holds() {
+    for (server, tool) in [("fs", "read.file"), ("fs", "read__file"), ("a__b", "c/d:e")] {
+        let name = ToolName::on(server, tool).unwrap();
+        let call = ToolCall { name, ..call_at(Surface::Mcp, "t", "{}") };
+        let rule = |verdict: &str, server: &str, tool: &str| {
+            format!("id: r, server: '{server}', tool: '{tool}', verdict: {verdict}")
+        };
+        let judged = |lines: &[&str]| rules(lines).ask(&call).verdict;
+        assert_eq!(judged(&[&rule("deny", server, tool)]), Verdict::Deny, "{server} {tool}");
+        let all = "id: all, verdict: deny";
+        let allow = rule("allow, priority: 50", server, tool);
+        assert_eq!(judged(&[all, &allow]), Verdict::Allow, "{server} {tool}");
+        let other = rule("allow, priority: 50", "other", tool);
+        assert_eq!(judged(&[all, &other]), Verdict::Deny, "{server} {tool}");
+        let other = rule("deny", "other", tool);
+        assert_eq!(judged(&[&other]), Verdict::Allow, "{server} {tool}");
+    }
 }

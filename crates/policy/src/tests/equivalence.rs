@@ -1,11 +1,12 @@
 //! The index against the plain loop over all rules, on random policies and calls; and what a name
 //! decides against what the whole call comes to.
 
-use callgate_call::{Facts, Surface, ToolCall};
+use callgate_call::{Facts, Surface, ToolCall, ToolName};
 use proptest::prelude::*;
 
 use super::support::*;
 use crate::policy::every_candidate;
+use crate::rule::Question;
 use crate::{LimitFacts, NameJudgement, Policies};
 
 const NAMES: [&str; 12] = [
@@ -22,6 +23,9 @@ const NAMES: [&str; 12] = [
     "container.exec",
     "zzz",
 ];
+/// Tools whose server is known, and whose names look like those of others.
+const ON: [(&str, &str); 5] =
+    [("git", "push"), ("a", "b__c"), ("a__b", "c"), ("a", "git.push"), ("git", "read_file")];
 const PATTERNS: [&str; 22] = [
     "bash",
     "read",
@@ -160,16 +164,23 @@ pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
     let surfaces = vec![Surface::Response, Surface::Hook];
     (
         prop::sample::select(&NAMES),
+        prop::option::weighted(0.3, prop::sample::select(&ON)),
         input(),
         prop::sample::select(surfaces),
         any::<bool>(),
         any::<bool>(),
     )
-        .prop_map(|(name, input, surface, agent, proven)| {
+        .prop_map(|(name, on, input, surface, agent, proven)| {
             let mut facts = Facts::at(surface);
             facts.agent = agent.then(|| "Claude".to_owned());
             facts.agent_proven = proven;
-            call_of(facts, name, &input)
+            let call = call_of(facts, name, &input);
+            match on {
+                Some((server, tool)) => {
+                    ToolCall { name: ToolName::on(server, tool).unwrap(), ..call }
+                }
+                None => call,
+            }
         })
 }
 
@@ -183,7 +194,9 @@ proptest! {
     ) {
         for call in calls {
             let fast = policies.ask(&call);
-            let slow = policies.judge_by(&call, &NOON, &LimitFacts::unasked(), |policy, question| {
+            let limits = LimitFacts::unasked();
+            let question = Question::new(&call, &NOON, &limits);
+            let slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });

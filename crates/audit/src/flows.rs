@@ -1,0 +1,143 @@
+//! What a session has lately called on MCP servers, so that what one server gave is noticed when it
+//! is sent to another, whichever processes the two went through.
+
+use rusqlite::{Row, params};
+use sha2::{Digest, Sha256};
+
+use crate::audit::Audit;
+use crate::error::StoreError;
+use crate::receipt::Receipt;
+use crate::record::RecordId;
+use crate::seal;
+use crate::store::{Fault, Item, Store};
+
+/// One call of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowStep {
+    /// When, in microseconds since 1970.
+    pub at: i64,
+    /// The server, by its name in the configuration.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// What the call does: reads, sends. What the words mean is for whoever writes them to know.
+    pub role: String,
+    /// The record of the call.
+    pub record: RecordId,
+    /// The hash of its arguments.
+    pub arguments: [u8; 32],
+}
+
+impl FlowStep {
+    /// The most steps of one session that are found: its newest.
+    pub const MAX_FOUND: usize = 1000;
+    /// For how long a step is kept.
+    pub const MAX_HOURS: i64 = 24;
+    /// The most steps a store keeps. The oldest leave first.
+    pub const MAX_KEPT: i64 = 100_000;
+}
+
+/// A step on its way into the store.
+#[derive(Debug)]
+pub(crate) struct SealedStep {
+    session: [u8; 32],
+    step: FlowStep,
+}
+
+impl SealedStep {
+    pub(crate) fn insert(&self, store: &Store) -> Result<(), Fault> {
+        let step = &self.step;
+        store.execute(
+            "INSERT INTO flows (session, at, server, tool, role, record, arguments) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                self.session,
+                step.at,
+                step.server,
+                step.tool,
+                step.role,
+                step.record.to_string(),
+                step.arguments
+            ],
+        )?;
+        Ok(())
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.step.server.len() + self.step.tool.len() + 256
+    }
+}
+
+impl Audit {
+    /// Keeps a step of a session. Ready when other processes find it.
+    pub fn add_flow(&self, session: &str, step: FlowStep) -> Receipt {
+        self.shared().put(sealed(session, step))
+    }
+
+    /// The steps of a session since this time, in microseconds since 1970: the newest
+    /// [`FlowStep::MAX_FOUND`], oldest first.
+    pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
+        self.shared().with_looking(|store| {
+            find(store, &key(session), since).map_err(|fault| StoreError::Failed(fault.why()))
+        })
+    }
+}
+
+pub(crate) fn sealed(session: &str, step: FlowStep) -> Item {
+    let step = FlowStep {
+        server: seal::word(&step.server),
+        tool: seal::word(&step.tool),
+        role: seal::word(&step.role),
+        ..step
+    };
+    Item::Flow(SealedStep { session: key(session), step })
+}
+
+/// Clients name sessions, and name them anything: they are kept as hashes.
+fn key(session: &str) -> [u8; 32] {
+    Sha256::digest(session).into()
+}
+
+fn find(store: &Store, session: &[u8; 32], since: i64) -> Result<Vec<FlowStep>, Fault> {
+    let mut query = store.connection().prepare_cached(
+        "SELECT at, server, tool, role, record, arguments FROM flows \
+         WHERE session = ?1 AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3",
+    )?;
+    let most = FlowStep::MAX_FOUND as i64;
+    let mut steps = Vec::new();
+    for step in query.query_map(params![session, since, most], read)? {
+        // A row that somebody made unreadable is no step.
+        steps.extend(step?);
+    }
+    steps.reverse();
+    Ok(steps)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Option<FlowStep>> {
+    let record: String = row.get(4)?;
+    let Ok(record) = record.parse() else { return Ok(None) };
+    Ok(Some(FlowStep {
+        at: row.get(0)?,
+        server: row.get(1)?,
+        tool: row.get(2)?,
+        role: row.get(3)?,
+        record,
+        arguments: row.get(5)?,
+    }))
+}
+
+/// Lets steps leave that are too old or too many. `now` is in microseconds.
+pub(crate) fn prune(store: &Store, most: i64, now: i64) -> Result<(), Fault> {
+    const HOUR: i64 = 60 * 60 * 1_000_000;
+    let oldest = now.saturating_sub(FlowStep::MAX_HOURS * HOUR);
+    let old = "SELECT 1 FROM flows WHERE at < ?1 LIMIT 1";
+    if store.one(old, [oldest], |_| Ok(()))?.is_some() {
+        store.execute("DELETE FROM flows WHERE at < ?1", [oldest])?;
+    }
+    // Ids are given in order and only the oldest leave, but for those of a clock that was set back.
+    let last = "SELECT id FROM flows ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    if let Some(last) = store.one(last, [most], |row| row.get::<_, i64>(0))? {
+        store.execute("DELETE FROM flows WHERE id <= ?1", [last])?;
+    }
+    Ok(())
+}

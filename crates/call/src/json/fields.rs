@@ -1,0 +1,99 @@
+//! The few fields of an object that somebody acts on.
+
+use super::{Error, Problem, Text};
+
+/// The fields of one object that somebody acts on. Clients keep the last of two equal keys, other
+/// readers the first, and Go programs match keys without regard to case; so a guarded key that
+/// stands twice, or in another case, makes the object ambiguous.
+#[derive(Debug)]
+pub struct Fields<const N: usize> {
+    names: &'static [&'static str; N],
+    seen: u32,
+}
+
+impl<const N: usize> Fields<N> {
+    /// These names, none of them seen.
+    pub fn new(names: &'static [&'static str; N]) -> Self {
+        Self { names, seen: 0 }
+    }
+
+    /// The place of `key` among the names, or `None` for a key nobody acts on.
+    #[inline]
+    pub fn find(&mut self, key: &Text<'_>) -> Result<Option<usize>, Error> {
+        let raw = key.bytes();
+        if !key.is_escaped() {
+            if let Some(place) = self.names.iter().position(|name| name.as_bytes() == raw) {
+                return self.mark(place, key).map(Some);
+            }
+            if is_plain_lower(raw) {
+                return Ok(None);
+            }
+        }
+        self.find_odd(key)
+    }
+
+    #[inline]
+    fn mark(&mut self, place: usize, key: &Text<'_>) -> Result<usize, Error> {
+        let bit = 1 << place;
+        if self.seen & bit != 0 {
+            return Err(ambiguous(key));
+        }
+        self.seen |= bit;
+        Ok(place)
+    }
+
+    #[cold]
+    fn find_odd(&mut self, key: &Text<'_>) -> Result<Option<usize>, Error> {
+        let text = key.decode()?;
+        if let Some(place) = self.names.iter().position(|name| *name == text) {
+            return self.mark(place, key).map(Some);
+        }
+        let folded = text.to_uppercase().to_lowercase();
+        match self.names.iter().any(|name| *name == folded) {
+            true => Err(ambiguous(key)),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Whether the key has neither capitals nor anything beyond ASCII, so that it is no other spelling
+/// of a guarded one.
+fn is_plain_lower(raw: &[u8]) -> bool {
+    raw.iter().fold(true, |plain, byte| plain & byte.is_ascii() & !byte.is_ascii_uppercase())
+}
+
+#[cold]
+fn ambiguous(key: &Text<'_>) -> Error {
+    Error::new(Problem::DuplicateKey, key.span().start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reader;
+    use super::*;
+
+    #[test]
+    fn guarded_keys_stand_once_and_in_one_case() {
+        let names = &["name", "input"];
+        let keys = |text: &str| -> Result<Vec<Option<usize>>, Error> {
+            let mut reader = Reader::new(text);
+            let mut object = reader.object()?;
+            let (mut fields, mut found) = (Fields::new(names), Vec::new());
+            while let Some(key) = object.next(&mut reader)? {
+                found.push(fields.find(&key)?);
+                reader.skip()?;
+            }
+            Ok(found)
+        };
+        assert_eq!(keys(r#"{"x":1,"n\u0061me":2,"x":3}"#).unwrap(), [None, Some(0), None]);
+        for text in [
+            r#"{"name":1,"name":2}"#,
+            r#"{"name":1,"n\u0061me":2}"#,
+            r#"{"Name":1}"#,
+            r#"{"NAME":1}"#,
+            "{\"\u{4e}ame\":1}",
+        ] {
+            assert_eq!(keys(text).unwrap_err().what, Problem::DuplicateKey, "{text}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! What a server offers, as it is pinned.
+
+use std::fmt;
+
+use callgate_call::json::{self, Value};
+use callgate_call::{NameError, ToolName};
+use sha2::{Digest, Sha256};
+
+use crate::canonical;
+use crate::path::Path;
+
+/// What can be pinned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ItemKind {
+    /// A tool, as it stands in an answer to `tools/list`.
+    Tool,
+    /// A prompt, as it stands in an answer to `prompts/list`.
+    Prompt,
+    /// What a server tells the model about itself.
+    Instructions,
+}
+
+impl ItemKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Tool, Self::Prompt, Self::Instructions];
+
+    /// As it is stored and shown.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Instructions => "instructions",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// What a change of it breaks the pin. Everything else moves only the second hash.
+    const fn pinned(self) -> &'static [&'static str] {
+        match self {
+            Self::Tool => &[
+                "name",
+                "title",
+                "description",
+                "inputSchema",
+                "outputSchema",
+                "annotations",
+                "execution",
+                "icons",
+            ],
+            Self::Prompt => &["name", "title", "description", "arguments"],
+            Self::Instructions => &[],
+        }
+    }
+}
+
+impl fmt::Display for ItemKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The hash of a definition: the version of the way it is made, and a SHA-256 in hex.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash(String);
+
+impl Hash {
+    /// Before every hash. Another way to make it gets another version, so that nobody takes the
+    /// difference for a change of the definition.
+    pub const VERSION: &str = "v1:";
+
+    pub(crate) fn of(canonical: &str) -> Self {
+        let mut text = String::with_capacity(Self::VERSION.len() + 64);
+        text.push_str(Self::VERSION);
+        for byte in Sha256::digest(canonical) {
+            for digit in [byte >> 4, byte & 15] {
+                text.extend(char::from_digit(u32::from(digit), 16));
+            }
+        }
+        Self(text)
+    }
+
+    /// A hash as it was stored or written in a configuration. Nothing is checked: a text that is no
+    /// hash equals none.
+    pub fn stored(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The whole hash.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// As many characters as people compare, without the version.
+    pub fn short(&self) -> &str {
+        let hex = self.0.strip_prefix(Self::VERSION).unwrap_or(&self.0);
+        hex.get(..12).unwrap_or(hex)
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A definition that has exactly one reading, and its hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    kind: ItemKind,
+    name: String,
+    hash: Hash,
+    whole: Hash,
+    canonical: String,
+}
+
+impl Definition {
+    /// The longest definition that is pinned, in bytes. Those of real servers have a few thousand;
+    /// one that is longer is unpinnable.
+    pub const MAX_LEN: usize = 256 * 1024;
+
+    /// Reads one definition as it stands in the server's message: an object, or for instructions a
+    /// string, as JSON.
+    pub fn read(kind: ItemKind, raw: &str) -> Result<Self, Unpinnable> {
+        if raw.len() > Self::MAX_LEN {
+            return Err(Unpinnable::new(Flaw::TooLong, &Path::default()));
+        }
+        let value = canonical::read(raw)?;
+        match (kind, &value) {
+            (ItemKind::Instructions, Value::String(_)) => {
+                let canonical = canonical::write(&value);
+                let hash = Hash::of(&canonical);
+                Ok(Self { kind, name: String::new(), whole: hash.clone(), hash, canonical })
+            }
+            (ItemKind::Tool | ItemKind::Prompt, Value::Object(members)) => {
+                Self::object(kind, members)
+            }
+            _ => Err(Unpinnable::new(Flaw::Shape(kind), &Path::default())),
+        }
+    }
+
+    fn object(kind: ItemKind, members: &[(String, Value)]) -> Result<Self, Unpinnable> {
+        let name = members.iter().find(|(key, _)| key == "name").and_then(|(_, it)| it.as_str());
+        let mut path = Path::default();
+        path.enter_key("name");
+        let name = name.ok_or_else(|| Unpinnable::new(Flaw::NoName, &path))?.to_owned();
+        ToolName::parse(&name).map_err(|error| Unpinnable::new(Flaw::Name(error), &path))?;
+        let pinned = kind.pinned();
+        let (all, canonical) = canonical::write_both(members, |key| pinned.contains(&key));
+        let hash = Hash::of(&canonical);
+        let whole = if all == canonical { hash.clone() } else { Hash::of(&all) };
+        Ok(Self { kind, name, hash, whole, canonical })
+    }
+
+    /// What it defines.
+    pub fn kind(&self) -> ItemKind {
+        self.kind
+    }
+
+    /// Its name, exactly as the server says it; empty for instructions.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The hash of what is pinned.
+    pub fn hash(&self) -> &Hash {
+        &self.hash
+    }
+
+    /// The hash of all of it, `_meta` and unknown members too.
+    pub fn whole(&self) -> &Hash {
+        &self.whole
+    }
+
+    /// What is pinned, as canonical JSON.
+    pub fn canonical(&self) -> &str {
+        &self.canonical
+    }
+}
+
+/// Why a definition cannot be pinned: it has more than one reading, or none. What cannot be pinned
+/// is not shown to a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{flaw}{}", at(.path))]
+pub struct Unpinnable {
+    /// What is wrong.
+    pub flaw: Flaw,
+    /// Where, such as `inputSchema.properties.limit.maximum`; empty for the whole.
+    pub path: String,
+}
+
+impl Unpinnable {
+    pub(crate) fn new(flaw: Flaw, path: &Path) -> Self {
+        Self { flaw, path: path.as_str().to_owned() }
+    }
+}
+
+fn at(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(", at `{path}`") }
+}
+
+/// What is wrong with a definition that cannot be pinned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It is no strict JSON.
+    #[error("it cannot be read: {0}")]
+    Unreadable(json::Error),
+    /// A key stands twice in one object.
+    #[error("a key stands twice in one object, and clients keep either")]
+    DuplicateKey,
+    /// An integer that a double cannot hold.
+    #[error("an integer beyond 2^53 is read as different numbers by different clients")]
+    BigInteger,
+    /// A number that no double comes near.
+    #[error("a number is larger than any that clients can hold")]
+    Infinite,
+    /// Half of a character.
+    #[error("a text holds half of a surrogate pair, which is no character")]
+    LoneSurrogate,
+    /// Nested too deeply.
+    #[error("it is nested more than {} levels deep", json::MAX_DEPTH)]
+    TooDeep,
+    /// Longer than [`Definition::MAX_LEN`].
+    #[error("it is longer than {} bytes", Definition::MAX_LEN)]
+    TooLong,
+    /// Not what such a definition is.
+    #[error("{}", shape(*.0))]
+    Shape(ItemKind),
+    /// The name is missing or no text.
+    #[error("it has no name")]
+    NoName,
+    /// The name is none that a rule can be compared with.
+    #[error("{0}")]
+    Name(NameError),
+}
+
+fn shape(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Tool => "a tool must be an object",
+        ItemKind::Prompt => "a prompt must be an object",
+        ItemKind::Instructions => "instructions must be a text",
+    }
+}

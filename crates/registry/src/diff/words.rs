@@ -1,0 +1,154 @@
+//! Two texts, word by word.
+
+use std::fmt;
+
+use crate::path::visible;
+
+/// A piece of two texts that are compared, with nothing hidden in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// In both. Long ones have their middle left out.
+    Same(String),
+    /// Only in the older.
+    Removed(String),
+    /// Only in the newer.
+    Added(String),
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Same(text) => f.write_str(text),
+            Self::Removed(text) => write!(f, "[-{text}-]"),
+            Self::Added(text) => write!(f, "{{+{text}+}}"),
+        }
+    }
+}
+
+/// So many steps a comparison may take: two texts of a thousand words each. Where more would be
+/// needed, the part in which the texts differ is told as a whole.
+const MAX_STEPS: usize = 1_000_000;
+/// So many characters around a difference are shown.
+const AROUND: usize = 80;
+
+/// The pieces of both, in order.
+pub(super) fn compare(was: &str, is: &str) -> Vec<Piece> {
+    let (was, is) = (words(was), words(is));
+    let begin = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
+    let (head, was) = was.split_at(begin);
+    let is = is.get(begin..).unwrap_or(&[]);
+    let end = was.iter().rev().zip(is.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (was, tail) = was.split_at(was.len() - end);
+    let is = is.get(..is.len() - end).unwrap_or(&[]);
+    let mut pieces = Pieces::default();
+    head.iter().for_each(|word| pieces.push(Side::Both, word));
+    middle(was, is, &mut pieces);
+    tail.iter().for_each(|word| pieces.push(Side::Both, word));
+    pieces.finish()
+}
+
+/// Words with the white space behind them, so that nothing of the text is lost.
+fn words(text: &str) -> Vec<&str> {
+    text.split_inclusive(char::is_whitespace).collect()
+}
+
+fn middle(was: &[&str], is: &[&str], pieces: &mut Pieces) {
+    if was.len().saturating_mul(is.len()) > MAX_STEPS {
+        was.iter().for_each(|word| pieces.push(Side::Was, word));
+        is.iter().for_each(|word| pieces.push(Side::Is, word));
+        return;
+    }
+    let common = Common::of(was, is);
+    let (mut a, mut b) = (0, 0);
+    while let (Some(before), Some(after)) = (was.get(a), is.get(b)) {
+        if before == after {
+            pieces.push(Side::Both, before);
+            (a, b) = (a + 1, b + 1);
+        } else if common.at(a + 1, b) >= common.at(a, b + 1) {
+            pieces.push(Side::Was, before);
+            a += 1;
+        } else {
+            pieces.push(Side::Is, after);
+            b += 1;
+        }
+    }
+    was.iter().skip(a).for_each(|word| pieces.push(Side::Was, word));
+    is.iter().skip(b).for_each(|word| pieces.push(Side::Is, word));
+}
+
+/// How many words the ends of both have in common, from each pair of places on.
+struct Common {
+    lengths: Vec<u32>,
+    row: usize,
+}
+
+impl Common {
+    fn of(was: &[&str], is: &[&str]) -> Self {
+        let row = is.len() + 1;
+        let mut common = Self { lengths: vec![0; (was.len() + 1) * row], row };
+        for (a, before) in was.iter().enumerate().rev() {
+            for (b, after) in is.iter().enumerate().rev() {
+                let length = match before == after {
+                    true => common.at(a + 1, b + 1) + 1,
+                    false => common.at(a + 1, b).max(common.at(a, b + 1)),
+                };
+                if let Some(place) = common.lengths.get_mut(a * row + b) {
+                    *place = length;
+                }
+            }
+        }
+        common
+    }
+
+    fn at(&self, a: usize, b: usize) -> u32 {
+        self.lengths.get(a * self.row + b).copied().unwrap_or(0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Both,
+    Was,
+    Is,
+}
+
+#[derive(Default)]
+struct Pieces {
+    runs: Vec<(Side, String)>,
+}
+
+impl Pieces {
+    fn push(&mut self, side: Side, word: &str) {
+        match self.runs.last_mut() {
+            Some((last, text)) if *last == side => text.push_str(word),
+            _ => self.runs.push((side, word.to_owned())),
+        }
+    }
+
+    fn finish(self) -> Vec<Piece> {
+        let last = self.runs.len().saturating_sub(1);
+        let piece = |(at, (side, text)): (usize, (Side, String))| match side {
+            Side::Both => Piece::Same(visible(&shortened(&text, at > 0, at < last))),
+            Side::Was => Piece::Removed(visible(&text)),
+            Side::Is => Piece::Added(visible(&text)),
+        };
+        self.runs.into_iter().enumerate().map(piece).collect()
+    }
+}
+
+/// What both have in common, as far as it stands next to a difference: behind one, before one.
+fn shortened(text: &str, behind: bool, before: bool) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= 2 * AROUND + 1 {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    if behind {
+        out.extend(chars.iter().take(AROUND));
+    }
+    out.push('…');
+    if before {
+        out.extend(chars.iter().skip(chars.len() - AROUND));
+    }
+    out
+}

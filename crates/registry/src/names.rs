@@ -1,0 +1,147 @@
+//! From the names agents give a server's tool back to the server and the tool.
+//!
+//! One tool is `mcp__srv__tool` to one agent and `srv-tool` to another, and no name tells where the
+//! server ends. So names are never split: each tool is entered under every spelling, and a name is
+//! looked up among them.
+
+mod spell;
+
+use std::collections::{HashMap, HashSet};
+
+use callgate_call::fold;
+
+/// Every spelling of every known tool.
+#[derive(Debug, Default)]
+pub struct NameMap {
+    tools: Vec<KnownTool>,
+    known: HashSet<KnownTool>,
+    by_spelling: HashMap<String, Vec<usize>>,
+    /// Long spellings by their beginning, for names that an agent has shortened.
+    by_beginning: HashMap<String, Vec<usize>>,
+}
+
+/// A tool of a server, exactly as the two are named.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KnownTool {
+    /// The server, by its name in the configuration.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+}
+
+/// Which tools a name may mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// None that is known.
+    Nothing,
+    /// This one.
+    One(&'a KnownTool),
+    /// More than one, in order: the name alone does not tell, so the strictest answer counts.
+    Ambiguous(Vec<&'a KnownTool>),
+}
+
+impl<'a> Found<'a> {
+    /// All of them.
+    pub fn all(&self) -> Vec<&'a KnownTool> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::One(tool) => vec![*tool],
+            Self::Ambiguous(tools) => tools.clone(),
+        }
+    }
+}
+
+impl NameMap {
+    /// A map of these tools.
+    pub fn new(tools: impl IntoIterator<Item = KnownTool>) -> Self {
+        let mut map = Self::default();
+        for tool in tools {
+            map.add(tool);
+        }
+        map
+    }
+
+    /// Adds a tool, if it is not known yet.
+    pub fn add(&mut self, tool: KnownTool) {
+        if !self.known.insert(tool.clone()) {
+            return;
+        }
+        let at = self.tools.len();
+        for spelling in spell::spellings(&tool.server, &tool.tool) {
+            if let Some(beginning) = spell::beginning(&spelling) {
+                insert(&mut self.by_beginning, beginning, at);
+            }
+            insert(&mut self.by_spelling, &spelling, at);
+        }
+        self.tools.push(tool);
+    }
+
+    /// What a name may mean. It is compared as rules compare names: without regard to case,
+    /// composition and surrounding white space.
+    pub fn find(&self, name: &str) -> Found<'_> {
+        let folded = fold(name.trim());
+        match self.by_spelling.get(&folded) {
+            Some(found) => self.found(found),
+            None => self.found(&self.shortened(&folded)),
+        }
+    }
+
+    /// What a name in a namespace may mean: some agents say the two apart, as `srv` or `mcp__srv`
+    /// and the tool.
+    pub fn find_in(&self, namespace: &str, name: &str) -> Found<'_> {
+        let (namespace, name) = (fold(namespace.trim()), fold(name.trim()));
+        let mut found = Vec::new();
+        for server in spell::servers_of(&namespace) {
+            let places = self.by_spelling.get(&format!("{server}__{name}"));
+            // The same text may also be another server's, split elsewhere.
+            found.extend(places.into_iter().flatten().filter(|at| {
+                self.tools.get(**at).is_some_and(|known| {
+                    spell::part(&known.server).iter().any(|it| it == server)
+                        && spell::part(&known.tool).contains(&name)
+                })
+            }));
+        }
+        self.found(&found)
+    }
+
+    /// The tools whose long spelling an agent may have shortened to this.
+    fn shortened(&self, folded: &str) -> Vec<usize> {
+        let Some(beginning) = spell::beginning_of_shortened(folded) else { return Vec::new() };
+        let candidates = self.by_beginning.get(beginning).cloned().unwrap_or_default();
+        let is_shortened = |spelling: &String| spell::is_shortened(spelling, folded);
+        let fits = |at: &usize| {
+            self.tools.get(*at).is_some_and(|tool| {
+                spell::spellings(&tool.server, &tool.tool).iter().any(is_shortened)
+            })
+        };
+        candidates.into_iter().filter(fits).collect()
+    }
+
+    fn found(&self, places: &[usize]) -> Found<'_> {
+        let mut tools: Vec<&KnownTool> =
+            places.iter().filter_map(|at| self.tools.get(*at)).collect();
+        tools.sort();
+        tools.dedup();
+        match tools.as_slice() {
+            [] => Found::Nothing,
+            [tool] => Found::One(tool),
+            _ => Found::Ambiguous(tools),
+        }
+    }
+}
+
+impl Extend<KnownTool> for NameMap {
+    fn extend<T: IntoIterator<Item = KnownTool>>(&mut self, tools: T) {
+        tools.into_iter().for_each(|tool| self.add(tool));
+    }
+}
+
+fn insert(map: &mut HashMap<String, Vec<usize>>, key: &str, at: usize) {
+    match map.get_mut(key) {
+        Some(places) if places.last() == Some(&at) => {}
+        Some(places) => places.push(at),
+        None => {
+            map.insert(key.to_owned(), vec![at]);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Everything that is known of every server, in memory.
+
+use std::collections::BTreeMap;
+
+use crate::definition::{Definition, Hash, ItemKind};
+use crate::launch::Launch;
+use crate::names::{KnownTool, NameMap};
+use crate::pin::{First, Identity, Moved, Observation, Observed, Pin, State, Version};
+
+/// Servers, what they offer, and the pins of it. Filled from the store, and what it notices is put
+/// there by whoever asks.
+#[derive(Debug, Default)]
+pub struct Registry {
+    servers: BTreeMap<String, Server>,
+    names: NameMap,
+}
+
+#[derive(Debug, Default)]
+struct Server {
+    pins: BTreeMap<(ItemKind, String), Pin>,
+    bytes: usize,
+}
+
+/// A server offers more than is kept. What is beyond cannot be pinned, and so is not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the server `{server}` offers more than can be pinned: {} definitions, {} bytes",
+    Registry::MAX_PINS,
+    Registry::MAX_BYTES
+)]
+pub struct Full {
+    /// Which.
+    pub server: String,
+}
+
+/// Why a pin could not be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrustError {
+    /// There is none.
+    #[error(
+        "nothing is known of `{0}`\nhint: `callgate mcp pins list` shows what is; it is known once a server has listed it"
+    )]
+    Unseen(Identity),
+    /// It is no longer what was looked at.
+    #[error(transparent)]
+    Moved(#[from] Moved),
+}
+
+impl Registry {
+    /// How many definitions of one server are kept. No model can choose among so many; a server
+    /// that offers more is there to fill memory.
+    pub const MAX_PINS: usize = 10_000;
+    /// How many bytes of one server's definitions are kept: a hundred times what large servers
+    /// have.
+    pub const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+    /// A registry that knows these pins.
+    pub fn new(pins: impl IntoIterator<Item = Pin>) -> Self {
+        let mut registry = Self::default();
+        for pin in pins {
+            registry.put(pin);
+        }
+        registry
+    }
+
+    /// Takes over one pin, as the store has it.
+    pub fn put(&mut self, pin: Pin) {
+        self.names.extend(known_tool(&pin));
+        let server = self.servers.entry(pin.identity.server.clone()).or_default();
+        server.bytes += pin.size();
+        let key = (pin.identity.kind, pin.identity.name.clone());
+        if let Some(before) = server.pins.insert(key, pin) {
+            server.bytes = server.bytes.saturating_sub(before.size());
+        }
+    }
+
+    /// Forgets a pin: what it was for is unseen again.
+    pub fn reset(&mut self, identity: &Identity) -> Option<Pin> {
+        let server = self.servers.get_mut(&identity.server)?;
+        let pin = server.pins.remove(&(identity.kind, identity.name.clone()))?;
+        server.bytes = server.bytes.saturating_sub(pin.size());
+        if server.pins.is_empty() {
+            self.servers.remove(&identity.server);
+        }
+        // A person does this, now and then; so the map has no way to take one name out.
+        self.names = NameMap::new(self.pins().filter_map(known_tool));
+        Some(pin)
+    }
+
+    /// Takes in a definition that a server gave. Only something new may find no room.
+    pub fn observe(
+        &mut self,
+        identity: &Identity,
+        launch: &Launch,
+        definition: &Definition,
+        first: First,
+        now: i64,
+    ) -> Result<Observed, Full> {
+        let mut seen = Version::new(launch, definition);
+        let room = self.room(&identity.server);
+        let Some(pin) = self.get_mut(identity) else {
+            let pin = Pin::first(identity.clone(), seen, first, now);
+            if room < pin.size() {
+                return Err(Full { server: identity.server.clone() });
+            }
+            let state = pin.state();
+            self.put(pin);
+            return Ok(Observed { what: Observation::New, state, is_dirty: true });
+        };
+        // A change is always taken in, or a full registry would go on trusting what changed.
+        if seen.size() > room {
+            seen.definition = NOT_KEPT.to_owned();
+        }
+        let before = pin.size();
+        let observed = pin.observe(seen, now);
+        let after = pin.size();
+        if let Some(server) = self.servers.get_mut(&identity.server) {
+            server.bytes = server.bytes.saturating_sub(before).saturating_add(after);
+        }
+        Ok(observed)
+    }
+
+    /// Trusts what was seen last of it; if a hash is given, only if it is that. `false` if it was
+    /// trusted already.
+    pub fn trust(
+        &mut self,
+        identity: &Identity,
+        expected: Option<&Hash>,
+    ) -> Result<bool, TrustError> {
+        let Some(mut pin) = self.get(identity).cloned() else {
+            return Err(TrustError::Unseen(identity.clone()));
+        };
+        let trusted = pin.trust(expected)?;
+        self.put(pin);
+        Ok(trusted)
+    }
+
+    /// Where something stands.
+    pub fn state_of(&self, identity: &Identity) -> State {
+        self.get(identity).map_or(State::Unseen, Pin::state)
+    }
+
+    /// The pin of something.
+    pub fn get(&self, identity: &Identity) -> Option<&Pin> {
+        self.servers.get(&identity.server)?.pins.get(&(identity.kind, identity.name.clone()))
+    }
+
+    /// Every pin, by server, kind and name.
+    pub fn pins(&self) -> impl Iterator<Item = &Pin> {
+        self.servers.values().flat_map(|server| server.pins.values())
+    }
+
+    /// What one server offers, by kind and name.
+    pub fn of_server<'a>(&'a self, server: &str) -> impl Iterator<Item = &'a Pin> + use<'a> {
+        self.servers.get(server).into_iter().flat_map(|server| server.pins.values())
+    }
+
+    /// The servers of which anything is known.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.servers.keys().map(String::as_str)
+    }
+
+    /// Every name that agents have for the tools of these servers, whatever state they are in.
+    pub fn names(&self) -> &NameMap {
+        &self.names
+    }
+
+    fn get_mut(&mut self, identity: &Identity) -> Option<&mut Pin> {
+        let server = self.servers.get_mut(&identity.server)?;
+        server.pins.get_mut(&(identity.kind, identity.name.clone()))
+    }
+
+    /// How many bytes of a server may still be added; none if it has too many definitions.
+    fn room(&self, server: &str) -> usize {
+        match self.servers.get(server) {
+            None => Self::MAX_BYTES,
+            Some(server) if server.pins.len() >= Self::MAX_PINS => 0,
+            Some(server) => Self::MAX_BYTES.saturating_sub(server.bytes),
+        }
+    }
+}
+
+/// Stands for a changed definition of a server that has used up its room: a text in JSON.
+const NOT_KEPT: &str = r#""(this server offers so much that the definition was not kept)""#;
+
+fn known_tool(pin: &Pin) -> Option<KnownTool> {
+    let Identity { server, kind, name } = &pin.identity;
+    (*kind == ItemKind::Tool).then(|| KnownTool { server: server.clone(), tool: name.clone() })
+}

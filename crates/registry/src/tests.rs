@@ -1,0 +1,14 @@
+//! Definitions, pins, names and differences from outside.
+
+mod alike;
+mod diffs;
+mod hashing;
+mod names;
+mod properties;
+mod states;
+
+use crate::{Definition, ItemKind};
+
+fn tool(raw: &str) -> Definition {
+    Definition::read(ItemKind::Tool, raw).unwrap()
+}
