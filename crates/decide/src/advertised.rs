@@ -30,6 +30,13 @@ impl Told {
     /// More would only be remembered for clients that never ask again.
     const MAX: usize = 4096;
 
+    /// Whether this was not recorded of late.
+    pub(crate) fn is_new_of(&mut self, what: &impl std::hash::Hash) -> bool {
+        let mut hash = DefaultHasher::new();
+        what.hash(&mut hash);
+        self.is_new(hash.finish())
+    }
+
     fn is_new(&mut self, what: u64) -> bool {
         if self.0.len() >= Self::MAX {
             self.0.clear();

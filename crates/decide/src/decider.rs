@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use crate::advertised::Told;
 use crate::hearing::Hearing;
 use crate::limits::Buckets;
+use crate::mcp::{Desk, Launch, McpSession, McpSettings};
 use crate::record;
 use crate::settings::Settings;
 
@@ -27,6 +28,8 @@ pub(crate) struct Inner {
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
     told: Mutex<Told>,
+    /// What concerns MCP servers.
+    pub(crate) desk: Desk,
 }
 
 /// Whether the policies in force are those that were last written.
@@ -60,6 +63,10 @@ impl Context {
 }
 
 impl Inner {
+    pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
+        self.policies.load_full()
+    }
+
     /// Writes a record for which nobody waits. Should it fail, the store's health tells.
     pub(crate) fn write(&self, record: Record) {
         let receipt = self.audit.append_later(record);
@@ -83,17 +90,43 @@ impl Decider {
             audit,
             settings,
             told: Mutex::default(),
+            desk: Desk::default(),
         }))
     }
 
     /// A hearing for one response, by the policies of this moment; `None` if there are none.
     pub fn hearing(&self, context: Context) -> Option<Hearing> {
-        let policies = self.0.policies.load_full()?;
+        let policies = match self.0.policies() {
+            Some(policies) => policies,
+            // What is said about MCP servers holds without rules too.
+            None if self.0.desk.settings.load().restricts_names() => Arc::default(),
+            None => return None,
+        };
         Some(Hearing::new(Arc::clone(&self.0), policies, context))
     }
 
     pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
-        self.0.policies.load_full()
+        self.0.policies()
+    }
+
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
+    /// A conversation with an MCP server: by its name in the configuration, and how it was
+    /// started or reached.
+    pub fn mcp(&self, server: &str, launch: &Launch, context: Context) -> McpSession {
+        McpSession::new(Arc::clone(&self.0), server, launch, context)
+    }
+
+    /// Puts these settings about MCP servers in force, also for conversations that have begun.
+    pub fn set_mcp(&self, settings: McpSettings) {
+        self.0.desk.settings.store(Arc::new(settings));
+    }
+
+    /// The settings about MCP servers that are in force.
+    pub fn mcp_settings(&self) -> Arc<McpSettings> {
+        self.0.desk.settings.load_full()
     }
 
     pub(crate) fn told<T>(&self, ask: impl FnOnce(&mut Told) -> T) -> T {
@@ -106,7 +139,7 @@ impl Decider {
 
     /// Whether there is anything to judge by.
     pub fn judges(&self) -> bool {
-        self.0.policies.load().is_some()
+        self.0.policies.load().is_some() || self.0.desk.settings.load().restricts_names()
     }
 
     /// Records a response that nobody judged.

@@ -11,7 +11,9 @@ use callgate_policy::{
 };
 
 use crate::clock::now;
+use crate::counter::Counter;
 use crate::decider::{Context, Inner};
+use crate::mcp::{Meant, Objections};
 use crate::pending::{Decision, Pending};
 use crate::record::{self, Input};
 use crate::settings::{OddArguments, Oversize};
@@ -109,6 +111,12 @@ impl Hearing {
     /// be counted once.
     pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
         let begun = Instant::now();
+        let meant = self.inner.meant(&call.name);
+        let call = &meant.read(call);
+        let objections = self.inner.check_meant(&call.name, &meant);
+        if objections.stops().next().is_some() {
+            return self.refuse_by_name(number, call, &meant, &objections, begun);
+        }
         match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
             NameJudgement::Allow(permit, judgement) if judgement.limits.is_empty() => {
                 ByName::Stream(permit)
@@ -117,8 +125,26 @@ impl Hearing {
                 self.held.push((number, begun));
                 ByName::NeedArguments
             }
-            NameJudgement::Deny(judgement) => self.deny_by_name(number, call, &judgement, begun),
+            NameJudgement::Deny(judgement) => {
+                self.deny_by_name(number, call, &meant, &judgement, begun)
+            }
         }
+    }
+
+    /// What is said about MCP servers stands against the name.
+    fn refuse_by_name(
+        &mut self,
+        number: CallNumber,
+        call: &ToolCall,
+        meant: &Meant,
+        objections: &Objections,
+        begun: Instant,
+    ) -> ByName {
+        let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
+        let denial = objections.denial(call.name.raw(), judgement.denial(call));
+        let Some(denial) = denial else { return ByName::NeedArguments };
+        let verdict = objections.verdict(&judgement);
+        self.denied_by_name(number, call, meant, verdict, denial, begun)
     }
 
     /// Recorded at once; its input follows in a record of its own.
@@ -126,12 +152,27 @@ impl Hearing {
         &mut self,
         number: CallNumber,
         call: &ToolCall,
+        meant: &Meant,
         judgement: &Judgement,
         begun: Instant,
     ) -> ByName {
-        let Some(mut denial) = judgement.denial(call) else { return ByName::NeedArguments };
-        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Pending);
-        record.verdict = Some(record::verdict(judgement));
+        let Some(denial) = judgement.denial(call) else { return ByName::NeedArguments };
+        let verdict = record::verdict(judgement);
+        self.denied_by_name(number, call, meant, verdict, denial, begun)
+    }
+
+    fn denied_by_name(
+        &mut self,
+        number: CallNumber,
+        call: &ToolCall,
+        meant: &Meant,
+        verdict: callgate_audit::Verdict,
+        mut denial: Denial,
+        begun: Instant,
+    ) -> ByName {
+        let mut record = record::call(kind(meant), &self.context, call, Input::Pending);
+        meant.tell(&mut record);
+        record.verdict = Some(verdict);
         record.timing.judged_us = Some(micros(begun));
         denial.record = Some(record.id.to_string());
         self.denied.push((number, record.id));
@@ -145,7 +186,8 @@ impl Hearing {
             return;
         };
         let (_, completes) = self.denied.swap_remove(place);
-        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
+        let kind = kind(&self.inner.meant(&call.name));
+        let mut record = record::call(kind, &self.context, call, Input::Known);
         record.completes = Some(completes);
         self.inner.write(record);
     }
@@ -155,21 +197,27 @@ impl Hearing {
         let begun = Instant::now();
         let held = self.held.iter().position(|(held, _)| *held == number);
         let held = held.map(|place| self.held.swap_remove(place).1);
-        let judged = self.judge(call);
-        let mut record = record::call(judged.kind, &self.context, call, Input::Known);
+        let meant = self.inner.meant(&call.name);
+        let call = &meant.read(call);
+        let objections = self.inner.check_meant(&call.name, &meant);
+        let stopped = objections.stops().next().is_some();
+        let judged = self.judge(call, &objections);
+        let kind = if judged.kind == Kind::ToolCall { kind(&meant) } else { judged.kind };
+        let mut record = record::call(kind, &self.context, call, Input::Known);
+        meant.tell(&mut record);
         record.verdict = Some(match &judged.refused {
             Some(why) => record::without_rule(Action::Deny, why),
-            None => record::verdict(&judged.judgement),
+            None => objections.verdict(&judged.judgement),
         });
         record.timing.judged_us = Some(micros(begun));
         record.timing.waited_ms = held.map(millis);
-        record.detail = judged.warning;
+        record.detail = judged.warning.or(record.detail);
         let id = record.id.to_string();
         self.recorded += 1;
 
         let permit = match judged.refused {
-            None => judged.judgement.permit(call),
-            Some(_) => None,
+            None if !stopped => judged.judgement.permit(call),
+            _ => None,
         };
         // What sanitizers took out of the arguments does not belong into the record either.
         if let Some(rewritten) = permit.as_ref().and_then(|permit| permit.rewritten())
@@ -178,6 +226,7 @@ impl Hearing {
             tool.input = Some(rewritten.to_owned());
         }
         if let Some(permit) = permit {
+            meant.intend(&self.inner, call, record.id);
             let settings = &self.inner.settings;
             let receipt = self.inner.audit.append(record);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
@@ -185,13 +234,14 @@ impl Hearing {
         }
         self.inner.write(record);
         let refused = judged.refused.unwrap_or("the policies gave no permit for it");
-        let denial = judged.judgement.denial(call);
+        let denial = objections.denial(call.name.raw(), judged.judgement.denial(call));
         let mut denial = denial.unwrap_or_else(|| Denial::refused(call.name.raw(), refused));
         denial.record = Some(id);
         Pending::ready(Decision::Deny(denial))
     }
 
-    fn judge(&self, call: &ToolCall) -> Judged {
+    /// The judgement of a whole call. One that is stopped anyway is counted by no limit.
+    fn judge(&self, call: &ToolCall, objections: &Objections) -> Judged {
         let (settings, policies) = (&self.inner.settings, &*self.policies);
         let oversize = matches!(call.arguments.form(), Form::Oversize(_));
         let first = match settings.oversize {
@@ -216,7 +266,12 @@ impl Hearing {
                 warning: Some(warning),
             };
         }
-        let judgement = self.inner.buckets.lock().judge(policies, call, first);
+        let judgement = match objections.stops().next().is_some() {
+            true => first,
+            false => {
+                Counter::of(&self.inner).judge(first, |limits| policies.judge(call, &now(), limits))
+            }
+        };
         Judged { judgement, kind: Kind::ToolCall, refused: None, warning: None }
     }
 
@@ -309,6 +364,11 @@ impl Judged {
     fn refused(judgement: Judgement, why: &'static str) -> Self {
         Self { judgement, kind: Kind::ToolCall, refused: Some(why), warning: None }
     }
+}
+
+/// How records call a call.
+fn kind(meant: &Meant) -> Kind {
+    if meant.is_known() { Kind::McpToolCallIntercepted } else { Kind::ToolCall }
 }
 
 fn micros(since: Instant) -> u64 {

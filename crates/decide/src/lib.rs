@@ -38,13 +38,17 @@
 //! }
 //! ```
 //!
+//! What concerns MCP servers is in [`mcp`].
+//!
 //! It knows no stream, no provider's format and no HTTP: those are the doors'.
 
 mod advertised;
 mod clock;
+mod counter;
 mod decider;
 mod hearing;
 mod limits;
+pub mod mcp;
 mod pending;
 mod record;
 mod settings;

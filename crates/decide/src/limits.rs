@@ -41,6 +41,18 @@ impl Buckets {
         judgement
     }
 
+    /// Which of these have no token.
+    pub(crate) fn empty(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
+        let at = Instant::now();
+        keys.iter().filter(|key| self.is_empty(key, at)).cloned().collect()
+    }
+
+    /// Takes a token from each.
+    pub(crate) fn take_all(&mut self, keys: &[LimitKey]) {
+        let at = Instant::now();
+        keys.iter().for_each(|key| self.take(key, at));
+    }
+
     fn is_empty(&mut self, key: &LimitKey, at: Instant) -> bool {
         self.filled(key, at).tokens < 1.0
     }

@@ -1,0 +1,112 @@
+//! Where the tokens of limits are: in this process, or in the store for all that use it.
+
+use callgate_audit::{Audit, Bucket};
+use callgate_policy::{Judgement, LimitFacts, LimitKey};
+use parking_lot::MutexGuard;
+use sha2::{Digest, Sha256};
+
+use crate::decider::Inner;
+use crate::limits::Buckets;
+
+/// The buckets that a call is counted in.
+#[derive(Debug)]
+pub(crate) enum Counter<'a> {
+    /// Those of this process, held until the call is decided.
+    Own(MutexGuard<'a, Buckets>),
+    /// Those of every process that uses the store.
+    Shared(&'a Audit),
+}
+
+impl<'a> Counter<'a> {
+    pub(crate) fn of(inner: &'a Inner) -> Self {
+        match inner.desk.settings.load().shared_limits {
+            true => Self::Shared(&inner.audit),
+            false => Self::Own(inner.buckets.lock()),
+        }
+    }
+
+    /// Which of these have no token. What cannot be asked counts as empty: an error never helps a
+    /// call pass.
+    pub(crate) fn empty(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
+        match self {
+            Self::Own(buckets) => buckets.empty(keys),
+            Self::Shared(audit) => chosen(keys, audit.empty_buckets(&buckets(keys))),
+        }
+    }
+
+    /// Takes a token from each, or from none if one has none; then tells which.
+    pub(crate) fn take(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
+        match self {
+            Self::Own(buckets) => {
+                let empty = buckets.empty(keys);
+                if empty.is_empty() {
+                    buckets.take_all(keys);
+                }
+                empty
+            }
+            Self::Shared(audit) => chosen(keys, audit.take_tokens(&buckets(keys))),
+        }
+    }
+
+    /// The judgement once more with what the buckets have left, if it names any. A call that is
+    /// denied after all takes no token.
+    pub(crate) fn judge(
+        &mut self,
+        first: Judgement,
+        again: impl Fn(&LimitFacts) -> Judgement,
+    ) -> Judgement {
+        if first.limits.is_empty() || !first.verdict.passes() {
+            return first;
+        }
+        let mut empty = self.empty(&first.limits);
+        // Another process may take the last token in between: then that is what counts.
+        loop {
+            let judgement = again(&LimitFacts::exceeded(empty.clone()));
+            let full = first.limits.iter().filter(|key| !empty.contains(key));
+            let full: Vec<LimitKey> = full.cloned().collect();
+            if !judgement.verdict.passes() || full.is_empty() {
+                return judgement;
+            }
+            let lost = self.take(&full);
+            if lost.is_empty() {
+                return judgement;
+            }
+            empty.extend(lost);
+        }
+    }
+}
+
+fn chosen<E: std::fmt::Display>(keys: &[LimitKey], empty: Result<Vec<usize>, E>) -> Vec<LimitKey> {
+    match empty {
+        Ok(places) => places.iter().filter_map(|place| keys.get(*place)).cloned().collect(),
+        Err(error) => {
+            tracing::error!(%error, "limits cannot be read, so they count as used up");
+            keys.to_vec()
+        }
+    }
+}
+
+fn buckets(keys: &[LimitKey]) -> Vec<Bucket> {
+    keys.iter().map(bucket).collect()
+}
+
+/// Each part with its length before it, so that parts cannot run into each other.
+fn bucket(key: &LimitKey) -> Bucket {
+    let mut hasher = Sha256::new();
+    let mut part = |text: &str| {
+        hasher.update(text.len().to_le_bytes());
+        hasher.update(text);
+    };
+    part(&key.policy);
+    part(&key.rule);
+    for (by, value) in &key.bucket {
+        part(by.as_str());
+        part(value);
+    }
+    let rate = key.rate;
+    for number in [rate.calls, rate.seconds, rate.burst] {
+        part(&number.to_string());
+    }
+    let (burst, calls, seconds) = (rate.burst, rate.calls, rate.seconds);
+    Bucket { key: hasher.finalize().into(), burst, calls, seconds }
+}

@@ -1,0 +1,204 @@
+//! A call on its way to a server.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use callgate_audit::{Action, Kind, McpFacts, RecordId};
+use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
+use callgate_policy::{Denial, Permit};
+
+use super::desk::now_micros;
+use super::join::{self, ArgumentHash};
+use super::record as records;
+use super::session::McpSession;
+use super::settings::McpSettings;
+use super::weigh::{Asked, Decided};
+use crate::pending::{Decision, Pending};
+use crate::record::{self, Input};
+
+/// A `tools/call` as it came.
+#[derive(Debug)]
+pub struct McpCall<'a> {
+    /// The tool, as the client names it.
+    pub tool: &'a str,
+    /// What it is called with.
+    pub arguments: Arguments,
+    /// The provider's id of the call, where the client tells it.
+    pub call_id: Option<String>,
+    /// The agent's session, where the client tells it.
+    pub session: Option<String>,
+    /// The call that this one goes on with: a client answers what the server asked in between.
+    pub goes_on: Option<&'a CallTicket>,
+}
+
+impl<'a> McpCall<'a> {
+    /// A call of which nothing else is known.
+    pub fn new(tool: &'a str, arguments: Arguments) -> Self {
+        Self { tool, arguments, call_id: None, session: None, goes_on: None }
+    }
+}
+
+/// A call that was let through: what its result is judged by.
+#[derive(Debug, Clone)]
+pub struct CallTicket(pub(crate) Arc<Ticket>);
+
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pub(crate) call: ToolCall,
+    /// The tool, as the client named it.
+    pub(crate) tool: String,
+    pub(crate) arguments: ArgumentHash,
+    pub(crate) record: RecordId,
+}
+
+impl CallTicket {
+    /// The tool that was called.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
+    }
+
+    /// The record of the call.
+    pub fn record(&self) -> RecordId {
+        self.0.record
+    }
+}
+
+/// What becomes of a call to a server.
+#[derive(Debug)]
+pub enum McpDecision {
+    /// It may be forwarded.
+    Allow {
+        /// The proof.
+        permit: Permit,
+        /// The arguments with which it may be forwarded, if not with its own.
+        rewritten: Option<String>,
+        /// What its result is judged by.
+        ticket: CallTicket,
+    },
+    /// It may not.
+    Deny(Denial),
+}
+
+/// A decision that is told once its record is durable. Must be polled inside a runtime.
+#[derive(Debug)]
+pub struct McpPending {
+    pending: Pending,
+    /// Set if the call may pass.
+    ticket: Option<CallTicket>,
+}
+
+impl Future for McpPending {
+    type Output = McpDecision;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<McpDecision> {
+        let Poll::Ready(decision) = Pin::new(&mut self.pending).poll(cx) else {
+            return Poll::Pending;
+        };
+        Poll::Ready(match (decision, self.ticket.take()) {
+            (Decision::Allow(permit), Some(ticket)) => {
+                let rewritten = permit.rewritten().map(str::to_owned);
+                McpDecision::Allow { permit, rewritten, ticket }
+            }
+            (Decision::Deny(denial), _) => McpDecision::Deny(denial),
+            // A permit that no call was made for: closed.
+            (Decision::Allow(_), None) => McpDecision::Deny(Denial::refused("", "it was decided")),
+        })
+    }
+}
+
+impl McpSession {
+    /// Judges a call, counts it and records it. Every check is made and the strictest wins; the
+    /// answer comes when the record is durable.
+    pub fn call(&self, call: McpCall<'_>) -> McpPending {
+        let begun = Instant::now();
+        let origin = self.origin(call.session.as_deref());
+        let name = match ToolName::on(&self.server, call.tool) {
+            Ok(name) => name,
+            Err(why) => return self.unreadable(&origin, call.tool, &why.to_string()),
+        };
+        let id = CallId(call.call_id.unwrap_or_default());
+        let whole = ToolCall { id, name, arguments: call.arguments, origin };
+        let settings = self.settings();
+        let arguments = join::hash(&whole.arguments);
+        // Only the same call goes on; another one under its name is a new one.
+        let goes_on = call.goes_on.map(|first| &*first.0);
+        let goes_on =
+            goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
+        let (at, record) = (now_micros(), RecordId::new());
+        let asked = Asked { at, tool: call.tool, call: &whole, arguments, goes_on, record };
+        let decided = self.decide(&settings, &asked);
+        self.answer(&settings, asked, decided, begun)
+    }
+
+    /// Records what was decided, and tells it.
+    fn answer(
+        &self,
+        settings: &McpSettings,
+        asked: Asked<'_>,
+        decided: Decided,
+        begun: Instant,
+    ) -> McpPending {
+        let Asked { tool, call, arguments, record: id, .. } = asked;
+        let Decided { objections, judgement, joined, known } = decided;
+        let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
+        record.id = id;
+        record.verdict = Some(objections.verdict(&judgement));
+        record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
+        record.mcp = Some(McpFacts {
+            joined,
+            pin: known.as_ref().map(|known| known.state.as_str().to_owned()),
+            earlier: objections.earlier(),
+            findings: known
+                .as_ref()
+                .map(|it| records::facts(&it.inspection.findings))
+                .unwrap_or_default(),
+            ..self.facts(settings)
+        });
+        if let Some(facts) = &mut record.tool {
+            facts.name = tool.to_owned();
+            facts.server = Some(self.server.clone());
+            facts.definition_hash = known.map(|known| known.hash);
+            if let Some(rewritten) = judgement.rewritten() {
+                facts.input = Some(rewritten.to_owned());
+            }
+        }
+        if joined.is_none() {
+            let mut stray = record.clone();
+            stray.id = RecordId::new();
+            stray.kind = Kind::UncorrelatedExecution;
+            stray.detail =
+                Some(format!("no call of a model was seen that this belongs to; it is {id}"));
+            self.inner.write(stray);
+        }
+        let stopped = objections.stops().next().is_some();
+        let permit = if stopped { None } else { judgement.permit(call) };
+        if let Some(permit) = permit {
+            let settings = &self.inner.settings;
+            let receipt = self.inner.audit.append(record);
+            let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
+            let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
+            let ticket =
+                Ticket { call: call.clone(), tool: tool.to_owned(), arguments, record: id };
+            return McpPending { pending, ticket: Some(CallTicket(Arc::new(ticket))) };
+        }
+        self.inner.write(record);
+        let denial = objections.denial(call.name.raw(), judgement.denial(call));
+        let mut denial =
+            denial.unwrap_or_else(|| Denial::refused(tool, "no permit was given for it"));
+        denial.record = Some(id.to_string());
+        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+    }
+
+    /// A name that no rule can be compared with.
+    fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> McpPending {
+        let mut record = self.record(Kind::McpToolCalled, origin, tool);
+        record.verdict = Some(record::without_rule(Action::Deny, why));
+        let mut denial = Denial::refused(tool, why);
+        denial.record = Some(record.id.to_string());
+        self.inner.write(record);
+        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+    }
+}

@@ -1,0 +1,164 @@
+//! The checks beside the rules, and what they come to together.
+//!
+//! Every check is made; the strictest result wins. Which of several reasons is told first is
+//! decided by the order of [`Check`].
+
+use callgate_audit::{Action, Hit, RecordId, Verdict};
+use callgate_policy::{Denial, Judgement};
+
+use super::settings::Watch;
+use crate::record;
+
+/// What was checked, in the order in which reasons are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Check {
+    Server,
+    Tool,
+    Pin,
+    Rate,
+    /// What was found in the definition. It is told with the rules.
+    Finding,
+    Rules,
+    Flow,
+}
+
+impl Check {
+    /// How denials and records call it: the setting that decides it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Server => "mcp.servers",
+            Self::Tool => "mcp.tools",
+            Self::Pin => "mcp.pins",
+            Self::Rate => "mcp.rate",
+            Self::Finding => "mcp.inspect",
+            Self::Rules => "rules",
+            Self::Flow => "mcp.flows",
+        }
+    }
+}
+
+/// What a check has against a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Objection {
+    pub(crate) check: Check,
+    pub(crate) watch: Watch,
+    pub(crate) reason: String,
+    /// What to do instead.
+    pub(crate) hint: Option<String>,
+    /// Earlier calls that it is about.
+    pub(crate) earlier: Vec<RecordId>,
+}
+
+impl Objection {
+    pub(crate) fn new(check: Check, watch: Watch, reason: String, hint: &str) -> Self {
+        Self { check, watch, reason, hint: Some(hint.to_owned()), earlier: Vec::new() }
+    }
+
+    pub(crate) fn block(check: Check, reason: String, hint: &str) -> Self {
+        Self::new(check, Watch::Block, reason, hint)
+    }
+}
+
+/// What all checks together have against a call.
+#[derive(Debug, Default)]
+pub(crate) struct Objections(Vec<Objection>);
+
+impl Objections {
+    pub(crate) fn add(&mut self, objections: impl IntoIterator<Item = Objection>) {
+        let heard = objections.into_iter().filter(|it| it.watch != Watch::Allow);
+        self.0.extend(heard);
+        self.0.sort_by_key(|it| it.check);
+    }
+
+    /// Lets everything pass that would be stopped, and tells of it.
+    pub(crate) fn soften(&mut self) {
+        self.0.iter_mut().for_each(|it| it.watch = it.watch.min(Watch::Alert));
+    }
+
+    /// What stops the call, in the order in which it is told.
+    pub(crate) fn stops(&self) -> impl Iterator<Item = &Objection> {
+        self.0.iter().filter(|it| it.watch == Watch::Block)
+    }
+
+    /// What is only told.
+    fn alerts(&self) -> impl Iterator<Item = &Objection> {
+        self.0.iter().filter(|it| it.watch == Watch::Alert)
+    }
+
+    pub(crate) fn earlier(&self) -> Vec<RecordId> {
+        self.0.iter().flat_map(|it| it.earlier.iter().copied()).collect()
+    }
+
+    /// The verdict of the record: rules and checks in one.
+    pub(crate) fn verdict(&self, judgement: &Judgement) -> Verdict {
+        let mut verdict = record::verdict(judgement);
+        let rules = verdict.clone();
+        let denied = verdict.action == Action::Deny;
+        let first = self.stops().next().filter(|it| !denied || it.check < Check::Rules);
+        if let Some(first) = first {
+            verdict.action = Action::Deny;
+            verdict.policy = None;
+            verdict.rule = Some(first.check.word().to_owned());
+            verdict.reason = Some(first.reason.clone());
+            verdict.hint.clone_from(&first.hint);
+            verdict.uncovered = false;
+        } else if !denied && self.alerts().next().is_some() {
+            verdict.action = Action::Audit;
+        }
+        let beside = self.0.iter().filter(|it| Some(*it) != first).map(hit);
+        verdict.audits.extend(beside);
+        if first.is_some() && denied {
+            verdict.audits.push(also_denied(&rules));
+        }
+        verdict
+    }
+
+    /// Why the call is stopped, as the model is told; `None` if it is not.
+    pub(crate) fn denial(&self, tool: &str, by_rules: Option<Denial>) -> Option<Denial> {
+        let first = self.stops().next().filter(|it| by_rules.is_none() || it.check < Check::Rules);
+        match first {
+            Some(first) => Some(Denial {
+                rule: Some(first.check.word().to_owned()),
+                hint: first.hint.clone(),
+                ..Denial::refused(tool, &first.reason)
+            }),
+            None => by_rules,
+        }
+    }
+}
+
+fn hit(objection: &Objection) -> Hit {
+    let rule = Some(objection.check.word().to_owned());
+    Hit { policy: POLICY.to_owned(), rule, reason: objection.reason.clone() }
+}
+
+fn also_denied(rules: &Verdict) -> Hit {
+    Hit {
+        policy: rules.policy.clone().unwrap_or_default(),
+        rule: rules.rule.clone(),
+        reason: rules.reason.clone().unwrap_or_default(),
+    }
+}
+
+/// In the place of a policy's name: what the settings say.
+pub(crate) const POLICY: &str = "mcp";
+
+/// A denial of what a server sent back, as the model is told: what it called did run.
+pub fn withheld(denial: &Denial) -> String {
+    let notice = denial.notice();
+    let rest = notice.split_once('\n').map_or("", |(_, rest)| rest);
+    format!(
+        "callgate withheld what the server sent for `{}`.\n{rest}\nWhat was called did run; only \
+         what came back is withheld. Asking again brings the same.",
+        denial.tool
+    )
+}
+
+/// A denial as the model is told: what, by what, that nothing ran, and what to do instead.
+pub fn told(denial: &Denial) -> String {
+    let again = match denial.rule.as_deref() == Some(Check::Rate.word()) {
+        true => "It was not executed. Do not retry it before then.",
+        false => "It was not executed. Do not retry it: the answer stays the same.",
+    };
+    format!("{}\n{again}", denial.notice())
+}

@@ -1,0 +1,236 @@
+//! What one process knows of MCP servers: settings, registry, what was found, what was called.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use arc_swap::ArcSwap;
+use callgate_audit::Audit;
+use callgate_call::{fold, json::Value};
+use callgate_facts::Catalogue;
+use callgate_registry::{Identity, ItemKind, Pin, Registry, State};
+use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
+use parking_lot::Mutex;
+
+use super::flows::Hints;
+use super::settings::McpSettings;
+use super::store;
+use crate::advertised::Told;
+
+/// What all MCP sessions of a process share, and the proxy's door reads.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) settings: ArcSwap<McpSettings>,
+    pub(crate) books: Mutex<Books>,
+    pub(crate) catalogue: Catalogue,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self {
+            settings: ArcSwap::default(),
+            books: Mutex::default(),
+            catalogue: Catalogue::builtin(),
+        }
+    }
+}
+
+/// What changes with every list and call.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) registry: Registry,
+    /// Which state of the store the registry was read from.
+    version: Option<u64>,
+    /// When that was looked up.
+    refreshed: Option<Instant>,
+    /// What was found in each definition, by the hash of all of it: inspecting takes longer than
+    /// judging.
+    inspected: HashMap<String, Arc<Inspection>>,
+    index: Option<Arc<Index>>,
+    /// The names that a server's texts may not speak of.
+    others: HashMap<String, Arc<Known>>,
+    pub(crate) told: Told,
+}
+
+/// What is known of one definition beside its pin.
+#[derive(Debug, Default)]
+pub(crate) struct Inspection {
+    /// Everything that was found in it.
+    pub(crate) findings: Vec<Finding>,
+    /// What is left of that once invisible characters are taken out.
+    pub(crate) remaining: Vec<Finding>,
+    pub(crate) hints: Hints,
+    /// What other servers had when it was looked at.
+    others: Arc<Known>,
+}
+
+/// A tool as a call finds it.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownTool {
+    pub(crate) state: State,
+    /// The hash of what the server offers now.
+    pub(crate) hash: String,
+    pub(crate) inspection: Arc<Inspection>,
+}
+
+/// Made anew whenever the registry changes.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// By folded tool name: who had it first.
+    owners: HashMap<String, (i64, String)>,
+}
+
+/// Definitions that are remembered as inspected; past it all are forgotten and looked at again.
+const MAX_INSPECTED: usize = 32_768;
+
+/// What somebody trusts or resets counts at the proxy's door after this long.
+const LATELY: Duration = Duration::from_secs(1);
+
+impl Books {
+    /// The same, unless it was done a moment ago: for whoever asks about every call of a model.
+    pub(crate) fn refresh_lately(&mut self, audit: &Audit) {
+        let lately = |at: Instant| at.elapsed() < LATELY;
+        if !self.refreshed.is_some_and(lately) {
+            self.refresh(audit);
+        }
+    }
+
+    /// Takes over what other processes have pinned, trusted or reset meanwhile. If the store cannot
+    /// be read, what is known stays.
+    pub(crate) fn refresh(&mut self, audit: &Audit) {
+        self.refreshed = Some(Instant::now());
+        let newest = audit.pins_version();
+        if newest.as_ref().is_ok_and(|newest| self.version == Some(*newest)) {
+            return;
+        }
+        match newest.and_then(|newest| Ok((newest, store::load(audit)?))) {
+            Ok((newest, registry)) => {
+                self.registry = registry;
+                self.version = Some(newest);
+                self.changed();
+            }
+            Err(error) => tracing::error!(%error, "the pins of MCP servers cannot be read"),
+        }
+    }
+
+    /// A tool of a server, if it has been seen.
+    pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<KnownTool> {
+        let pin = self.registry.get(&Identity::tool(server, tool))?;
+        let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
+        let key = key(server, pin.seen().whole.as_str());
+        if let Some(inspection) = self.inspected.get(&key) {
+            return Some(KnownTool { state, hash, inspection: Arc::clone(inspection) });
+        }
+        // Another process listed it: what is pinned of it is known, and enough.
+        let definition = pin.seen().definition.clone();
+        let inspection = self.inspect(server, key, &definition);
+        Some(KnownTool { state, hash, inspection })
+    }
+
+    /// Inspects a definition as it was listed, with everything that is not pinned. It is done
+    /// again when other servers have other tools.
+    pub(crate) fn look_at(&mut self, server: &str, whole: &str, raw: &str) {
+        let (key, others) = (key(server, whole), self.others(server));
+        let known = self.inspected.get(&key);
+        if !known.is_some_and(|known| Arc::ptr_eq(&known.others, &others)) {
+            self.inspect(server, key, raw);
+        }
+    }
+
+    fn inspect(&mut self, server: &str, key: String, definition: &str) -> Arc<Inspection> {
+        let inspection = Arc::new(Inspection::of(definition, self.others(server)));
+        if self.inspected.len() >= MAX_INSPECTED {
+            self.inspected.clear();
+        }
+        self.inspected.insert(key, Arc::clone(&inspection));
+        inspection
+    }
+
+    /// The tools of all other servers.
+    pub(crate) fn others(&mut self, server: &str) -> Arc<Known> {
+        if let Some(known) = self.others.get(server) {
+            return Arc::clone(known);
+        }
+        let is_other =
+            |pin: &&Pin| pin.identity.kind == ItemKind::Tool && pin.identity.server != server;
+        let names = self.registry.pins().filter(is_other).map(|pin| pin.identity.name.clone());
+        let known = Arc::new(Known::new(names));
+        self.others.insert(server.to_owned(), Arc::clone(&known));
+        known
+    }
+
+    /// The registry has something new: what was made from it is made again.
+    pub(crate) fn changed(&mut self) {
+        self.index = None;
+        self.others.clear();
+    }
+
+    /// The server that had a tool's name before this one.
+    pub(crate) fn first_owner(&mut self, server: &str, tool: &str) -> Option<String> {
+        let index = self.index();
+        let (_, owner) = index.owners.get(&fold(tool.trim()))?;
+        (owner != server).then(|| owner.clone())
+    }
+
+    /// Every tool that a name may mean, however an agent spells it.
+    pub(crate) fn meant_by(&self, name: &str) -> Vec<(String, String)> {
+        let found = self.registry.names().find(name).all();
+        found.into_iter().map(|it| (it.server.clone(), it.tool.clone())).collect()
+    }
+
+    fn index(&mut self) -> Arc<Index> {
+        let index = match self.index.take() {
+            Some(index) => index,
+            None => Arc::new(Index::of(&self.registry)),
+        };
+        self.index = Some(Arc::clone(&index));
+        index
+    }
+}
+
+impl Index {
+    fn of(registry: &Registry) -> Self {
+        let mut owners: HashMap<String, (i64, String)> = HashMap::new();
+        for pin in registry.pins().filter(|pin| pin.identity.kind == ItemKind::Tool) {
+            let first = (pin.first_seen, pin.identity.server.clone());
+            let owner =
+                owners.entry(fold(pin.identity.name.trim())).or_insert_with(|| first.clone());
+            // Of two seen in the same moment neither took over: the order of names settles it.
+            if first < *owner {
+                *owner = first;
+            }
+        }
+        Self { owners }
+    }
+}
+
+impl Inspection {
+    fn of(definition: &str, others: Arc<Known>) -> Self {
+        let findings = inspect_definition(definition, &others);
+        let remaining = match strip_definition(definition) {
+            Some(stripped) => inspect_definition(&stripped, &others),
+            None => findings.clone(),
+        };
+        Self { findings, remaining, hints: hints(definition), others }
+    }
+}
+
+fn key(server: &str, whole: &str) -> String {
+    format!("{server}\0{whole}")
+}
+
+/// What a server says of its tool, where it says so plainly.
+fn hints(definition: &str) -> Hints {
+    let Ok(value) = Value::parse(definition) else { return Hints::default() };
+    let says = |hint: &str| {
+        let annotations = value.get("annotations");
+        annotations.and_then(|it| it.get(hint)) == Some(&Value::Bool(true))
+    };
+    Hints { read_only: says("readOnlyHint"), open_world: says("openWorldHint") }
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now_micros() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,236 @@
+//! Which call of a model an execution belongs to, and what a session has called: both are kept in
+//! the store, for a gateway and many shims see parts of one session.
+
+use std::time::Duration;
+
+use callgate_audit::{Audit, FlowStep, Receipt, RecordId, StoreError};
+use callgate_call::Arguments;
+use callgate_call::json::{Value, quote};
+use sha2::{Digest, Sha256};
+
+use super::flows::{Past, Role};
+
+/// A hash over what a tool is called with.
+pub(crate) type ArgumentHash = [u8; 32];
+
+/// A call that a model made and that was let through.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Intent<'a> {
+    /// When, in microseconds since 1970.
+    pub(crate) at: i64,
+    /// The provider's id of it; empty where there is none.
+    pub(crate) call_id: &'a str,
+    pub(crate) session: Option<&'a str>,
+    /// The server and the tool; `None` where the name does not tell.
+    pub(crate) target: Option<(&'a str, &'a str)>,
+    pub(crate) arguments: ArgumentHash,
+    pub(crate) record: RecordId,
+}
+
+/// An execution that looks for its intent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Execution<'a> {
+    pub(crate) at: i64,
+    pub(crate) call_id: &'a str,
+    pub(crate) session: Option<&'a str>,
+    pub(crate) server: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) arguments: ArgumentHash,
+}
+
+/// Where an intent was found, so that it is found once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Joined {
+    pub(crate) record: RecordId,
+    key: String,
+}
+
+const INTENT: &str = "intent";
+const DONE: &str = "done";
+
+/// An id is found for this long: agents ask people in between.
+const ID_WINDOW: Duration = Duration::from_secs(24 * 3600);
+
+/// Keeps an intent, by its id and by what it calls.
+pub(crate) fn intend(audit: &Audit, intent: Intent<'_>) {
+    let (server, tool) = intent.target.unwrap_or_default();
+    let step = |role: &str| step(intent.at, server, tool, role, intent.record, intent.arguments);
+    if !intent.call_id.is_empty() {
+        keep(audit.add_flow(&id_key(intent.call_id), step(INTENT)));
+    }
+    if intent.target.is_some() {
+        for session in [intent.session, None] {
+            keep(audit.add_flow(&content_key(session, server, tool), step(INTENT)));
+            if session.is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// The intent of an execution: by its id if it has one, else by what was called with what in the
+/// same session, not long ago.
+pub(crate) fn find(
+    audit: &Audit,
+    execution: Execution<'_>,
+    window: Duration,
+) -> Result<Option<Joined>, StoreError> {
+    if !execution.call_id.is_empty() {
+        let key = id_key(execution.call_id);
+        if let Some(joined) = open(audit, key, before(execution.at, ID_WINDOW), |_| true)? {
+            return Ok(Some(joined));
+        }
+    }
+    // Not every agent tells its session to a server.
+    let key = content_key(execution.session, execution.server, execution.tool);
+    let since = before(execution.at, window);
+    open(audit, key, since, |step| step.arguments == execution.arguments)
+}
+
+/// The execution of an intent begins: it is not found again.
+pub(crate) fn done(audit: &Audit, joined: &Joined, execution: Execution<'_>) {
+    let Execution { at, server, tool, arguments, .. } = execution;
+    let mut keys = vec![joined.key.clone(), content_key(None, server, tool)];
+    if execution.session.is_some() {
+        keys.push(content_key(execution.session, server, tool));
+    }
+    keys.dedup();
+    for key in keys {
+        keep(audit.add_flow(&key, step(at, server, tool, DONE, joined.record, arguments)));
+    }
+}
+
+/// The first intent under a key that has not been executed.
+fn open(
+    audit: &Audit,
+    key: String,
+    since: i64,
+    fits: impl Fn(&FlowStep) -> bool,
+) -> Result<Option<Joined>, StoreError> {
+    let steps = audit.flows(&key, since)?;
+    let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
+    let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
+    Ok(open.map(|step| Joined { record: step.record, key }))
+}
+
+fn id_key(call_id: &str) -> String {
+    format!("call\0{call_id}")
+}
+
+fn content_key(session: Option<&str>, server: &str, tool: &str) -> String {
+    format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default())
+}
+
+fn session_key(session: &str) -> String {
+    format!("session\0{session}")
+}
+
+/// Remembers a call that was let through.
+pub(crate) fn remember(audit: &Audit, session: &str, past: &Past, arguments: ArgumentHash) {
+    let role = past.role.word();
+    let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
+    keep(audit.add_flow(&session_key(session), step));
+}
+
+/// What a session has called since then, in the order of time.
+pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Past>, StoreError> {
+    let steps = audit.flows(&session_key(session), since)?;
+    let past = |step: FlowStep| Past {
+        at: step.at,
+        server: step.server,
+        tool: step.tool,
+        role: Role::from_word(&step.role),
+        record: step.record,
+    };
+    Ok(steps.into_iter().map(past).collect())
+}
+
+fn step(
+    at: i64,
+    server: &str,
+    tool: &str,
+    role: &str,
+    record: RecordId,
+    arguments: ArgumentHash,
+) -> FlowStep {
+    let (server, tool, role) = (server.to_owned(), tool.to_owned(), role.to_owned());
+    FlowStep { at, server, tool, role, record, arguments }
+}
+
+/// Nobody waits for a step: it is written before the record of its call, for which the call waits.
+fn keep(receipt: Receipt) {
+    if receipt.is_ready()
+        && let Err(error) = receipt.wait()
+    {
+        tracing::error!(%error, "a step of a session is lost");
+    }
+}
+
+pub(crate) fn before(at: i64, window: Duration) -> i64 {
+    at.saturating_sub(i64::try_from(window.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Arguments that read alike have one hash: clients write them anew between model and server.
+pub(crate) fn hash(arguments: &Arguments) -> ArgumentHash {
+    let mut text = String::new();
+    match arguments.value() {
+        Ok(value) => write(value, &mut text),
+        Err(_) => text.push_str(arguments.raw()),
+    }
+    Sha256::digest(text).into()
+}
+
+/// Keys in order, numbers as doubles where they are that. Depth is bounded by the reader.
+fn write(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Number(text) => out.push_str(&number(text)),
+        Value::String(text) => out.push_str(&quote(text)),
+        Value::Array(items) => {
+            out.push('[');
+            for item in items {
+                write(item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            out.push('{');
+            for (key, member) in members {
+                out.push_str(&quote(key));
+                out.push(':');
+                write(member, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// `1`, `1.0` and `1e0` are one number to a client that writes them anew.
+fn number(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(double) if double.is_finite() => double.to_string(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_read_alike_have_one_hash() {
+        let of = |text: &str| hash(&Arguments::json(text));
+        let same = of(r#"{"a":1,"b":["é",null]}"#);
+        assert_eq!(of(r#"{ "b" : ["\u00e9", null], "a": 1.0 }"#), same);
+        assert_eq!(of(""), of("{}"));
+        for other in [r#"{"a":1,"b":["é"]}"#, r#"{"a":"1","b":["é",null]}"#, r#"{"a":1}"#] {
+            assert_ne!(of(other), same, "{other}");
+        }
+        assert_ne!(of(r#"{"a":["b","c"]}"#), of(r#"{"a":["b"],"c":[]}"#));
+    }
+}

@@ -1,0 +1,207 @@
+//! Calls in a model's answer that are for an MCP server.
+
+use callgate_audit::{McpFacts, Record, RecordId};
+use callgate_call::{ToolCall, ToolName};
+
+use super::admission::{self, Subject};
+use super::check::{Check, Objection, Objections};
+use super::desk::now_micros;
+use super::join::{self, Intent};
+use super::settings::{McpSettings, ServerKind};
+use crate::decider::{Decider, Inner};
+
+/// The tool of a server that a name means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The server, by its name in the configuration.
+    pub server: String,
+    /// The tool, as the server names it.
+    pub tool: String,
+    /// How the server is spoken to, if it is declared.
+    pub kind: Option<ServerKind>,
+    /// The program or the URL behind its name.
+    pub address: Option<String>,
+    /// The hash of the tool's definition.
+    pub hash: Option<String>,
+}
+
+/// What a name in a model's answer may mean.
+#[derive(Debug)]
+pub(crate) enum Meant {
+    /// A tool that no server has, as far as is known.
+    Other,
+    /// This tool.
+    One(Box<Resolved>),
+    /// One of these: the name alone does not tell.
+    Several(Vec<Resolved>),
+}
+
+impl Decider {
+    /// The tool of an MCP server that a name in a model's answer means, if it is one and no more.
+    pub fn resolve_name(&self, name: &ToolName) -> Option<Resolved> {
+        match self.inner().meant(name) {
+            Meant::One(resolved) => Some(*resolved),
+            Meant::Other | Meant::Several(_) => None,
+        }
+    }
+}
+
+impl Inner {
+    /// Every tool that a name may mean. An agent's own tool is none of a server, whatever a server
+    /// calls its own.
+    pub(crate) fn meant(&self, name: &ToolName) -> Meant {
+        if !is_spelled_mcp(name) && self.desk.catalogue.entry(name.folded()).is_some() {
+            return Meant::Other;
+        }
+        let settings = self.desk.settings.load();
+        let mut books = self.desk.books.lock();
+        books.refresh_lately(&self.audit);
+        let found = books.meant_by(name.raw());
+        let mut resolved: Vec<Resolved> = Vec::with_capacity(found.len());
+        for (server, tool) in found {
+            let hash = books.tool(&server, &tool).map(|known| known.hash);
+            let entry = settings.server(&server);
+            let kind = entry.map(|entry| entry.kind);
+            let address = entry.map(|entry| entry.address.clone());
+            resolved.push(Resolved { server, tool, kind, address, hash });
+        }
+        match resolved.len() {
+            0 => Meant::Other,
+            1 => resolved.pop().map_or(Meant::Other, |one| Meant::One(Box::new(one))),
+            _ => Meant::Several(resolved),
+        }
+    }
+
+    /// What lists and `fail_closed` have against a call in a model's answer.
+    pub(crate) fn check_meant(&self, name: &ToolName, meant: &Meant) -> Objections {
+        let settings = self.desk.settings.load();
+        let mut objections = Objections::default();
+        match meant {
+            Meant::One(tool) => objections.add(known(&settings, tool)),
+            // It may be any of them, so it is refused if one is.
+            Meant::Several(tools) => {
+                objections.add(tools.iter().flat_map(|tool| known(&settings, tool)));
+            }
+            Meant::Other => objections.add(self.unknown(&settings, name)),
+        }
+        if !settings.enforce {
+            objections.soften();
+        }
+        objections
+    }
+
+    /// A name that no known server has.
+    fn unknown(&self, settings: &McpSettings, name: &ToolName) -> Vec<Objection> {
+        let spelled = is_spelled_mcp(name);
+        if settings.fail_closed && (spelled || self.desk.catalogue.entry(name.folded()).is_none()) {
+            return vec![Objection::block(
+                Check::Tool,
+                format!(
+                    "No agent and no declared server is known to have a tool `{}`, and `mcp.fail_closed` is on.",
+                    name.raw().trim()
+                ),
+                "Use a tool that is known, or ask the operator to declare its server under `mcp.servers`.",
+            )];
+        }
+        if !spelled {
+            return Vec::new();
+        }
+        let readings = name.readings();
+        let subject = |at: usize| {
+            let reading = readings.get(at)?;
+            Some(Subject { server: reading.server, tool: reading.tool, hash: None })
+        };
+        let subjects: Vec<Subject<'_>> = (0..readings.len()).filter_map(subject).collect();
+        let denied = subjects.iter().find_map(|it| {
+            admission::denied_server(settings, it.server)
+                .or_else(|| admission::denied_tool(settings, *it))
+        });
+        if denied.is_some() {
+            return denied.into_iter().collect();
+        }
+        // It is read in one way only, so one way that is allowed is enough.
+        let against = |it: &Subject<'_>| {
+            admission::server(settings, it.server).or_else(|| admission::tool(settings, *it))
+        };
+        let against: Option<Vec<Objection>> = subjects.iter().map(against).collect();
+        against.unwrap_or_default().into_iter().take(1).collect()
+    }
+}
+
+/// What the lists have against a tool that is known.
+fn known(settings: &McpSettings, tool: &Resolved) -> Vec<Objection> {
+    let subject = Subject { server: &tool.server, tool: &tool.tool, hash: tool.hash.as_deref() };
+    let server = admission::server(settings, &tool.server);
+    server.into_iter().chain(admission::tool(settings, subject)).collect()
+}
+
+/// Whether a name is spelled as agents spell tools of servers, and nothing else.
+fn is_spelled_mcp(name: &ToolName) -> bool {
+    name.folded().starts_with("mcp_")
+}
+
+impl Meant {
+    /// The call as rules are to read it: with the one meaning of its name, if it has one.
+    pub(crate) fn read(&self, call: &ToolCall) -> ToolCall {
+        let mut call = call.clone();
+        if let Self::One(tool) = self
+            && let Ok(name) = call.name.clone().meaning(&tool.server, &tool.tool)
+        {
+            call.name = name;
+        }
+        call
+    }
+
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self, Self::Other)
+    }
+
+    /// What the record says of the server.
+    pub(crate) fn tell(&self, record: &mut Record) {
+        match self {
+            Self::Other => {}
+            Self::One(tool) => {
+                record.mcp = Some(McpFacts {
+                    server_type: tool.kind.map(|kind| kind.as_str().to_owned()),
+                    address: tool.address.clone(),
+                    ..McpFacts::default()
+                });
+                if let Some(facts) = &mut record.tool {
+                    facts.server = Some(tool.server.clone());
+                    facts.definition_hash.clone_from(&tool.hash);
+                }
+            }
+            Self::Several(tools) => {
+                let named: Vec<String> = tools
+                    .iter()
+                    .map(|tool| format!("`{}` of `{}`", tool.tool, tool.server))
+                    .collect();
+                record.mcp = Some(McpFacts::default());
+                record.detail = Some(format!("the name may mean {}", named.join(" or ")));
+            }
+        }
+    }
+
+    /// Keeps the call, so that its execution is known for what it is.
+    pub(crate) fn intend(&self, inner: &Inner, call: &ToolCall, record: RecordId) {
+        let intent = |target| Intent {
+            at: now_micros(),
+            call_id: call.id.as_str(),
+            session: call.origin.session.as_deref(),
+            target,
+            arguments: join::hash(&call.arguments),
+            record,
+        };
+        match self {
+            Self::One(tool) => {
+                join::intend(&inner.audit, intent(Some((&tool.server, &tool.tool))));
+            }
+            Self::Several(tools) => tools.iter().for_each(|tool| {
+                join::intend(&inner.audit, intent(Some((&tool.server, &tool.tool))));
+            }),
+            // An agent's own tool is not executed by a server.
+            Self::Other if inner.desk.catalogue.entry(call.name.folded()).is_some() => {}
+            Self::Other => join::intend(&inner.audit, intent(None)),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! What a door does not hand on, and what it learns on the way.
+
+use callgate_audit::{Action, Kind};
+
+use super::session::McpSession;
+use crate::record;
+
+/// A hostile peer could be odd in every message, and push everything else out of the store.
+const MAX_ODD: u64 = 64;
+
+impl McpSession {
+    /// The server says that its tools are others now: whoever holds the session asks for them again
+    /// before the next call.
+    pub fn tools_changed(&self) {
+        self.listing.lock().forget();
+    }
+
+    /// A message that was not handed on, whose it was and why.
+    pub fn withheld(&self, whose: &str, why: &str) {
+        tracing::warn!(server = self.server, whose, why, "a message was not handed on");
+        let mut odd = self.odd.lock();
+        *odd += 1;
+        if *odd > MAX_ODD {
+            return;
+        }
+        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
+        record.verdict = Some(record::without_rule(Action::Deny, why));
+        record.mcp = Some(self.facts(&self.settings()));
+        record.detail = Some(format!("withheld: a message of {whose} ({}): {why}", self.server));
+        self.inner.write(record);
+    }
+}

@@ -1,0 +1,123 @@
+//! What is written about servers.
+
+use std::sync::atomic::Ordering;
+
+use callgate_audit::{Action, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
+use callgate_call::Origin;
+use callgate_policy::Denial;
+use callgate_scan::inspect::Finding;
+
+use super::session::McpSession;
+use super::settings::McpSettings;
+use crate::record;
+
+/// Records of findings of one session: enough to see what a server does.
+const MAX_FOUND: u64 = 1024;
+/// Records of definitions of one session: twice as many as are pinned of one server.
+const MAX_DEFINITIONS: u64 = 20_000;
+
+impl McpSession {
+    /// A record of something on this server.
+    pub(crate) fn record(&self, kind: Kind, origin: &Origin, tool: &str) -> Record {
+        let mut record = record::begin(kind, &self.context, origin);
+        record.tool = Some(Tool {
+            name: tool.to_owned(),
+            server: Some(self.server.clone()),
+            ..Tool::default()
+        });
+        record
+    }
+
+    /// Records that the server itself is refused; answers the record.
+    pub(crate) fn tell_refused(&self, denial: &Denial) -> Option<String> {
+        let rule = denial.rule.as_deref().unwrap_or_default();
+        let told = Watched { what: "", rule, reason: &denial.reason };
+        let mut record = self.watched(&self.settings(), Action::Deny, told);
+        if let Some(verdict) = &mut record.verdict {
+            verdict.hint.clone_from(&denial.hint);
+        }
+        let id = record.id.to_string();
+        self.inner.write(record);
+        Some(id)
+    }
+
+    /// Writes what was found. A hostile server could be odd in every message, and push everything
+    /// else out of the store.
+    pub(crate) fn write_found(&self, record: Record) {
+        if self.findings.fetch_add(1, Ordering::Relaxed) < MAX_FOUND {
+            self.inner.write(record);
+        }
+    }
+
+    /// Writes what is new about a definition, within the same reason.
+    pub(crate) fn write_definition(&self, record: Record) {
+        if self.definitions.fetch_add(1, Ordering::Relaxed) < MAX_DEFINITIONS {
+            self.inner.write(record);
+        }
+    }
+
+    /// A record of something that a setting watches, and that is no call.
+    pub(crate) fn watched(
+        &self,
+        settings: &McpSettings,
+        action: Action,
+        told: Watched<'_>,
+    ) -> Record {
+        let mut record = self.record(Kind::Guardrail, &self.context.origin, told.what);
+        let mut verdict = record::without_rule(action, told.reason);
+        verdict.rule = Some(told.rule.to_owned());
+        record.verdict = Some(verdict);
+        record.guardrail = Some(Guardrail {
+            action: if action == Action::Deny { "block" } else { "audit" }.to_owned(),
+            kind: told.rule.to_owned(),
+            direction: "response".to_owned(),
+        });
+        record.mcp = Some(self.facts(settings));
+        record
+    }
+
+    /// A record of what was found in a text.
+    pub(crate) fn found(
+        &self,
+        settings: &McpSettings,
+        origin: &Origin,
+        tool: &str,
+        place: &str,
+        findings: &[Finding],
+    ) -> Record {
+        let mut record = self.record(Kind::Guardrail, origin, tool);
+        let worst = findings.iter().max_by_key(|finding| finding.severity);
+        record.guardrail = Some(Guardrail {
+            action: "audit".to_owned(),
+            kind: worst.map_or("mcp", |finding| finding.class.word()).to_owned(),
+            direction: "response".to_owned(),
+        });
+        record.mcp = Some(McpFacts {
+            place: Some(place.to_owned()),
+            findings: facts(findings),
+            ..self.facts(settings)
+        });
+        record
+    }
+}
+
+/// What is told of something that is watched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched<'a> {
+    /// What a server asked for; nothing for the server itself.
+    pub(crate) what: &'a str,
+    /// The setting.
+    pub(crate) rule: &'a str,
+    pub(crate) reason: &'a str,
+}
+
+/// Findings as records have them.
+pub(crate) fn facts(findings: &[Finding]) -> Vec<FindingFact> {
+    let fact = |finding: &Finding| FindingFact {
+        class: finding.class.word().to_owned(),
+        severity: finding.severity.word().to_owned(),
+        path: finding.path.clone(),
+        detail: finding.detail.clone(),
+    };
+    findings.iter().map(fact).collect()
+}

@@ -1,0 +1,141 @@
+//! One conversation between a client and a server.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use callgate_audit::{Action, McpFacts};
+use callgate_call::{Facts, Origin, Surface};
+use callgate_policy::{Denial, Policies};
+use callgate_registry::Launch;
+use callgate_scan::inspect::{Class, Finding, Severity, similar};
+use parking_lot::{Mutex, MutexGuard};
+
+use super::admission;
+use super::check::Objections;
+use super::desk::Books;
+use super::list::Listing;
+use super::settings::McpSettings;
+use crate::decider::{Context, Inner};
+use crate::record;
+
+/// One conversation between a client and an MCP server. Its calls and texts are judged by the
+/// policies and settings of the moment. Cheap to share; nothing in it waits but [`McpPending`].
+///
+/// [`McpPending`]: super::McpPending
+#[derive(Debug)]
+pub struct McpSession {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) server: String,
+    pub(crate) launch: Launch,
+    pub(crate) context: Context,
+    pub(crate) listing: Mutex<Listing>,
+    /// Messages that were not handed on.
+    pub(crate) odd: Mutex<u64>,
+    /// Records of findings written so far.
+    pub(crate) findings: AtomicU64,
+    /// Records of definitions written so far.
+    pub(crate) definitions: AtomicU64,
+}
+
+impl McpSession {
+    pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
+        let facts = Facts { surface: Surface::Mcp, ..(*context.origin).clone() };
+        Self {
+            inner,
+            server: server.to_owned(),
+            launch: launch.clone(),
+            context: Context { origin: Origin::new(facts), ..context },
+            listing: Mutex::default(),
+            odd: Mutex::default(),
+            findings: AtomicU64::new(0),
+            definitions: AtomicU64::new(0),
+        }
+    }
+
+    /// The server, by its name in the configuration.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Whether the server may be spoken to at all.
+    pub fn admitted(&self) -> Result<(), Box<Denial>> {
+        let settings = self.settings();
+        let mut objections = Objections::default();
+        objections.add(admission::server(&settings, &self.server));
+        if !settings.enforce {
+            objections.soften();
+        }
+        self.tell_look_alike(&settings);
+        match objections.denial(&self.server, None) {
+            None => Ok(()),
+            Some(mut denial) => {
+                denial.record = self.tell_refused(&denial);
+                Err(Box::new(denial))
+            }
+        }
+    }
+
+    /// What is known of servers, as the store has it by now.
+    pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
+        let mut books = self.inner.desk.books.lock();
+        books.refresh(&self.inner.audit);
+        books
+    }
+
+    /// The same as it was a moment ago: for the many steps of one list.
+    pub(crate) fn known_books(&self) -> MutexGuard<'_, Books> {
+        self.inner.desk.books.lock()
+    }
+
+    pub(crate) fn settings(&self) -> Arc<McpSettings> {
+        self.inner.desk.settings.load_full()
+    }
+
+    pub(crate) fn policies(&self) -> Arc<Policies> {
+        self.inner.policies().unwrap_or_default()
+    }
+
+    /// The origin of a call that may name its own session.
+    pub(crate) fn origin(&self, session: Option<&str>) -> Origin {
+        let own = &self.context.origin;
+        match session {
+            Some(named) if own.session.as_deref() != Some(named) => {
+                Origin::new(Facts { session: Some(named.to_owned()), ..(**own).clone() })
+            }
+            _ => own.clone(),
+        }
+    }
+
+    /// What records say of the server.
+    pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
+        let entry = settings.server(&self.server);
+        McpFacts {
+            server_type: entry.map(|entry| entry.kind.as_str().to_owned()),
+            address: Some(
+                entry.map_or_else(|| self.launch.shown().to_owned(), |entry| entry.address.clone()),
+            ),
+            ..McpFacts::default()
+        }
+    }
+
+    /// Tells of a server that nobody declared and that is easily taken for another one.
+    fn tell_look_alike(&self, settings: &McpSettings) {
+        if settings.server(&self.server).is_some() {
+            return;
+        }
+        let mut books = self.books();
+        let declared = settings.servers.iter().map(|entry| entry.id.as_str());
+        let alike = |other: &&str| similar(&self.server, other).is_some();
+        let other = declared.chain(books.registry.servers()).find(alike).map(str::to_owned);
+        let Some(other) = other else { return };
+        let detail = format!("the server `{}` is easily taken for `{other}`", self.server);
+        let (class, severity) = (Class::LookAlike, Severity::Medium);
+        if books.told.is_new_of(&("look-alike", &detail)) {
+            let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
+            let origin = &self.context.origin;
+            let mut record = self.found(settings, origin, "", "server", &[finding]);
+            record.verdict = Some(record::without_rule(Action::Audit, "something was found"));
+            self.inner.write(record);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Calls of MCP tools in a model's answer.
+
+use callgate_audit::{Action, Kind};
+use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
+
+use super::super::*;
+use super::support::*;
+use crate::{ByName, Context, Decider, Decision, Settings};
+
+const PUSH: &str = r#"{"name":"push","description":"Pushes."}"#;
+
+fn call_of(name: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::from("call_1"),
+        name: ToolName::parse(name).unwrap(),
+        arguments: Arguments::json("{}"),
+        origin: Origin::at(Surface::Response),
+    }
+}
+
+/// What the proxy's door says to a name, then to the whole call: the rule, or nothing.
+fn heard(world: &World, name: &str) -> (String, String) {
+    let context = || Context::new(Origin::at(Surface::Response));
+    let call = call_of(name);
+    let by_name = match world.decider.hearing(context()).unwrap().by_name(0, &call) {
+        ByName::Deny(denial) => denial.rule.unwrap_or_default(),
+        ByName::Stream(permit) => {
+            assert!(permit.covers(&call.id, &call.name));
+            String::new()
+        }
+        ByName::NeedArguments => String::new(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let pending = world.decider.hearing(context()).unwrap().whole(0, &call);
+    let whole = match runtime.block_on(pending) {
+        Decision::Deny(denial) => denial.rule.unwrap_or_default(),
+        Decision::Allow(permit) => {
+            assert!(permit.covers(&call));
+            String::new()
+        }
+    };
+    (by_name, whole)
+}
+
+fn both(rule: &str) -> (String, String) {
+    (rule.to_owned(), rule.to_owned())
+}
+
+#[test]
+fn a_call_of_a_known_tool_is_recorded_with_its_server() {
+    let settings = McpSettings { servers: vec![entry("git-hub")], ..McpSettings::default() };
+    let world = World::new(settings);
+    world.listed("git-hub", &[PUSH]);
+    for name in
+        ["mcp__git-hub__push", "mcp_git-hub_push", "git-hub-push", "git-hub_push", "git-hub.push"]
+    {
+        assert_eq!(heard(&world, name), both(""));
+        let record = world.last(Kind::McpToolCallIntercepted);
+        let tool = record.tool.unwrap();
+        assert_eq!((tool.name.as_str(), tool.server.as_deref()), (name, Some("git-hub")));
+        assert!(tool.definition_hash.unwrap().starts_with("v1:"));
+        let mcp = record.mcp.unwrap();
+        assert_eq!(mcp.server_type.as_deref(), Some("stdio"));
+        assert_eq!(mcp.address.as_deref(), Some("/usr/bin/git-hub"));
+        let resolved = world.decider.resolve_name(&ToolName::parse(name).unwrap()).unwrap();
+        assert_eq!((resolved.server.as_str(), resolved.tool.as_str()), ("git-hub", "push"));
+    }
+    assert_eq!(heard(&world, "Bash"), both(""));
+    assert_eq!(world.records().last().unwrap().kind, Kind::ToolCall);
+}
+
+#[test]
+fn rules_read_the_server_that_is_meant_and_the_name_as_it_is_spelled() {
+    let rules = "
+  - { id: by-server, server: git-hub, tool: push, verdict: deny, reason: Not there. }
+  - { id: by-spelling, tool: other-pull, verdict: deny, reason: Not so. }
+";
+    let world = World::with_rules(McpSettings::default(), rules);
+    world.listed("git-hub", &[PUSH]);
+    world.listed("other", &[r#"{"name":"pull","description":"Pulls."}"#]);
+    assert_eq!(heard(&world, "git-hub-push"), both("by-server"));
+    assert_eq!(heard(&world, "other-pull"), both("by-spelling"));
+    assert_eq!(heard(&world, "mcp__other__pull"), both(""));
+}
+
+#[test]
+fn lists_hold_at_the_proxys_door() {
+    let settings = McpSettings {
+        deny_servers: globs(&["evil*"]),
+        deny_tools: vec![tool_rule("*", "push", None)],
+        ..McpSettings::default()
+    };
+    let world = World::new(settings);
+    world.listed("git", &[PUSH, r#"{"name":"pull","description":"Pulls."}"#]);
+    assert_eq!(heard(&world, "git-push"), both("mcp.tools"));
+    assert_eq!(heard(&world, "git-pull"), both(""));
+    // Of a server that was never seen, the spelling tells.
+    assert_eq!(heard(&world, "mcp__evil_one__x"), both("mcp.servers"));
+    assert_eq!(heard(&world, "mcp__new__push"), both("mcp.tools"));
+    assert_eq!(heard(&world, "push"), both(""));
+    let allow = McpSettings { allow_servers: Some(globs(&["git"])), ..McpSettings::default() };
+    world.decider.set_mcp(allow);
+    assert_eq!(heard(&world, "mcp__other__x"), both("mcp.servers"));
+    assert_eq!(heard(&world, "mcp__git__x"), both(""));
+    assert_eq!(heard(&world, "Bash"), both(""));
+    let denied = world
+        .records()
+        .into_iter()
+        .rfind(|it| it.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny));
+    assert_eq!(denied.unwrap().verdict.unwrap().rule.as_deref(), Some("mcp.servers"));
+}
+
+#[test]
+fn fail_closed_is_about_servers_and_strangers_not_an_agents_own_tools() {
+    let settings =
+        McpSettings { fail_closed: true, servers: vec![entry("git")], ..McpSettings::default() };
+    let world = World::new(settings);
+    world.listed("git", &[PUSH]);
+    world.listed("undeclared", &[PUSH]);
+    for (name, rule) in [
+        ("git-push", ""),
+        ("Bash", ""),
+        ("Read", ""),
+        ("mcp__git__unknown", "mcp.tools"),
+        ("mcp__nobody__x", "mcp.tools"),
+        ("transmogrify", "mcp.tools"),
+        ("undeclared_push", "mcp.servers"),
+    ] {
+        assert_eq!(heard(&world, name), both(rule), "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_means_two_tools_obeys_the_stricter() {
+    let settings = McpSettings { deny_servers: globs(&["a_b"]), ..McpSettings::default() };
+    let world = World::new(settings);
+    world.listed("a", &[r#"{"name":"b_c","description":"x"}"#]);
+    assert_eq!(heard(&world, "a_b_c"), both(""));
+    world.decider.set_mcp(McpSettings::default());
+    world.listed("a_b", &[r#"{"name":"c","description":"x"}"#]);
+    world.decider.set_mcp(McpSettings { deny_servers: globs(&["a_b"]), ..McpSettings::default() });
+    assert_eq!(world.decider.resolve_name(&ToolName::parse("a_b_c").unwrap()), None);
+    assert_eq!(heard(&world, "a_b_c"), both("mcp.servers"));
+    assert!(world.last(Kind::McpToolCallIntercepted).detail.unwrap().contains(" or "));
+}
+
+#[test]
+fn an_agents_own_tool_is_no_servers() {
+    let world = World::new(McpSettings::default());
+    // `web_search` is a tool of agents; a server may not make it its own.
+    world.listed("web", &[r#"{"name":"search","description":"Searches."}"#]);
+    assert_eq!(world.decider.resolve_name(&ToolName::parse("web_search").unwrap()), None);
+    assert!(world.decider.resolve_name(&ToolName::parse("mcp__web__search").unwrap()).is_some());
+}
+
+#[test]
+fn lists_hold_without_any_rule() {
+    let audit = audit();
+    let decider = Decider::new(None, audit.clone(), Settings::default());
+    let context = Context::new(Origin::at(Surface::Response));
+    assert!(!decider.judges() && decider.hearing(context).is_none());
+    decider.set_mcp(McpSettings { deny_servers: globs(&["evil"]), ..McpSettings::default() });
+    let world = World { decider, audit };
+    assert!(world.decider.judges());
+    assert_eq!(heard(&world, "mcp__evil__x"), both("mcp.servers"));
+    assert_eq!(heard(&world, "mcp__good__x"), both(""));
+}

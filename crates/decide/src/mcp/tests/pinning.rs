@@ -1,0 +1,147 @@
+//! Pins: what each setting makes of each state.
+
+use callgate_audit::{Action, Kind};
+use callgate_registry::{Definition, Identity, ItemKind, Registry};
+
+use super::super::*;
+use super::support::*;
+
+const OTHER: &str = r#"{"name":"echo","description":"Says it again, louder."}"#;
+
+fn settings(on_change: Watch, auto_trust_first: bool) -> McpSettings {
+    let pins = PinSettings { on_change, auto_trust_first };
+    McpSettings { pins, ..McpSettings::default() }
+}
+
+#[test]
+fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
+    use Watch::{Alert, Allow, Block};
+    for (on_change, auto_trust_first, lists, shown, passes, action) in [
+        // Unseen: nothing was listed.
+        (Block, true, &[][..], None, true, Action::Allow),
+        (Block, false, &[], None, false, Action::Deny),
+        (Alert, false, &[], None, true, Action::Audit),
+        (Allow, false, &[], None, true, Action::Allow),
+        // Trusted at first sight.
+        (Block, true, &[ECHO], Some(true), true, Action::Allow),
+        (Alert, true, &[ECHO], Some(true), true, Action::Allow),
+        (Allow, true, &[ECHO], Some(true), true, Action::Allow),
+        // Quarantined at first sight.
+        (Block, false, &[ECHO], Some(false), false, Action::Deny),
+        (Alert, false, &[ECHO], Some(true), true, Action::Audit),
+        (Allow, false, &[ECHO], Some(true), true, Action::Allow),
+        // Changed.
+        (Block, true, &[ECHO, OTHER], Some(false), false, Action::Deny),
+        (Alert, true, &[ECHO, OTHER], Some(true), true, Action::Audit),
+        (Allow, true, &[ECHO, OTHER], Some(true), true, Action::Allow),
+        // Changed, and back again.
+        (Block, true, &[ECHO, OTHER, ECHO], Some(true), true, Action::Allow),
+    ] {
+        let what = format!("{on_change:?} {auto_trust_first} {lists:?}");
+        let world = World::new(settings(on_change, auto_trust_first));
+        let session = world.session("srv");
+        assert!(!session.knows_tools());
+        let mut items = Vec::new();
+        for list in lists {
+            items = session.tools(&[list], ListPage::ONLY);
+            assert!(session.knows_tools());
+        }
+        let is_shown = items.first().map(|item| *item == Item::Keep);
+        assert_eq!(is_shown, shown, "{what}: {items:?}");
+        let called = call(&session, "echo");
+        assert_eq!(called.is_ok(), passes, "{what}: {called:?}");
+        let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
+        // No policy covers it: that is not the question here.
+        assert_eq!(verdict.action, action, "{what}: {verdict:?}");
+    }
+}
+
+#[test]
+fn a_changed_tool_is_told_once_and_the_denial_names_the_way_out() {
+    let world = World::new(settings(Watch::Block, true));
+    let session = world.listed("srv", &[ECHO]);
+    for _ in 0..3 {
+        session.tools(&[OTHER], ListPage::ONLY);
+    }
+    let records = world.records();
+    let of = |kind: Kind| records.iter().filter(|record| record.kind == kind).collect::<Vec<_>>();
+    assert_eq!((of(Kind::McpToolSeen).len(), of(Kind::McpToolChanged).len()), (1, 1));
+    let changed = of(Kind::McpToolChanged)[0];
+    assert!(changed.detail.as_ref().unwrap().starts_with("was v1:"));
+    assert_eq!(changed.mcp.as_ref().unwrap().pin.as_deref(), Some("changed"));
+    assert_eq!(changed.verdict.as_ref().unwrap().action, Action::Deny);
+    let told = told(&call(&session, "echo").unwrap_err());
+    assert!(told.contains("callgate mcp pins diff --server srv --tool echo"), "{told}");
+}
+
+#[test]
+fn trust_in_another_process_counts_at_the_next_call() {
+    let world = World::new(settings(Watch::Block, false));
+    let session = world.listed("srv", &[ECHO]);
+    assert_eq!(stopped_by(&session, "echo"), "mcp.pins");
+    let identity = Identity::tool("srv", "echo");
+    let mut registry: Registry = load_registry(&world.audit).unwrap();
+    assert!(registry.trust(&identity, None).unwrap());
+    world.audit.put_pin(&stored_pin(registry.get(&identity).unwrap())).unwrap();
+    assert_eq!(stopped_by(&session, "echo"), "");
+    world.audit.remove_pin("srv", "tool", "echo").unwrap();
+    assert_eq!(stopped_by(&session, "echo"), "mcp.pins");
+}
+
+#[test]
+fn two_processes_agree_on_one_pin() {
+    let first = World::new(settings(Watch::Block, true));
+    let second = World::at(first.audit.clone(), settings(Watch::Block, true), "  []\n");
+    let (here, there) = (first.session("srv"), second.session("srv"));
+    assert_eq!(there.tools(&[], ListPage::ONLY), []);
+    assert_eq!(here.tools(&[ECHO], ListPage::ONLY), [Item::Keep]);
+    // The other one sees another definition: it is held to the first.
+    assert!(matches!(&there.tools(&[OTHER], ListPage::ONLY)[..], [Item::Hide { .. }]));
+    assert_eq!(stopped_by(&here, "echo"), "mcp.pins");
+    let pins = first.audit.pins().unwrap();
+    assert_eq!((pins.len(), pins[0].state.as_str()), (1, "changed"));
+}
+
+#[test]
+fn a_server_that_is_started_otherwise_is_another() {
+    let world = World::new(settings(Watch::Block, true));
+    world.listed("srv", &[ECHO]);
+    let context = crate::Context::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
+    let moved = world.decider.mcp("srv", &Launch::command("evil", &["--stdio"], None), context);
+    assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [Item::Hide { .. }]));
+    let detail = world.last(Kind::McpToolChanged).detail.unwrap();
+    assert!(detail.contains("the server was srv") && detail.contains("is evil"), "{detail}");
+}
+
+#[test]
+fn prompts_and_instructions_are_pinned_too() {
+    let world = World::new(settings(Watch::Block, true));
+    let session = world.session("srv");
+    assert_eq!(session.instructions(r#""Use it gently.""#), Item::Keep);
+    assert!(matches!(session.instructions(r#""Use it often.""#), Item::Hide { .. }));
+    let prompt = r#"{"name":"greet","description":"Says hello."}"#;
+    assert_eq!(session.prompts(&[prompt]), [Item::Keep]);
+    session.reads(Read::Prompt { name: "greet", arguments: "" }).unwrap();
+    let other = r#"{"name":"greet","description":"Says goodbye."}"#;
+    assert!(matches!(&session.prompts(&[other])[..], [Item::Hide { .. }]));
+    let denial = session.reads(Read::Prompt { name: "greet", arguments: "{}" }).unwrap_err();
+    assert_eq!(denial.rule.as_deref(), Some("mcp.pins"));
+    assert!(told(&denial).contains("--prompt greet"));
+    let kinds: Vec<String> = world.audit.pins().unwrap().into_iter().map(|pin| pin.kind).collect();
+    assert_eq!(kinds, ["instructions", "prompt"]);
+}
+
+#[test]
+fn a_pin_survives_the_store() {
+    let definition = Definition::read(ItemKind::Tool, ECHO).unwrap();
+    let launch = Launch::origin("https://example.org");
+    let mut registry = Registry::default();
+    let identity = Identity::of("srv", &definition);
+    let first = callgate_registry::First::Quarantine;
+    registry.observe(&identity, &launch, &definition, first, 7).unwrap();
+    let pin = registry.get(&identity).unwrap();
+    assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
+    // What nobody can have meant lets nothing pass.
+    let odd = callgate_audit::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
+    assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::State::Quarantined);
+}

@@ -1,0 +1,118 @@
+//! Short ways to set up a server and ask about it.
+
+use callgate_audit::{Audit, Durability, Filter, Location, Order, Record, Retention};
+use callgate_call::{Arguments, Facts, Origin, Surface};
+use callgate_facts::Catalogue;
+use callgate_policy::{Policies, Source};
+
+use super::super::*;
+use crate::{Context, Decider, Denial, Settings};
+
+pub(super) struct World {
+    pub(super) decider: Decider,
+    pub(super) audit: Audit,
+}
+
+pub(super) const ECHO: &str = r#"{"name":"echo","description":"Says it again."}"#;
+
+pub(super) fn audit() -> Audit {
+    let (durability, retention) = (Durability::Process, Retention::default());
+    let store = Location::Memory;
+    Audit::open(&callgate_audit::Settings { store, durability, retention }).unwrap()
+}
+
+pub(super) fn policies(rules: &str) -> Policies {
+    let text = format!("policy: p\nrules:\n{rules}");
+    let source = Source { name: "p.yaml".into(), text };
+    Policies::compile(&[source], &Catalogue::builtin()).unwrap().0
+}
+
+impl World {
+    pub(super) fn new(settings: McpSettings) -> Self {
+        Self::with_rules(settings, "  []\n")
+    }
+
+    pub(super) fn with_rules(settings: McpSettings, rules: &str) -> Self {
+        Self::at(audit(), settings, rules)
+    }
+
+    /// A process that uses this store.
+    pub(super) fn at(audit: Audit, settings: McpSettings, rules: &str) -> Self {
+        let decider = Decider::new(Some(policies(rules)), audit.clone(), Settings::default());
+        decider.set_mcp(settings);
+        Self { decider, audit }
+    }
+
+    pub(super) fn session(&self, server: &str) -> McpSession {
+        let launch = Launch::command(server, &["--stdio"], None);
+        let facts = Facts { session: Some("s1".into()), ..Facts::at(Surface::Mcp) };
+        self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
+    }
+
+    /// A session whose server has listed these tools.
+    pub(super) fn listed(&self, server: &str, tools: &[&str]) -> McpSession {
+        let session = self.session(server);
+        session.tools(tools, ListPage::ONLY);
+        session
+    }
+
+    pub(super) fn records(&self) -> Vec<Record> {
+        self.audit.flush().wait().unwrap();
+        let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+        let stored = self.audit.reader().unwrap().records(&filter).unwrap();
+        stored.into_iter().map(|stored| stored.record).collect()
+    }
+
+    pub(super) fn last(&self, kind: callgate_audit::Kind) -> Record {
+        self.records().into_iter().rfind(|record| record.kind == kind).unwrap()
+    }
+}
+
+pub(super) fn decide(pending: McpPending) -> McpDecision {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(pending)
+}
+
+/// A call without arguments.
+pub(super) fn call(session: &McpSession, tool: &str) -> Result<CallTicket, Box<Denial>> {
+    call_with(session, tool, "{}")
+}
+
+pub(super) fn call_with(
+    session: &McpSession,
+    tool: &str,
+    arguments: &str,
+) -> Result<CallTicket, Box<Denial>> {
+    match decide(session.call(McpCall::new(tool, Arguments::json(arguments)))) {
+        McpDecision::Allow { ticket, .. } => Ok(ticket),
+        McpDecision::Deny(denial) => Err(Box::new(denial)),
+    }
+}
+
+/// The check or rule that stops a call; empty if it passes.
+pub(super) fn stopped_by(session: &McpSession, tool: &str) -> String {
+    call(session, tool).err().and_then(|denial| denial.rule).unwrap_or_default()
+}
+
+pub(super) fn entry(id: &str) -> ServerEntry {
+    ServerEntry {
+        id: id.to_owned(),
+        kind: ServerKind::Stdio,
+        address: format!("/usr/bin/{id}"),
+        reads: Globs::default(),
+        sends: Globs::default(),
+        rate: None,
+    }
+}
+
+pub(super) fn globs(patterns: &[&str]) -> Globs {
+    Globs::new(patterns)
+}
+
+pub(super) fn tool_rule(server: &str, tool: &str, hash: Option<&str>) -> ToolRule {
+    ToolRule { server: globs(&[server]), tool: globs(&[tool]), hash: hash.map(str::to_owned) }
+}
+
+pub(super) fn rate(calls: u32, burst: u32) -> Rate {
+    Rate { calls, seconds: 60, burst }
+}
