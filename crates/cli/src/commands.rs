@@ -12,6 +12,7 @@ mod filter;
 mod init;
 mod keys;
 mod man;
+mod mcp;
 mod policy;
 mod serve;
 mod stats;
@@ -41,6 +42,7 @@ pub(crate) fn run(args: Args) -> Result<Exit> {
         Command::Doctor(args) => doctor::run(&args, config),
         Command::Init(args) => init::run(&args),
         Command::Completions { shell } => completions::run(shell),
+        Command::Mcp(args) => mcp::run(&args, config),
         Command::Man { out } => man::run(out.as_deref()),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Waits,
     /// A response could not be carried through to its end.
     Cut,
+    /// A wrapped server ended with this code.
+    Server(u8),
 }
 
 impl Exit {
@@ -32,6 +34,7 @@ impl Exit {
             Self::Error => 2,
             Self::Waits => 3,
             Self::Cut => 4,
+            Self::Server(code) => code,
         }
     }
 
@@ -49,6 +52,7 @@ impl Exit {
             }
             Self::Waits => "check: the call waits for an approval or a review (not used yet)",
             Self::Cut => "filter: the response was cut or unreadable, and was ended with an error",
+            Self::Server(_) => "mcp wrap: the server's own code",
         }
     }
 
@@ -70,7 +74,7 @@ impl Exit {
             Self::Waits => 1,
             Self::Denied | Self::Broken => 2,
             Self::Error => 3,
-            Self::Cut => 4,
+            Self::Cut | Self::Server(_) => 4,
         };
         if rank(other) > rank(self) { other } else { self }
     }

@@ -14,6 +14,15 @@ pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
     Reader::open(&settings.store).map_err(open_error)
 }
 
+/// Opens the store to read it; `None` if it is not there yet.
+pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
+    let settings = callgate_config::audit_settings(config)?;
+    match Reader::open(&settings.store) {
+        Err(OpenError::Missing { .. }) => Ok(None),
+        opened => Ok(Some(opened?)),
+    }
+}
+
 /// The store's settings, if there is a store.
 pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_audit::Settings> {
     let settings = callgate_config::audit_settings(config)?;
@@ -112,10 +121,11 @@ pub(crate) fn why(stored: &Stored) -> String {
     }
 }
 
-/// Enough of an id to name it: its time, and bits that differ within a millisecond.
+/// Enough of an id to name it: its time, and what differs within a millisecond.
 pub(crate) fn id(stored: &Stored) -> String {
     stored.record.id.to_string().chars().take(SHORT_ID).collect()
 }
 
-/// The milliseconds and twelve more bits. `calls show` takes the beginning of an id.
-const SHORT_ID: usize = 18;
+/// The milliseconds and the counter behind them: a call and what is recorded beside it are often
+/// of one millisecond. `calls show` takes the beginning of an id.
+const SHORT_ID: usize = 28;

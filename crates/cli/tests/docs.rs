@@ -394,6 +394,11 @@ fn the_policy_reference_is_complete() {
             "policy: p\ntext:\n  - { id: a, detect: secret, verdict: mask, qqqqqqqq: 1 }\n"
                 .to_owned(),
         ),
+        ("Keys of `finding`", format!("{rule}    when: {{ finding: {{ qqqqqqqq: 1 }} }}\n")),
+        (
+            "Classes of findings",
+            format!("{rule}    when: {{ finding: {{ class: qqqqqqqq }} }}\n"),
+        ),
         ("Verdicts", "policy: p\nrules:\n  - { id: a, verdict: qqqqqqqq }\n".to_owned()),
         ("Surfaces", format!("{rule}    surface: qqqqqqqq\n")),
         ("Kinds of tools", format!("{rule}    tool: '@qqqqqqqq'\n")),

@@ -1,6 +1,8 @@
 //! Every setting, once: its place in the file, what it takes, its default and its meaning. The
 //! reader knows no other keys; the schema and the reference page are made from this table.
 
+mod mcp;
+
 use std::ops::RangeInclusive;
 
 use callgate_audit::Durability;
@@ -14,7 +16,7 @@ use crate::words::{Sign, words_of};
 /// One setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Where it stands, with dots; `*` is a name of the operator's own.
+    /// Where it stands, with dots; `*` is a name of the operator's own, `[]` an entry of a list.
     pub(crate) path: &'static str,
     pub(crate) kind: Kind,
     /// What holds without it, as one would write it; empty if that is no value.
@@ -29,15 +31,35 @@ pub(crate) struct Field {
 pub(crate) enum Kind {
     /// A mapping of further settings.
     Section,
-    /// A mapping of names to sections.
-    Named,
+    /// A mapping of names to sections; what a name looks like, as a regular expression.
+    Named(&'static str),
+    /// A list of sections.
+    Each,
     Address,
     Store,
     Url,
+    /// A program, by name or path.
+    Command,
     /// The name of an environment variable.
     Variable,
+    /// A list of those.
+    Variables,
+    /// `true` or `false`.
+    Flag,
     /// One of a few words.
     Words(fn() -> Vec<&'static str>),
+    /// One of a few words, or `none`.
+    WordsOrNone(fn() -> Vec<&'static str>),
+    /// A SHA-256, in hexadecimal digits.
+    Sha256,
+    /// The hash of a definition, as `callgate mcp pins list` shows it.
+    DefinitionHash,
+    /// A pattern of names: `*` is any text, `?` one character.
+    Glob,
+    /// A list of those.
+    Globs,
+    /// A list of texts.
+    Texts,
     Size,
     /// A size, or `none`.
     SizeOrNone,
@@ -75,20 +97,31 @@ impl Field {
     }
 }
 
-/// The fields of a section.
-pub(crate) fn in_section(section: &str) -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().filter(move |field| field.section() == section)
+/// Every setting, in the order in which they are documented.
+pub(crate) fn all() -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().chain(mcp::FIELDS)
 }
 
-/// The name a path has under `*`.
+/// The fields of a section.
+pub(crate) fn in_section(section: &str) -> impl Iterator<Item = &'static Field> {
+    all().filter(move |field| field.section() == section)
+}
+
+/// A name of the operator's own, in a path.
 pub(crate) const ANY: &str = "*";
+
+/// An entry of a list, in a path.
+pub(crate) const ENTRY: &str = "[]";
+
+/// What a provider's name looks like: it is a part of paths.
+const PROVIDER_NAME: &str = "^[a-z0-9_-]+$";
 
 const CALLS: Counts = Counts(1, 100_000);
 const CONNECTIONS: Counts = Counts(1, 1_000_000);
 const WORKERS: Counts = Counts(1, 1_024);
 const RECORDS: Counts = Counts(1, 1_000_000_000_000);
 
-pub(crate) const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &[
     Field {
         path: "listen",
         kind: Kind::Address,
@@ -105,7 +138,7 @@ pub(crate) const FIELDS: &[Field] = &[
     },
     Field {
         path: "providers",
-        kind: Kind::Named,
+        kind: Kind::Named(PROVIDER_NAME),
         default: "",
         example: "",
         doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in and may be changed.",

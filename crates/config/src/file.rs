@@ -1,5 +1,7 @@
 //! `callgate.yaml` as written: every setting optional, every value with its place.
 
+mod lists;
+pub(crate) mod mcp;
 mod read;
 
 use std::net::SocketAddr;
@@ -18,6 +20,7 @@ use crate::aws;
 use crate::fields::{self, ANY};
 use crate::providers;
 use crate::words::Sign;
+use mcp::WrittenMcp;
 use read::Section;
 
 /// A config file.
@@ -37,6 +40,7 @@ pub struct Written {
     pub(crate) limits: WrittenLimits,
     pub(crate) gateway: WrittenGateway,
     pub(crate) audit: WrittenAudit,
+    pub(crate) mcp: WrittenMcp,
 }
 
 /// Where records go.
@@ -129,6 +133,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         limits: limits(&file.section("limits", problems), problems),
         gateway: gateway(&file.section("gateway", problems), problems),
         audit: audit(&file.section("audit", problems), problems),
+        mcp: mcp::mcp(&file.section("mcp", problems), problems),
     })
 }
 

@@ -42,8 +42,11 @@ pub use error::{Error, Rejected};
 pub use file::Written;
 pub use find::{FILE, find, user_folder};
 pub use policies::{PolicySet, load_policies};
+pub use quantity::duration;
 pub use reference::reference;
-pub use resolve::{MissingVariable, Resolved, audit_settings, load, settings};
+pub use resolve::{
+    McpServer, MissingVariable, Resolved, audit_settings, load, mcp_settings, settings,
+};
 pub use schema::schema;
 pub use watch::{Watch, Watched};
 pub use words::{Word, word_for};

@@ -31,7 +31,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 }
 
 /// A duration of at least a millisecond.
-pub(crate) fn duration(text: &str) -> Option<Duration> {
+pub fn duration(text: &str) -> Option<Duration> {
     quantity(text, &DURATIONS).map(Duration::from_millis)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::env;
-use crate::fields::{FIELDS, Field, Kind};
+use crate::fields::{self, Field, Kind};
 use crate::providers::KNOWN;
 
 /// The text of `docs/reference/config.md`.
@@ -36,6 +36,21 @@ const FOOT: &str = "
 The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may stand beside the settings: then that policy is the one in force. \
 With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
 
+## MCP servers
+
+Where `mcp:` says nothing, every server and tool may be used, each tool is held to the first definition that was seen of it, and what is found is recorded. \
+See [MCP servers](../guide/mcp.md).
+
+```yaml
+mcp:
+  servers:
+    github: { command: github-mcp-server, args: [stdio], env: [GITHUB_TOKEN], reads: [\"get_*\"], sends: [\"create_*\"] }
+    docs: { url: \"https://mcp.example.com/mcp\", bearer_env: DOCS_TOKEN }
+  fail_closed: true
+  deny_tools: [{ server: github, tool: \"delete_*\" }]
+  rate: { calls: 600, per: minute, burst: 50 }
+```
+
 ## Changes while the gateway runs
 
 `callgate serve` looks at the file and at every policy it names, also at new files that match a glob, and takes over changed policies within \
@@ -44,8 +59,8 @@ a second; so it does on SIGHUP. A broken file is refused and the last good polic
 
 fn settings(page: &mut String) {
     page.push_str("## Settings\n\n| key | takes | default | |\n|---|---|---|---|\n");
-    for field in FIELDS.iter().filter(|field| !matches!(field.kind, Kind::Section)) {
-        let path = field.path.replace('*', "<name>");
+    for field in fields::all().filter(|field| !matches!(field.kind, Kind::Section)) {
+        let path = field.path.replace('*', "<name>").replace(".[]", "[]");
         let default = match field.default {
             "" => String::new(),
             text => format!("`{text}`"),
@@ -61,14 +76,22 @@ fn settings(page: &mut String) {
 fn takes(field: &Field) -> String {
     let count = |range: std::ops::RangeInclusive<i64>| format!("{}–{}", range.start(), range.end());
     match field.kind {
-        Kind::Section | Kind::Named => "a mapping".to_owned(),
+        Kind::Section | Kind::Named(_) => "a mapping".to_owned(),
+        Kind::Each => "a list of mappings".to_owned(),
         Kind::Address => "an IP address and a port".to_owned(),
         Kind::Store => "`sqlite:PATH` or `memory`".to_owned(),
         Kind::Url => "an http or https URL".to_owned(),
+        Kind::Command => "a program's name or path".to_owned(),
         Kind::Variable => "a variable's name".to_owned(),
-        Kind::Words(words) => {
-            words().iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-        }
+        Kind::Variables => "a list of variables' names".to_owned(),
+        Kind::Flag => "`true`, `false`".to_owned(),
+        Kind::Words(words) => listed(&words()),
+        Kind::WordsOrNone(words) => format!("{} or `none`", listed(&words())),
+        Kind::Sha256 => "64 hexadecimal digits".to_owned(),
+        Kind::DefinitionHash => "a hash of a definition".to_owned(),
+        Kind::Glob => "a name, with `*` and `?`".to_owned(),
+        Kind::Globs => "a list of names, with `*` and `?`".to_owned(),
+        Kind::Texts => "a list of texts".to_owned(),
         Kind::Size => "a size".to_owned(),
         Kind::SizeOrNone => "a size or `none`".to_owned(),
         Kind::Duration => "a duration".to_owned(),
@@ -78,6 +101,10 @@ fn takes(field: &Field) -> String {
         Kind::Paths => "a list of URL paths".to_owned(),
         Kind::Policies => "a list".to_owned(),
     }
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn providers(page: &mut String) {

@@ -1,11 +1,14 @@
 //! From the config as written to the settings of each crate. After it no `Option` means "default"
 //! and nothing is checked again.
 
+mod mcp;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use callgate_audit::Location;
 use callgate_call::Surface;
+use callgate_decide::mcp::McpSettings;
 use callgate_policy::yaml::{At, Problems};
 use callgate_policy::{Diagnostic, Source, Span};
 use callgate_proxy::{ApiKey, Provider, Timeouts};
@@ -20,6 +23,7 @@ use crate::policies::{Gathered, PolicySet, beside};
 use crate::providers::KNOWN;
 use crate::watch::Watched;
 use crate::words::Sign;
+pub use mcp::McpServer;
 
 /// Every setting, and the policies.
 #[derive(Debug)]
@@ -32,13 +36,19 @@ pub struct Resolved {
     pub audit: callgate_audit::Settings,
     /// The decisions.
     pub decide: callgate_decide::Settings,
+    /// What MCP servers may do.
+    pub mcp: McpSettings,
+    /// How the declared ones are started or reached.
+    pub mcp_servers: Vec<McpServer>,
+    /// The bytes of the largest message to or from one.
+    pub mcp_message_limit: usize,
     /// The policies.
     pub policies: PolicySet,
     /// Variables that the file names and that are not set. The gateway must not start then.
     pub missing: Vec<MissingVariable>,
 }
 
-/// A variable of the environment that should hold a provider's key.
+/// A variable of the environment that should hold a provider's key or a server's token.
 #[derive(Debug, Clone)]
 pub struct MissingVariable {
     /// Its name.
@@ -68,7 +78,7 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
     let problems = problems.into_list();
     match written {
         Some(written) if problems.is_empty() => {
-            let missing = missing_variables(&written.providers, &source);
+            let missing = missing_variables(&written, &source);
             resolve(written, Some(&path), policies, missing)
         }
         _ => Err(rejected("config")((vec![source], problems))),
@@ -78,13 +88,26 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
 /// The settings of the record store alone. Whoever only reads records need not care whether the
 /// policies are sound.
 pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, Error> {
-    let Some(path) = find::find(named) else { return Ok(audit(&Written::default(), None)) };
+    let (written, path) = written(named)?;
+    Ok(audit(&written, path.as_deref()))
+}
+
+/// What is said about MCP servers, and how the declared ones are started or reached: the same for
+/// whoever needs no more.
+pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {
+    let (written, path) = written(named)?;
+    Ok((mcp::settings(&written.mcp), mcp::servers(&written.mcp, path.as_deref())))
+}
+
+/// The config as written, if nothing is wrong with it; and its file, if there is one.
+fn written(named: Option<&Path>) -> Result<(Written, Option<PathBuf>), Error> {
+    let Some(path) = find::find(named) else { return Ok((Written::default(), None)) };
     let source = find::read(&path, "config")?;
     let mut problems = Problems::new(&source);
     let written = file::read(&source, &mut problems);
     let problems = problems.into_list();
     match written {
-        Some(written) if problems.is_empty() => Ok(audit(&written, Some(&path))),
+        Some(written) if problems.is_empty() => Ok((written, Some(path))),
         _ => Err(rejected("config")((vec![source], problems))),
     }
 }
@@ -112,7 +135,7 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     // Settings and policies are told of together, wherever the problems are.
     match (written, policies) {
         (Some(written), Ok(policies)) if own.is_empty() => {
-            let missing = missing_variables(&written.providers, &source);
+            let missing = missing_variables(&written, &source);
             resolve(written, Some(path), policies, missing)
         }
         (_, Ok(policies)) => Err(rejected("config")((policies.sources, own))),
@@ -149,9 +172,9 @@ fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// A key must not silently be left out: clients would send their gateway key to the provider.
-fn missing_variables(providers: &[WrittenProvider], source: &Source) -> Vec<MissingVariable> {
-    let named = providers.iter().filter_map(|provider| provider.api_key_env.as_ref());
-    let missing = named.filter(|variable| key_from(&variable.value).is_none());
+fn missing_variables(written: &Written, source: &Source) -> Vec<MissingVariable> {
+    let providers = &written.providers;
+    let is_missing = |variable: &&At<String>| key_from(&variable.value).is_none();
     let problem = |name: &str, span: Span, hint: &str| Diagnostic {
         source: source.name.clone(),
         span,
@@ -159,15 +182,20 @@ fn missing_variables(providers: &[WrittenProvider], source: &Source) -> Vec<Miss
         label: String::new(),
         hint: Some(hint.to_owned()),
     };
+    let keys = providers.iter().filter_map(|provider| provider.api_key_env.as_ref());
+    let tokens = written.mcp.servers.iter().filter_map(|server| server.bearer_env.as_ref());
     let unsigned = providers.iter().filter_map(|provider| {
         let sign = provider.sign.as_ref()?;
         let names = aws::access(base_url_of(provider)?, aws::variable).err()?;
         Some(names.into_iter().map(|name| (name.to_owned(), sign.span, aws::HINT)))
     });
-    let hint = "set it to the provider's key where the gateway starts";
-    missing
-        .map(|variable| (variable.value.clone(), variable.span, hint))
+    let said = |hint: &'static str| move |at: &At<String>| (at.value.clone(), at.span, hint);
+    let of_provider = said("set it to the provider's key where the gateway starts");
+    let of_server = said("set it to the server's token where the gateway starts");
+    keys.filter(is_missing)
+        .map(of_provider)
         .chain(unsigned.flatten())
+        .chain(tokens.filter(is_missing).map(of_server))
         .map(|(name, span, hint)| MissingVariable { problem: problem(&name, span, hint), name })
         .collect()
 }
@@ -206,6 +234,9 @@ fn resolve(
         path: path.map(Path::to_owned),
         audit: audit(&written, path),
         decide: decide(&written),
+        mcp: mcp::settings(&written.mcp),
+        mcp_servers: mcp::servers(&written.mcp, path),
+        mcp_message_limit: mcp::message_limit(&written.mcp),
         proxy: proxy(written)?,
         policies,
         missing,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::fields::{ANY, Field, Kind, in_section};
+use crate::fields::{ANY, ENTRY, Field, Kind, in_section};
 
 /// The JSON Schema (draft 2020-12) of `callgate.yaml`.
 pub fn schema() -> Value {
@@ -26,6 +26,11 @@ fn section(path: &str) -> Map<String, Value> {
     in_section(path).map(|field| (field.key().to_owned(), property(field))).collect()
 }
 
+/// A mapping with the settings of a section.
+fn object(path: &str) -> Value {
+    json!({ "type": "object", "additionalProperties": false, "properties": section(path) })
+}
+
 fn property(field: &Field) -> Value {
     let mut schema = kind(field);
     if let Value::Object(fields) = &mut schema {
@@ -46,8 +51,13 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
     match (written, kind) {
         ("", _) => None,
         (text, Kind::Count(_) | Kind::CountOrNone(_)) => number(text).or(Some(text.into())),
-        (list, Kind::Paths | Kind::Policies) => {
-            let items = list.trim_matches(['[', ']']).split(',').map(str::trim);
+        (flag, Kind::Flag) => flag.parse::<bool>().ok().map(Value::from),
+        (
+            list,
+            Kind::Paths | Kind::Policies | Kind::Globs | Kind::Texts | Kind::Variables | Kind::Each,
+        ) => {
+            let items = list.trim_matches(['[', ']']).split(',');
+            let items = items.map(|item| item.trim().trim_matches('"'));
             Some(items.filter(|item| !item.is_empty()).collect())
         }
         (text, _) => Some(text.into()),
@@ -56,11 +66,13 @@ fn value(written: &str, kind: Kind) -> Option<Value> {
 
 /// Whose words are all there anyway.
 fn is_enum(kind: Kind) -> bool {
-    matches!(kind, Kind::Words(_))
+    matches!(kind, Kind::Words(_) | Kind::WordsOrNone(_) | Kind::Flag)
 }
 
 const SIZE: &str = "^[0-9]+ *([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])?$";
 const DURATION: &str = "^[0-9]+ *(ms|s|m|h|d)$";
+const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+const SHA256: &str = "^(sha256:)?[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){31}$";
 
 fn kind(field: &Field) -> Value {
     let size = || {
@@ -72,25 +84,30 @@ fn kind(field: &Field) -> Value {
     let or_none = |other: Value| json!({ "anyOf": [{ "const": "none" }, other] });
     let count = |range: std::ops::RangeInclusive<i64>| json!({ "type": "integer", "minimum": range.start(), "maximum": range.end() });
     match field.kind {
-        Kind::Section => json!({
+        Kind::Section => object(field.path),
+        Kind::Named(name) => json!({
             "type": "object",
-            "additionalProperties": false,
-            "properties": section(field.path),
+            "propertyNames": { "pattern": name },
+            "additionalProperties": object(&format!("{}.{ANY}", field.path)),
         }),
-        Kind::Named => json!({
-            "type": "object",
-            "propertyNames": { "pattern": "^[a-z0-9_-]+$" },
-            "additionalProperties": {
-                "type": "object",
-                "additionalProperties": false,
-                "properties": section(&format!("{}.{ANY}", field.path)),
-            },
+        Kind::Each => json!({
+            "type": "array",
+            "items": object(&format!("{}.{ENTRY}", field.path)),
         }),
         Kind::Address => json!({ "type": "string" }),
         Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
         Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
-        Kind::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+        Kind::Command | Kind::Glob => json!({ "type": "string", "minLength": 1 }),
+        Kind::Variable => json!({ "type": "string", "pattern": VARIABLE }),
+        Kind::Variables => {
+            json!({ "type": "array", "items": { "type": "string", "pattern": VARIABLE } })
+        }
+        Kind::Flag => json!({ "type": "boolean" }),
         Kind::Words(words) => json!({ "enum": words() }),
+        Kind::WordsOrNone(words) => or_none(json!({ "enum": words() })),
+        Kind::Sha256 => json!({ "type": "string", "pattern": SHA256 }),
+        Kind::DefinitionHash => json!({ "type": "string", "pattern": "^v[0-9]+:[0-9a-f]{64}$" }),
+        Kind::Globs | Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Size => size(),
         Kind::SizeOrNone => or_none(size()),
         Kind::Duration => json!({ "type": "string", "pattern": DURATION }),
@@ -152,7 +169,7 @@ mod tests {
     use callgate_policy::POLICY_KEYS;
 
     use super::*;
-    use crate::fields::FIELDS;
+    use crate::fields;
 
     fn keys(schema: &Value, path: &str, found: &mut BTreeSet<String>) {
         let join = |key: &str| if path.is_empty() { key.into() } else { format!("{path}.{key}") };
@@ -163,13 +180,16 @@ mod tests {
         if schema["additionalProperties"].is_object() {
             keys(&schema["additionalProperties"], &join(ANY), found);
         }
+        if schema["items"]["properties"].is_object() && !path.is_empty() {
+            keys(&schema["items"], &join(ENTRY), found);
+        }
     }
 
     #[test]
     fn every_key_is_in_the_schema_and_the_other_way_round() {
         let mut found = BTreeSet::new();
         keys(&schema(), "", &mut found);
-        let known = FIELDS.iter().map(|field| field.path).chain(POLICY_KEYS.iter().copied());
+        let known = fields::all().map(|field| field.path).chain(POLICY_KEYS.iter().copied());
         let known: BTreeSet<String> = known.map(str::to_owned).collect();
         assert_eq!(found, known);
     }

@@ -2,6 +2,7 @@
 //! and the reference.
 
 use callgate_audit::Durability;
+use callgate_decide::mcp::{ServerKind, Severity, Watch};
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
@@ -87,5 +88,54 @@ impl Word for Durability {
 impl Word for Dialect {
     fn words() -> Vec<(&'static str, Self)> {
         Self::ALL.map(|dialect| (dialect.as_str(), dialect)).to_vec()
+    }
+}
+
+impl Word for ServerKind {
+    fn words() -> Vec<(&'static str, Self)> {
+        [Self::Stdio, Self::Http, Self::Sse].map(|kind| (kind.as_str(), kind)).to_vec()
+    }
+}
+
+impl Word for Watch {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![("block", Self::Block), ("alert", Self::Alert), ("allow", Self::Allow)]
+    }
+}
+
+impl Word for Severity {
+    fn words() -> Vec<(&'static str, Self)> {
+        Self::ALL.map(|severity| (severity.word(), severity)).to_vec()
+    }
+}
+
+/// How long a rate counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Period {
+    Second,
+    Minute,
+    Hour,
+    Day,
+}
+
+impl Period {
+    pub(crate) fn seconds(self) -> u32 {
+        match self {
+            Self::Second => 1,
+            Self::Minute => 60,
+            Self::Hour => 3_600,
+            Self::Day => 86_400,
+        }
+    }
+}
+
+impl Word for Period {
+    fn words() -> Vec<(&'static str, Self)> {
+        vec![
+            ("second", Self::Second),
+            ("minute", Self::Minute),
+            ("hour", Self::Hour),
+            ("day", Self::Day),
+        ]
     }
 }

@@ -88,6 +88,7 @@ fn described(stored: &Stored) -> String {
     let found = record.guardrail.as_ref();
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
     rows.add("detail", record.detail.as_ref());
+    mcp_rows(&mut rows, stored);
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());
     rows.add("dialect", record.dialect.as_ref());
@@ -125,6 +126,26 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
             let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
             rows.add(label, Some(format!("{rule}  {}", hit.reason)));
         }
+    }
+}
+
+fn mcp_rows(rows: &mut Rows, stored: &Stored) {
+    let hash = stored.record.tool.as_ref().and_then(|tool| tool.definition_hash.as_ref());
+    rows.add("defined", hash);
+    let Some(facts) = &stored.record.mcp else { return };
+    rows.add("pin", facts.pin.as_ref());
+    rows.add("type", facts.server_type.as_ref());
+    rows.add("address", facts.address.as_ref());
+    rows.add("place", facts.place.as_ref());
+    rows.add("joined", facts.joined);
+    for earlier in &facts.earlier {
+        rows.add("earlier", Some(earlier));
+    }
+    for found in &facts.findings {
+        let place =
+            if found.path.is_empty() { String::new() } else { format!(" at {}", found.path) };
+        let (class, severity, detail) = (&found.class, &found.severity, &found.detail);
+        rows.add("found", Some(format!("{class} ({severity}){place}: {detail}")));
     }
 }
 

@@ -1,6 +1,7 @@
 //! `callgate doctor`: what runs here, what it enforces, and what nothing does.
 
 mod gateway;
+mod mcp;
 mod store;
 
 use std::path::Path;
@@ -33,6 +34,7 @@ struct Report {
     missing_variables: Vec<String>,
     store: store::State,
     gateway: gateway::State,
+    mcp: mcp::State,
     enforced: Vec<String>,
     not_enforced: Vec<String>,
 }
@@ -71,13 +73,14 @@ fn rejected(error: Error, json: bool) -> Result<Exit> {
 fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
+    let mcp = mcp::examine(resolved);
     let (enforced, not_enforced) = match broken {
         Some(_) => (Vec::new(), not_served("a gateway does not start with a rejected policy")),
         None => enforcement(resolved),
     };
     let compiled = resolved.policies.compiled.as_ref();
     Report {
-        ok: store.works() && gateway.works() && broken.is_none(),
+        ok: store.works() && gateway.works() && mcp.works() && broken.is_none(),
         policy_error: broken.map(Rejected::to_string),
         config: resolved.path.as_ref().map(|path| path.display().to_string()),
         policies: resolved.policies.origins.clone(),
@@ -86,6 +89,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         missing_variables: resolved.missing.iter().map(|missing| missing.name.clone()).collect(),
         store,
         gateway,
+        mcp,
         enforced,
         not_enforced,
     }
@@ -115,6 +119,7 @@ fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
             false => not.push(format!("{offers}: no rule names the surface `inbound`")),
         }
     }
+    enforced.push(mcp::enforced(resolved));
     not.extend(beyond());
     (enforced, not)
 }
@@ -130,9 +135,13 @@ fn not_served(why: &str) -> Vec<String> {
 
 /// What no gateway sees.
 fn beyond() -> impl Iterator<Item = String> {
-    let later = ["agents' hooks", "MCP servers", "connections"];
+    let around = [
+        "agents that do not go through the gateway",
+        "MCP servers that an agent starts or reaches by itself",
+    ];
+    let later = ["agents' hooks", "connections"];
     let later = later.into_iter().map(|what| format!("{what}: not in this version"));
-    std::iter::once("agents that do not go through the gateway".to_owned()).chain(later)
+    around.into_iter().map(str::to_owned).chain(later)
 }
 
 fn shown(report: &Report) -> String {
@@ -158,6 +167,9 @@ fn shown(report: &Report) -> String {
         row("store", &line);
     }
     row("gateway", &report.gateway.line());
+    for line in report.mcp.lines() {
+        row("mcp", &line);
+    }
     for what in &report.enforced {
         row("enforced", what);
     }

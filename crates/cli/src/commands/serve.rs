@@ -2,7 +2,7 @@
 
 mod banner;
 mod descriptors;
-mod logging;
+pub(crate) mod logging;
 mod reload;
 mod signals;
 
@@ -15,6 +15,7 @@ use callgate_audit::Audit;
 use callgate_call::Surface;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
+use callgate_decide::mcp::McpSettings;
 use callgate_proxy::{Server, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
@@ -39,6 +40,8 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let audit = Audit::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
+    // Shims judge by the same limits: they are one for all.
+    decider.set_mcp(McpSettings { shared_limits: true, ..resolved.mcp.clone() });
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
     runtime.block_on(serve(resolved, decider, config.map(Path::to_owned)))?;
     // What streams were cut off is recorded when they are dropped: before the last flush.

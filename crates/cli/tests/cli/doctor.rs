@@ -30,8 +30,8 @@ gateway   not running at {address}; `callgate serve` starts it
 enforced  …
 not       tools that requests offer: no rule names the surface `inbound`
 not       agents that do not go through the gateway
+not       MCP servers that an agent starts or reaches by itself
 not       agents' hooks: not in this version
-not       MCP servers: not in this version
 not       connections: not in this version
 "
     );
@@ -80,7 +80,7 @@ fn a_gateway_that_answers() {
     assert_eq!((ran.code, &found["ok"]), (0, &json!(true)), "{found}");
     assert_eq!(found["gateway"]["state"], "running");
     assert_eq!(found["store"]["state"], "not there yet");
-    assert_eq!(found["enforced"].as_array().unwrap().len(), 7);
+    assert_eq!(found["enforced"].as_array().unwrap().len(), 8);
 }
 
 #[test]
@@ -105,7 +105,8 @@ fn a_store_that_is_none() {
     let found = &ran.json()[0];
     assert_eq!((ran.code, &found["ok"]), (1, &json!(false)), "{found}");
     assert_eq!(found["store"]["state"], "unusable");
-    assert_eq!(found["enforced"], json!([]));
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
+    assert_eq!(found["enforced"], json!([servers]), "without policies, only what needs none");
     let text = std::fs::read_to_string(ran.dir.path().join("notes.txt")).unwrap();
     assert!(text.starts_with("these are notes"));
 }

@@ -14,6 +14,7 @@ mod filter;
 mod guardrails;
 mod init;
 mod keys;
+mod mcp;
 mod policy;
 mod records;
 mod support;

@@ -32,4 +32,5 @@ mod policies;
 mod records;
 mod restoring;
 mod routes;
+mod servers;
 mod support;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use callgate_policy::Span;
 use callgate_policy::yaml::{
     At, Fields, Key, Node, Problems, Yaml, integer, list, text, word, wrong,
 };
@@ -51,7 +52,7 @@ impl<'n> Section<'n> {
 
     /// The section under a key.
     pub(super) fn section(&self, key: &str, problems: &mut Problems<'_>) -> Self {
-        let (path, shown) = (join(&self.path, key), join(&self.shown, key));
+        let (path, shown) = self.below(key);
         match self.node(key) {
             Some(node) => Self::named(&path, &shown, node, problems),
             None => Self { path, shown, fields: None },
@@ -68,7 +69,33 @@ impl<'n> Section<'n> {
         }
     }
 
-    fn node(&self, key: &str) -> Option<&'n Node> {
+    /// Whether something stands there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.node(key).is_some()
+    }
+
+    /// Where a key stands that is there.
+    pub(super) fn key_span(&self, key: &str) -> Option<Span> {
+        let mut entries = self.fields.as_ref()?.entries.iter();
+        entries.find(|(known, _)| known.name == key).map(|(known, _)| known.span)
+    }
+
+    /// Whether it is there, and a mapping.
+    pub(super) fn is_read(&self) -> bool {
+        self.fields.is_some()
+    }
+
+    /// The path of what stands under a key, and the same as the operator wrote it.
+    pub(super) fn below(&self, key: &str) -> (String, String) {
+        (join(&self.path, key), join(&self.shown, key))
+    }
+
+    /// How it is written, with the sections it stands in.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(super) fn node(&self, key: &str) -> Option<&'n Node> {
         debug_assert!(self.field(key).is_some(), "`{key}` of `{}` is in no table", self.path);
         self.fields.as_ref()?.get(key)
     }
@@ -77,7 +104,7 @@ impl<'n> Section<'n> {
         fields::in_section(&self.path).find(|field| field.key() == key)
     }
 
-    fn what(&self, key: &str) -> String {
+    pub(super) fn what(&self, key: &str) -> String {
         format!("`{}`", join(&self.shown, key))
     }
 
@@ -86,7 +113,7 @@ impl<'n> Section<'n> {
     }
 
     /// Text that means something, or a problem with a hint.
-    fn parsed<T>(
+    pub(super) fn parsed<T>(
         &self,
         key: &str,
         problems: &mut Problems<'_>,
@@ -122,28 +149,31 @@ impl<'n> Section<'n> {
     }
 
     pub(super) fn url(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Url>> {
+        let hint = "write what the official SDK takes, like `https://api.openai.com/v1`";
+        self.url_as(key, hint, providers::base_url, problems)
+    }
+
+    /// A URL with some demands on it.
+    pub(super) fn url_as(
+        &self,
+        key: &str,
+        hint: &str,
+        read: impl FnOnce(&str) -> Result<Url, &'static str>,
+        problems: &mut Problems<'_>,
+    ) -> Option<At<Url>> {
         let text = self.text(key, problems)?;
-        match providers::base_url(text.value.trim()) {
+        match read(text.value.trim()) {
             Ok(value) => Some(At { value, span: text.span }),
             Err(why) => {
-                problems
-                    .add(text.span, format!("{} cannot be used", self.what(key)))
-                    .label(why)
-                    .hint("write what the official SDK takes, like `https://api.openai.com/v1`");
+                let message = format!("{} cannot be used", self.what(key));
+                problems.add(text.span, message).label(why).hint(hint);
                 None
             }
         }
     }
 
     pub(super) fn variable(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
-        let hint = "name a variable, like `OPENAI_API_KEY`; a key itself does not belong here";
-        self.parsed(key, problems, |text| {
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            let named = text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit());
-            // A key pasted here must not be read as a name, nor its text be kept.
-            let like_a_name = named && text.len() <= MAX_VARIABLE;
-            if like_a_name { Ok(text.to_owned()) } else { Err(wrong_as("a variable's name", hint)) }
-        })
+        self.parsed(key, problems, variable)
     }
 
     pub(super) fn word<W: Word>(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<W>> {
@@ -214,13 +244,22 @@ impl<'n> Section<'n> {
 /// No shell takes a longer one lightly, and keys are about as long.
 const MAX_VARIABLE: usize = 64;
 
-/// What a text is not, and how it should be.
-struct Wrong {
-    not: &'static str,
-    hint: &'static str,
+/// The name of a variable. A key pasted here must not be read as a name, nor its text be kept.
+pub(super) fn variable(text: &str) -> Result<String, Wrong> {
+    let hint = "name a variable, like `OPENAI_API_KEY`; a key itself does not belong here";
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let named = text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit());
+    let like_a_name = named && !text.is_empty() && text.len() <= MAX_VARIABLE;
+    if like_a_name { Ok(text.to_owned()) } else { Err(wrong_as("a variable's name", hint)) }
 }
 
-fn wrong_as(not: &'static str, hint: &'static str) -> Wrong {
+/// What a text is not, and how it should be.
+pub(super) struct Wrong {
+    pub(super) not: &'static str,
+    pub(super) hint: &'static str,
+}
+
+pub(super) fn wrong_as(not: &'static str, hint: &'static str) -> Wrong {
     Wrong { not, hint }
 }
 

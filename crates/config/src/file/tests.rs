@@ -1,9 +1,12 @@
+mod mcp;
+
 use callgate_policy::render;
 
 use super::*;
+use crate::fields::ENTRY;
 
 /// Every problem of a file, as it is drawn.
-fn drawn(text: &str) -> String {
+pub(super) fn drawn(text: &str) -> String {
     let source = Source { name: "callgate.yaml".into(), text: text.into() };
     let mut problems = Problems::new(&source);
     read(&source, &mut problems);
@@ -12,7 +15,7 @@ fn drawn(text: &str) -> String {
 }
 
 /// Message and hint of every problem.
-fn problems(text: &str) -> Vec<(String, Option<String>)> {
+pub(super) fn problems(text: &str) -> Vec<(String, Option<String>)> {
     let source = Source { name: "callgate.yaml".into(), text: text.into() };
     let mut problems = Problems::new(&source);
     read(&source, &mut problems);
@@ -171,7 +174,7 @@ fn a_pasted_key_is_not_taken_for_a_name() {
 /// Every field of the table is read, and a value of the wrong sort is a problem.
 #[test]
 fn the_reader_takes_every_field_of_the_table() {
-    for field in fields::FIELDS {
+    for field in fields::all() {
         let wrong = yaml(field.path, "[[nothing takes this]]");
         assert!(!problems(&wrong).is_empty(), "{wrong}");
         for value in [field.default, field.example].iter().filter(|value| !value.is_empty()) {
@@ -181,22 +184,58 @@ fn the_reader_takes_every_field_of_the_table() {
     }
 }
 
-/// A file with one setting in it.
+/// A file with one setting in it, and what that needs beside it.
 pub(crate) fn yaml(path: &str, value: &str) -> String {
-    if path == "providers.*.sign" {
-        // Only Amazon's requests are signed.
-        let host = "https://bedrock-runtime.eu-central-1.amazonaws.com";
-        return format!(
-            "providers:\n  b: {{ base_url: \"{host}\", dialect: bedrock-converse, sign: {value} }}\n"
-        );
-    }
-    let path = path.replace(ANY, "openai");
+    let (sections, key) = path.rsplit_once('.').unwrap_or(("", path));
+    file(sections, &[vec![(key, value)], companions(path)].concat())
+}
+
+/// The same without the setting; an empty config if it needs nothing beside it.
+pub(crate) fn yaml_without(path: &str) -> String {
+    let (sections, _) = path.rsplit_once('.').unwrap_or(("", path));
+    let companions = companions(path);
+    if companions.is_empty() { "{}".to_owned() } else { file(sections, &companions) }
+}
+
+fn file(sections: &str, settings: &[(&str, &str)]) -> String {
+    let path = sections.replace(ANY, "openai");
     let (mut text, mut depth) = (String::new(), 0);
-    for key in path.split('.') {
-        text.push_str(&format!("\n{}{key}:", "  ".repeat(depth)));
+    for key in path.split('.').filter(|key| !key.is_empty()) {
+        match key {
+            ENTRY => text.push_str(&format!("\n{}-", "  ".repeat(depth))),
+            key => text.push_str(&format!("\n{}{key}:", "  ".repeat(depth))),
+        }
         depth += 1;
+        if key == "openai" && path.ends_with("openai.rate") && path.contains("servers") {
+            text.push_str(&format!("\n{}command: server", "  ".repeat(depth)));
+        }
     }
-    format!("{} {value}\n", text.trim_start())
+    for (key, value) in settings {
+        text.push_str(&format!("\n{}{key}: {value}", "  ".repeat(depth)));
+    }
+    format!("{}\n", text.trim_start())
+}
+
+/// What a setting cannot be without.
+fn companions(path: &str) -> Vec<(&'static str, &'static str)> {
+    let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
+    match (section, key) {
+        // Only Amazon's requests are signed.
+        ("providers.*", "sign") => vec![
+            ("base_url", "https://bedrock-runtime.eu-central-1.amazonaws.com"),
+            ("dialect", "bedrock-converse"),
+        ],
+        ("mcp.servers.*", "command" | "url") => vec![],
+        ("mcp.servers.*", "type" | "bearer_env" | "tls_fingerprint") => {
+            vec![("url", "https://mcp.example.com")]
+        }
+        ("mcp.servers.*", _) => vec![("command", "server")],
+        ("mcp.flows.burst", "window" | "then")
+        | ("mcp.rate" | "mcp.rates.*" | "mcp.servers.*.rate", "per" | "burst") => {
+            vec![("calls", "3")]
+        }
+        _ => vec![],
+    }
 }
 
 #[test]

@@ -8,7 +8,10 @@ use callgate_proxy::Mode;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fields::FIELDS;
+use crate::fields;
+use crate::file::tests::{yaml, yaml_without};
+
+mod mcp;
 
 struct Place {
     dir: TempDir,
@@ -103,21 +106,23 @@ audit: { durability: process, on_failure: allow, retention: { age: none, records
 /// The defaults of the table are those that hold.
 #[test]
 fn the_table_tells_the_real_defaults() {
-    let settings = |resolved: &Resolved| {
-        format!("{:?} {:?} {:?}", resolved.proxy, resolved.audit, resolved.decide)
+    let settings = |text: &str| {
+        let Resolved { proxy, audit, decide, mcp, mcp_servers, mcp_message_limit, .. } =
+            Place::with(text).load().unwrap();
+        format!("{proxy:?} {audit:?} {decide:?} {mcp:?} {mcp_servers:?} {mcp_message_limit}")
     };
-    let plain = settings(&Place::with("{}").load().unwrap());
-    for field in FIELDS {
+    for field in fields::all() {
+        let plain = settings(&yaml_without(field.path));
         if !field.default.is_empty() {
-            let text = crate::file::tests::yaml(field.path, field.default);
-            assert_eq!(settings(&Place::with(&text).load().unwrap()), plain, "{text}");
+            let text = yaml(field.path, field.default);
+            assert_eq!(settings(&text), plain, "{text}");
         }
         // Policies are compared elsewhere.
         if !field.example.is_empty() && field.path != "policies" {
-            let text = crate::file::tests::yaml(field.path, field.example);
-            let changed = settings(&Place::with(&text).load().unwrap());
-            // This one is what it is already.
-            let same = field.path == "providers.*.dialect";
+            let text = yaml(field.path, field.example);
+            let changed = settings(&text);
+            // The first is what it is already, the second needs credentials around it.
+            let same = ["providers.*.dialect", "providers.*.sign"].contains(&field.path);
             assert_eq!(changed == plain, same, "{text}");
         }
     }

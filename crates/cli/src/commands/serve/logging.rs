@@ -13,10 +13,22 @@ use crate::render::{Color, hinted};
 /// Warnings and what callgate itself has to say.
 const DEFAULT: &str = "warn,callgate=info";
 
+/// Only what somebody should know: for commands whose standard error others read, too.
+const QUIET: &str = "warn";
+
 pub(crate) fn start(format: LogFormat) -> Result<()> {
+    start_with(format, DEFAULT)
+}
+
+/// The same for a command that speaks in another's place.
+pub(crate) fn quiet() -> Result<()> {
+    start_with(LogFormat::Text, QUIET)
+}
+
+fn start_with(format: LogFormat, default: &str) -> Result<()> {
     let wanted = env::LOG.get().and_then(|value| value.into_string().ok());
     let wanted = wanted.filter(|wanted| !wanted.is_empty());
-    let filter = EnvFilter::try_new(wanted.as_deref().unwrap_or(DEFAULT)).map_err(|error| {
+    let filter = EnvFilter::try_new(wanted.as_deref().unwrap_or(default)).map_err(|error| {
         let message = format!("the variable {} cannot be read: {error}", env::LOG.name);
         hinted(message, "use a level such as info, or callgate_proxy=debug")
     })?;

@@ -1,0 +1,173 @@
+//! What the user typed to see servers, tools and their records.
+
+use callgate_audit::Kind;
+use callgate_config::Word as _;
+use callgate_decide::mcp::ServerKind;
+use callgate_scan::inspect::Class;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+use crate::when;
+
+const FILTERS: &str = "Filters";
+
+/// Records of calls of servers' tools.
+pub(crate) const CALLS: [Kind; 3] =
+    [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
+
+/// What else is recorded of servers.
+pub(crate) const EVENTS: [Kind; 4] =
+    [Kind::McpToolSeen, Kind::McpToolChanged, Kind::Guardrail, Kind::McpNetworkConnection];
+
+#[derive(Debug, Args)]
+pub(crate) struct Servers {
+    /// Whose name matches; `*` and `?` are wildcards.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) server: Option<String>,
+
+    /// That are spoken to like this.
+    #[arg(long = "type", help_heading = FILTERS, value_parser = server_kind())]
+    pub(crate) kind: Option<ServerKind>,
+
+    /// Print one JSON object a server.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// Of servers whose name matches; `*` and `?` are wildcards.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) server: Option<String>,
+
+    /// Whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) tool: Option<String>,
+
+    /// Print one JSON object a tool.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpCalls {
+    /// Only of this type; may be given several times.
+    #[arg(long = "type", help_heading = FILTERS, value_parser = kind(&CALLS))]
+    pub(crate) kinds: Vec<Kind>,
+
+    #[command(flatten)]
+    pub(crate) filters: McpFilters,
+
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpEvents {
+    /// Only of this type; may be given several times.
+    #[arg(long = "type", help_heading = FILTERS, value_parser = kind(&EVENTS))]
+    pub(crate) kinds: Vec<Kind>,
+
+    #[command(flatten)]
+    pub(crate) filters: McpFilters,
+
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Detections {
+    /// Only of this class, or `flow`; may be given several times.
+    #[arg(long = "type", help_heading = FILTERS, value_parser = detected())]
+    pub(crate) kinds: Vec<Detected>,
+
+    #[command(flatten)]
+    pub(crate) filters: McpFilters,
+
+    /// Print one JSON object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What was detected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detected {
+    /// A finding in a text.
+    Finding(Class),
+    /// Calls that together mean more than each alone.
+    Flow,
+}
+
+impl Detected {
+    pub(crate) const FLOW: &str = "flow";
+
+    fn from_word(word: &str) -> Option<Self> {
+        match word {
+            Self::FLOW => Some(Self::Flow),
+            word => word.parse().ok().map(Self::Finding),
+        }
+    }
+}
+
+/// Which records.
+#[derive(Debug, Args)]
+pub(crate) struct McpFilters {
+    /// Of this session.
+    #[arg(long, help_heading = FILTERS, value_name = "ID")]
+    pub(crate) session: Option<String>,
+
+    /// Of servers whose name matches; `*` and `?` are wildcards.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) server: Option<String>,
+
+    /// Of tools whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) tool: Option<String>,
+
+    /// What became of it.
+    #[arg(long, help_heading = FILTERS)]
+    pub(crate) action: Option<Action>,
+
+    /// Not before: a time ago (`30m`, `2h`, `7d`), a date, or an RFC 3339 time.
+    #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
+    pub(crate) since: Option<Timestamp>,
+
+    /// Before: the same.
+    #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
+    pub(crate) until: Option<Timestamp>,
+
+    /// At most so many.
+    #[arg(long, help_heading = FILTERS, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+}
+
+/// What became of something, in two words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Action {
+    /// It passed.
+    Allow,
+    /// It was stopped.
+    Block,
+}
+
+fn server_kind() -> impl TypedValueParser<Value = ServerKind> {
+    let known = ServerKind::words();
+    PossibleValuesParser::new(known.iter().map(|(word, _)| *word)).try_map(move |said| {
+        let found = known.iter().find(|(word, _)| *word == said);
+        found.map(|(_, kind)| *kind).ok_or("no such type")
+    })
+}
+
+fn kind(known: &[Kind]) -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(known.iter().map(|kind| kind.as_str()))
+        .try_map(|word| Kind::from_word(&word).ok_or("no such type"))
+}
+
+fn detected() -> impl TypedValueParser<Value = Detected> {
+    let words = Class::ALL.iter().map(|class| class.word()).chain([Detected::FLOW]);
+    PossibleValuesParser::new(words)
+        .try_map(|word| Detected::from_word(&word).ok_or("no such type"))
+}

@@ -1,0 +1,137 @@
+//! The MCP servers that are declared, and the definitions that wait for a person.
+
+use callgate_audit::Reader;
+use callgate_config::{McpServer, Resolved};
+use callgate_decide::mcp::{ServerKind, pin_of};
+use callgate_mcp::Program;
+use callgate_registry as registry;
+use serde::Serialize;
+
+use crate::render::count;
+
+/// What was found.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct State {
+    servers: Vec<Server>,
+    /// Definitions that were changed, or that nobody has trusted yet.
+    waiting: usize,
+}
+
+/// A server that is declared.
+#[derive(Debug, Serialize)]
+struct Server {
+    server: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    address: String,
+    /// What keeps it from being started.
+    problems: Vec<String>,
+    /// What may.
+    notes: Vec<String>,
+}
+
+pub(super) fn examine(resolved: &Resolved) -> State {
+    let servers = resolved.mcp_servers.iter().map(|server| {
+        let entry = resolved.mcp.server(&server.id);
+        let address = entry.map(|entry| entry.address.clone()).unwrap_or_default();
+        match server.kind {
+            ServerKind::Stdio => program(server, address),
+            ServerKind::Http | ServerKind::Sse => network(server, address),
+        }
+    });
+    State { servers: servers.collect(), waiting: waiting(resolved) }
+}
+
+/// A program must be there, and be the file that is pinned.
+fn program(server: &McpServer, address: String) -> Server {
+    let mut found = Server::new(server, address);
+    let path = std::env::var_os("PATH");
+    let command = server.command.as_deref().unwrap_or_default();
+    match Program::find(command, path.as_deref()) {
+        Ok(program) => {
+            found.address = program.path.display().to_string();
+            let checked = server.sha256.as_ref().map(|pinned| program.check(pinned));
+            found.problems.extend(checked.and_then(Result::err).map(|error| error.to_string()));
+        }
+        Err(error) => found.problems.push(error.to_string()),
+    }
+    let unset = server.env.iter().filter(|name| !is_set(name));
+    let note = |name: &String| {
+        format!("the variable {name} is not set here; it is taken from where the agent starts it")
+    };
+    found.notes.extend(unset.map(note));
+    found
+}
+
+/// What goes to a server on the network, and what cannot.
+fn network(server: &McpServer, address: String) -> Server {
+    let mut found = Server::new(server, address);
+    let token = match &server.bearer_env {
+        Some(name) if is_set(name) => format!("a fixed token goes to it, from {name}"),
+        Some(name) => format!("its token is missing: {name} is not set here"),
+        None => "no token of ours goes to it (`bearer_env` names one)".to_owned(),
+    };
+    found.notes.push(token);
+    found.notes.push(
+        "signing in by OAuth does not go through callgate: only a fixed token works".to_owned(),
+    );
+    found
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// A store that cannot be read is told of elsewhere.
+fn waiting(resolved: &Resolved) -> usize {
+    let pins = Reader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
+    let pins = pins.unwrap_or_default().into_iter().filter_map(pin_of);
+    pins.filter(|pin| pin.state() != registry::State::Trusted).count()
+}
+
+/// What is judged at servers.
+pub(super) fn enforced(resolved: &Resolved) -> String {
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
+    let only_rules = "by rules; `mcp.enforce` is `false`, so the rest is only recorded";
+    match resolved.mcp.enforce {
+        true => servers.to_owned(),
+        false => format!("{servers}: {only_rules}"),
+    }
+}
+
+impl Server {
+    fn new(server: &McpServer, address: String) -> Self {
+        Self {
+            server: server.id.clone(),
+            kind: server.kind.as_str(),
+            address,
+            problems: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let Self { server, kind, address, problems, notes } = self;
+        let first = match problems.as_slice() {
+            [] => format!("{server} ({kind}): {address}"),
+            problems => format!("{server} ({kind}): {}", problems.join("; ")),
+        };
+        let notes = notes.iter().map(|note| format!("{server}: {note}"));
+        std::iter::once(first).chain(notes).collect()
+    }
+}
+
+impl State {
+    pub(super) fn works(&self) -> bool {
+        self.servers.iter().all(|server| server.problems.is_empty())
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.servers.iter().flat_map(Server::lines).collect();
+        if self.waiting > 0 {
+            let them = count(self.waiting, "definition");
+            lines.push(format!("{them} to look at: `callgate mcp pins diff`"));
+        }
+        lines
+    }
+}

@@ -1,0 +1,141 @@
+//! `callgate mcp detections`: findings in what servers say, and calls that mean more together.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Kind, Stored};
+use serde_json::{Value, json};
+
+use super::found::{self, find, subject};
+use crate::args::{self, Detected};
+use crate::exit::Exit;
+use crate::records;
+use crate::render::{self, talk};
+use crate::report;
+use crate::table::Listing;
+use crate::when;
+
+/// One detection of a record.
+#[derive(Debug)]
+struct Detection {
+    /// A class of findings, or `flow`.
+    kind: String,
+    severity: String,
+    path: String,
+    detail: String,
+}
+
+pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit> {
+    let kinds = args::MCP_CALLS.into_iter().chain(args::MCP_EVENTS);
+    // It tells once more what the call's own record tells.
+    let kinds = kinds.filter(|kind| *kind != Kind::UncorrelatedExecution).collect();
+    let found = find(&args.filters, kinds, config, |stored| {
+        detections(stored).iter().any(|it| it.is_asked(&args.kinds))
+    })?;
+    let all = found.iter().flat_map(|stored| {
+        detections(stored).into_iter().map(move |detection| (stored, detection))
+    });
+    let all: Vec<_> = all.filter(|(_, detection)| detection.is_asked(&args.kinds)).collect();
+    if args.json {
+        let lines = all.iter().map(|(stored, detection)| report::line(&detection.to_json(stored)));
+        render::print(&lines.collect::<Result<String, _>>()?)?;
+        return Ok(Exit::Success);
+    }
+    if all.is_empty() {
+        talk("no detections match\n");
+        return Ok(Exit::Success);
+    }
+    let head = ["time", "severity", "type", "action", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(3).whole(7);
+    for (stored, detection) in &all {
+        let (server, tool) = subject(stored);
+        table.row([
+            when::shown(stored.record.time),
+            detection.severity.clone(),
+            detection.kind.clone(),
+            action(stored).to_owned(),
+            server,
+            tool,
+            detection.what(),
+            records::id(stored),
+        ]);
+    }
+    render::print(&table.text())?;
+    found::tell_limit(&args.filters, found.len());
+    Ok(Exit::Success)
+}
+
+fn action(stored: &Stored) -> &'static str {
+    if found::is_blocked(stored) { "block" } else { "allow" }
+}
+
+/// Everything that was detected in what a record tells of.
+fn detections(stored: &Stored) -> Vec<Detection> {
+    let facts = stored.record.mcp.as_ref();
+    let findings = facts.map(|facts| facts.findings.as_slice()).unwrap_or_default();
+    let findings = findings.iter().map(|finding| Detection {
+        kind: finding.class.clone(),
+        severity: finding.severity.clone(),
+        path: finding.path.clone(),
+        detail: finding.detail.clone(),
+    });
+    let flows = flows(stored).into_iter().map(|detail| Detection {
+        kind: Detected::FLOW.to_owned(),
+        severity: String::new(),
+        path: String::new(),
+        detail,
+    });
+    findings.chain(flows).collect()
+}
+
+/// How records call the check of flows.
+const FLOWS: &str = "mcp.flows";
+
+/// What the check of flows had against a call: as what decided, or beside it.
+fn flows(stored: &Stored) -> Vec<String> {
+    let Some(verdict) = &stored.record.verdict else { return Vec::new() };
+    let decided = (verdict.rule.as_deref() == Some(FLOWS)).then(|| verdict.reason.clone());
+    let beside = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
+    decided.flatten().into_iter().chain(beside.map(|hit| hit.reason.clone())).collect()
+}
+
+impl Detection {
+    fn is_asked(&self, asked: &[Detected]) -> bool {
+        let is = |asked: &Detected| match asked {
+            Detected::Flow => self.kind == Detected::FLOW,
+            Detected::Finding(class) => self.kind == class.word(),
+        };
+        asked.is_empty() || asked.iter().any(is)
+    }
+
+    fn what(&self) -> String {
+        match self.path.as_str() {
+            "" => self.detail.clone(),
+            path => format!("{path}: {}", self.detail),
+        }
+    }
+
+    fn to_json(&self, stored: &Stored) -> Value {
+        let record = &stored.record;
+        let facts = record.mcp.as_ref();
+        let (server, tool) = subject(stored);
+        let earlier = facts.map(|facts| facts.earlier.as_slice()).unwrap_or_default();
+        let earlier: Vec<String> = earlier.iter().map(ToString::to_string).collect();
+        let is_flow = self.kind == Detected::FLOW;
+        json!({
+            "time": record.time.to_string(),
+            "record": record.id.to_string(),
+            "record_type": record.kind.as_str(),
+            "session": record.who.session,
+            "server": server,
+            "tool": tool,
+            "type": self.kind,
+            "severity": Some(&self.severity).filter(|it| !it.is_empty()),
+            "path": Some(&self.path).filter(|it| !it.is_empty()),
+            "detail": self.detail,
+            "place": facts.and_then(|facts| facts.place.as_ref()),
+            "action": action(stored),
+            "earlier": if is_flow { earlier } else { Vec::new() },
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! `callgate mcp events`: what else was recorded of servers.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Kind, Stored};
+
+use super::found::{self, find, subject};
+use crate::args;
+use crate::commands::calls::print_json;
+use crate::exit::Exit;
+use crate::records;
+use crate::render::{self, talk};
+use crate::table::Listing;
+use crate::when;
+
+pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit> {
+    let kinds = match args.kinds.as_slice() {
+        [] => args::MCP_EVENTS.to_vec(),
+        asked => asked.to_vec(),
+    };
+    // Rules about text write the same kind of record at another door.
+    let found = find(&args.filters, kinds, config, |stored| {
+        stored.record.kind != Kind::Guardrail || stored.record.mcp.is_some()
+    })?;
+    if args.json {
+        return print_json(&found);
+    }
+    if found.is_empty() {
+        talk("no events match\n");
+        return Ok(Exit::Success);
+    }
+    let head = ["time", "type", "verdict", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(6).painted(2);
+    for stored in &found {
+        let (server, tool) = subject(stored);
+        table.row([
+            when::shown(stored.record.time),
+            stored.record.kind.as_str().to_owned(),
+            records::verdict(stored).to_owned(),
+            server,
+            tool,
+            what(stored),
+            records::id(stored),
+        ]);
+    }
+    render::print(&table.text())?;
+    found::tell_limit(&args.filters, found.len());
+    Ok(Exit::Success)
+}
+
+/// What happened; why it was stopped, if it was.
+fn what(stored: &Stored) -> String {
+    let detail = stored.record.detail.as_deref().and_then(|text| text.lines().next());
+    match detail {
+        Some(detail) if !found::is_blocked(stored) => detail.to_owned(),
+        _ => records::why(stored),
+    }
+}

@@ -1,0 +1,68 @@
+//! Records of servers, by the filters of `callgate mcp`.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::{Action, Filter, Kind, Stored};
+
+use super::store;
+use crate::args::{self, McpFilters};
+use crate::records::DEFAULT_LIMIT;
+use crate::render::talk;
+
+/// The newest records of these kinds that fit, and that `keep` wants.
+pub(super) fn find(
+    filters: &McpFilters,
+    kinds: Vec<Kind>,
+    config: Option<&Path>,
+    keep: impl Fn(&Stored) -> bool,
+) -> Result<Vec<Stored>> {
+    let limit = filters.limit.unwrap_or(DEFAULT_LIMIT);
+    let filter = Filter {
+        kinds,
+        session: filters.session.clone(),
+        server: filters.server.clone(),
+        tool: filters.tool.clone(),
+        since: filters.since,
+        until: filters.until,
+        ..Filter::default()
+    };
+    let mut found = Vec::new();
+    if limit == 0 {
+        return Ok(found);
+    }
+    store::reader(config)?.for_each(&filter, |stored| {
+        if has_action(filters.action, &stored) && keep(&stored) {
+            found.push(stored);
+        }
+        let enough = found.len() >= limit;
+        Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(found)
+}
+
+/// Says that there may be more, if nobody said how many.
+pub(super) fn tell_limit(filters: &McpFilters, shown: usize) {
+    if filters.limit.is_none() && shown == DEFAULT_LIMIT {
+        talk(&format!("the newest {shown}; `--limit` shows more\n"));
+    }
+}
+
+fn has_action(asked: Option<args::Action>, stored: &Stored) -> bool {
+    asked.is_none_or(|asked| (asked == args::Action::Block) == is_blocked(stored))
+}
+
+/// Whether it was stopped.
+pub(super) fn is_blocked(stored: &Stored) -> bool {
+    let text = stored.record.guardrail.as_ref();
+    stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny)
+        || text.is_some_and(|found| found.action == "block")
+}
+
+/// Which server, and what of it.
+pub(super) fn subject(stored: &Stored) -> (String, String) {
+    let tool = stored.record.tool.as_ref();
+    let server = tool.and_then(|tool| tool.server.clone()).unwrap_or_default();
+    (server, tool.map(|tool| tool.name.clone()).unwrap_or_default())
+}

@@ -1,0 +1,103 @@
+//! `callgate mcp pins diff`: what a person should see before it is trusted.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_registry::{Difference, Pin, State, diff};
+use serde_json::{Value, json};
+
+use super::super::store;
+use super::{flags, unknown};
+use crate::args::Pick;
+use crate::exit::Exit;
+use crate::render::{self, printable, talk};
+use crate::report;
+
+pub(super) fn run(
+    server: Option<&str>,
+    pick: &Pick,
+    json: bool,
+    config: Option<&Path>,
+) -> Result<Exit> {
+    let mut pins = store::pins(config)?;
+    pins.retain(|pin| {
+        server.is_none_or(|server| pin.identity.server == server) && pick.fits(&pin.identity)
+    });
+    if let (Some(server), true) = (server, pins.is_empty()) {
+        return Err(unknown(pick, server));
+    }
+    pins.retain(|pin| pin.state() != State::Trusted);
+    if json {
+        let lines = pins.iter().map(|pin| report::line(&as_json(pin)));
+        render::print(&lines.collect::<Result<String, _>>()?)?;
+        return Ok(Exit::Success);
+    }
+    if pins.is_empty() {
+        talk("nothing has changed, and nothing waits\n");
+        return Ok(Exit::Success);
+    }
+    let shown: Vec<String> = pins.iter().map(shown).collect();
+    render::print(&shown.join("\n"))?;
+    Ok(Exit::Success)
+}
+
+/// What is different; all of it, for what nobody has trusted yet.
+fn differences(pin: &Pin) -> Vec<Difference> {
+    match pin.state() {
+        State::Quarantined => diff("{}", &pin.version.definition),
+        _ => pin.diff(),
+    }
+}
+
+fn shown(pin: &Pin) -> String {
+    let mut text = String::new();
+    let seen = &pin.seen().hash;
+    let identity = printable(&pin.identity.to_string());
+    let _ = match pin.state() {
+        State::Quarantined => writeln!(text, "{identity}: new, as {}", seen.short()),
+        _ => {
+            let was = pin.version.hash.short();
+            writeln!(text, "{identity}: trusted as {was}, seen as {}", seen.short())
+        }
+    };
+    for difference in differences(pin) {
+        text.push_str(&one(&difference));
+    }
+    let flags = printable(&flags(&pin.identity));
+    let hash = seen.short();
+    let _ = writeln!(text, "  to trust it: callgate mcp pins trust {flags} --hash {hash}");
+    text
+}
+
+fn one(difference: &Difference) -> String {
+    let Difference { path, was, is, pieces } = difference;
+    let path = if path.is_empty() { "(all of it)" } else { path };
+    let mut text = format!("  {}\n", printable(path));
+    if pieces.is_empty() {
+        for (sign, value) in [('-', was), ('+', is)] {
+            let lines = value.iter().flat_map(|value| value.lines());
+            text.extend(lines.map(|line| format!("    {sign} {}\n", printable(line))));
+        }
+    } else {
+        let whole: String = pieces.iter().map(ToString::to_string).collect();
+        text.extend(whole.lines().map(|line| format!("    ~ {}\n", printable(line))));
+    }
+    text
+}
+
+fn as_json(pin: &Pin) -> Value {
+    let differences = differences(pin).into_iter().map(
+        |difference| json!({ "path": difference.path, "was": difference.was, "is": difference.is }),
+    );
+    let was = (pin.state() == State::Changed).then(|| pin.version.hash.as_str());
+    json!({
+        "server": pin.identity.server,
+        "kind": pin.identity.kind.as_str(),
+        "name": pin.identity.name,
+        "state": pin.state().as_str(),
+        "was_hash": was,
+        "hash": pin.seen().hash.as_str(),
+        "differences": differences.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,77 @@
+//! `callgate mcp pins list`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_registry::{ItemKind, Pin, PinState, State};
+use serde_json::{Value, json};
+
+use super::super::store;
+use crate::args::PinsList;
+use crate::exit::Exit;
+use crate::render::{self, talk};
+use crate::report;
+use crate::table::Listing;
+
+pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
+    let mut pins = store::pins(config)?;
+    pins.retain(|pin| {
+        store::fits(args.server.as_deref(), &pin.identity.server)
+            && args.pick.fits(&pin.identity)
+            && args.state.is_none_or(|state| pin.state() == state)
+    });
+    if args.json {
+        let lines = pins.iter().map(|pin| report::line(&as_json(pin)));
+        render::print(&lines.collect::<Result<String, _>>()?)?;
+        return Ok(Exit::Success);
+    }
+    if pins.is_empty() {
+        talk("no pins match\n");
+        return Ok(Exit::Success);
+    }
+    let head = ["server", "kind", "name", "state", "hash", "first seen", "last seen", "from"];
+    let mut table = Listing::new(head).whole(0).whole(2).whole(3).whole(4);
+    for pin in &pins {
+        table.row([
+            pin.identity.server.clone(),
+            pin.identity.kind.as_str().to_owned(),
+            pin.identity.name.clone(),
+            pin.state().to_string(),
+            pin.seen().hash.short().to_owned(),
+            store::shown(pin.first_seen),
+            store::shown(pin.last_seen),
+            pin.seen().launch.shown().to_owned(),
+        ]);
+    }
+    render::print(&table.text())?;
+    tell_waiting(&pins);
+    Ok(Exit::Success)
+}
+
+/// What a person has to do, if anything.
+fn tell_waiting(pins: &[Pin]) {
+    let waiting = pins.iter().filter(|pin| pin.state() != State::Trusted).count();
+    if waiting > 0 {
+        let them = if waiting == 1 { "1 waits" } else { &format!("{waiting} wait") };
+        talk(&format!("{them} for you: `callgate mcp pins diff` shows what is new\n"));
+    }
+}
+
+fn as_json(pin: &Pin) -> Value {
+    let seen = match &pin.state {
+        PinState::Changed(seen) => Some(seen),
+        PinState::Trusted | PinState::Quarantined => None,
+    };
+    json!({
+        "server": pin.identity.server,
+        "kind": pin.identity.kind.as_str(),
+        "name": Some(&pin.identity.name).filter(|_| pin.identity.kind != ItemKind::Instructions),
+        "state": pin.state().as_str(),
+        "hash": pin.version.hash.as_str(),
+        "seen_hash": seen.map(|seen| seen.hash.as_str()),
+        "from": pin.version.launch.shown(),
+        "seen_from": seen.map(|seen| seen.launch.shown()),
+        "first_seen": store::exact(pin.first_seen),
+        "last_seen": store::exact(pin.last_seen),
+    })
+}

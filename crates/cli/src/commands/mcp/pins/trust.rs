@@ -1,0 +1,93 @@
+//! `callgate mcp pins trust`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use callgate_audit::PutPin;
+use callgate_decide::mcp::{load_registry, stored_pin};
+use callgate_registry::{Hash, Pin, State};
+
+use super::super::store;
+use super::{flags, record, unknown};
+use crate::args::Pick;
+use crate::exit::Exit;
+use crate::render::{self, count, hinted, printable};
+
+pub(super) fn run(
+    server: &str,
+    pick: &Pick,
+    hash: Option<&str>,
+    config: Option<&Path>,
+) -> Result<Exit> {
+    let audit = store::audit(config)?;
+    let registry = load_registry(&audit)?;
+    let pins: Vec<Pin> =
+        registry.of_server(server).filter(|pin| pick.fits(&pin.identity)).cloned().collect();
+    if pins.is_empty() {
+        return Err(unknown(pick, server));
+    }
+    let mut changed = Vec::new();
+    for mut pin in pins {
+        let expected = hash.map(|hash| expected(&pin, hash)).transpose()?;
+        if pin.trust(expected.as_ref())? {
+            changed.push(pin);
+        }
+    }
+    if changed.is_empty() {
+        render::print(&format!("nothing to do: `{}` is trusted\n", printable(&pick.told(server))))?;
+        return Ok(Exit::Success);
+    }
+    let put = audit.put_pins(&changed.iter().map(stored_pin).collect::<Vec<_>>())?;
+    let (mut text, mut moved) = (String::new(), Vec::new());
+    for (pin, put) in changed.iter().zip(put) {
+        let (identity, hash) = (printable(&pin.identity.to_string()), pin.version.hash.short());
+        match put {
+            PutPin::Kept(_) => {
+                record(&audit, pin, State::Trusted, "a person trusted it")?;
+                text.push_str(&format!("trusted `{identity}` as {hash}\n"));
+            }
+            PutPin::Stale(_) => moved.push(identity),
+        }
+    }
+    if !text.is_empty() {
+        text.push_str("it may be listed and called from the next request on; a client may have to list its tools again\n");
+    }
+    render::print(&text)?;
+    match moved.as_slice() {
+        [] => Ok(Exit::Success),
+        moved => Err(hinted(
+            format!(
+                "{} changed while this ran, and nothing was trusted there: {}",
+                count(moved.len(), "definition"),
+                moved.join(", ")
+            ),
+            "look at them again with `callgate mcp pins diff`",
+        )),
+    }
+}
+
+/// The fewest digits of a hash that are taken for it: what `diff` and `list` show.
+const SHORTEST: usize = 12;
+
+/// The hash that was meant, if it is the one that is there.
+fn expected(pin: &Pin, said: &str) -> Result<Hash> {
+    let found = &pin.seen().hash;
+    let digits = |hash: &str| hash.trim().trim_start_matches(Hash::VERSION).to_ascii_lowercase();
+    let (said_digits, all) = (digits(said), digits(found.as_str()));
+    if said_digits.len() < SHORTEST {
+        return Err(hinted(
+            format!("`{said}` is too short to tell one definition from another"),
+            "give the hash as `callgate mcp pins diff` shows it",
+        ));
+    }
+    if all.starts_with(&said_digits) {
+        return Ok(found.clone());
+    }
+    let (identity, short) = (&pin.identity, found.short());
+    Err(hinted(
+        format!(
+            "`{identity}` is no longer {said}: it was seen as {short} meanwhile; nothing was trusted"
+        ),
+        format!("look at it again: `callgate mcp pins diff {}`", flags(identity)),
+    ))
+}

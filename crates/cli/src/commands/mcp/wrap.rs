@@ -1,0 +1,127 @@
+//! `callgate mcp wrap`: a server behind our own standard input and output.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use callgate_audit::Audit;
+use callgate_call::{Facts, Origin, Surface};
+use callgate_config::McpServer;
+use callgate_decide::mcp::{Launch, McpSettings, told};
+use callgate_decide::{Context, Decider};
+use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
+
+use crate::args;
+use crate::commands::serve::logging;
+use crate::exit::Exit;
+use crate::render::{self, hinted};
+
+pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
+    let mut resolved = callgate_config::load(config, &[Surface::Mcp])?;
+    let declared = resolved.mcp_servers.iter().find(|server| server.id == args.server);
+    let words = command(args, declared)?;
+    let program = program(args, declared, &words)?;
+    logging::quiet()?;
+    let audit = Audit::open(&resolved.audit)?;
+    let policies = resolved.policies.compiled.take();
+    let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
+    // Other servers of the same agent run in processes of their own: limits are one for all.
+    decider.set_mcp(McpSettings { shared_limits: true, ..resolved.mcp.clone() });
+    let (name, rest) = words.split_first().context("there is no command")?;
+    let launch = Launch::command(name, rest, program.file.to_str());
+    let session = decider.mcp(&args.server, &launch, Context::new(origin()));
+    if let Err(denial) = session.admitted() {
+        render::talk(&format!("{}\n", told(&denial)));
+        return Ok(Exit::Denied);
+    }
+    let named = declared.map(|server| server.env.as_slice()).unwrap_or_default();
+    let named: Vec<String> = named.iter().chain(&args.env).cloned().collect();
+    let command = ServerCommand {
+        program: program.path,
+        args: rest.iter().map(Into::into).collect(),
+        env: environment(std::env::vars_os(), &named),
+    };
+    let settings = Settings {
+        max_message: resolved.mcp_message_limit,
+        max_arguments: resolved.proxy.limits.arguments,
+        grace: args.grace,
+        ..Settings::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(callgate_mcp::wrap(Arc::new(session), command, settings))?;
+    runtime.shutdown_background();
+    audit.flush().wait().context("the last records are not written")?;
+    Ok(Exit::Server(ended.code))
+}
+
+/// The command, as it was given or as the config declares it. A declared server is only ever what
+/// was declared: whoever can change the agent's config must not change what runs under its name.
+fn command(args: &args::Wrap, declared: Option<&McpServer>) -> Result<Vec<String>> {
+    let of_config = declared.and_then(|server| {
+        let command = server.command.as_ref()?;
+        Some(std::iter::once(command).chain(&server.args).cloned().collect::<Vec<_>>())
+    });
+    match (of_config, args.command.as_slice()) {
+        (Some(words), []) => Ok(words),
+        (Some(words), given) if words == given => Ok(words),
+        (Some(words), _) => Err(hinted(
+            format!(
+                "the config declares another command for `{}`: {}",
+                args.server,
+                words.join(" ")
+            ),
+            "leave the command out, or change `mcp.servers` in the config",
+        )),
+        (None, []) => Err(hinted(
+            format!("there is no command for `{}`", args.server),
+            "give it behind `--`, or declare the server under `mcp.servers` in the config",
+        )),
+        (None, given) => Ok(given.to_vec()),
+    }
+}
+
+fn program(args: &args::Wrap, declared: Option<&McpServer>, words: &[String]) -> Result<Program> {
+    let command = words.first().map_or("", String::as_str);
+    let path = std::env::var_os("PATH");
+    let program = Program::find(command, path.as_deref()).map_err(program_error)?;
+    let pinned = args.sha256.as_ref().or_else(|| declared?.sha256.as_ref());
+    if let Some(pinned) = pinned {
+        program.check(pinned).map_err(program_error)?;
+    }
+    Ok(program)
+}
+
+fn program_error(error: ProgramError) -> anyhow::Error {
+    let hint = match &error {
+        ProgramError::NotFound(_) => "write its whole path, or look at $PATH where this starts",
+        ProgramError::Read { .. } => "look at its permissions",
+        ProgramError::Other { .. } => {
+            "if it was updated on purpose, pin the new hash (`sha256` in the config, or --sha256)"
+        }
+    };
+    hinted(error.to_string(), hint)
+}
+
+/// Who speaks: the agent that started us.
+fn origin() -> Origin {
+    let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let session = SESSIONS.iter().find_map(|name| text(name)).or_else(parent);
+    Origin::new(Facts {
+        session,
+        cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
+        home: text("HOME"),
+        ..Facts::at(Surface::Mcp)
+    })
+}
+
+/// Where agents name their session to what they start.
+const SESSIONS: [&str; 2] = ["CALLGATE_SESSION", "CLAUDE_CODE_SESSION_ID"];
+
+/// All servers of one agent have the same parent. Its number alone may be used again.
+fn parent() -> Option<String> {
+    let id = rustix::process::getppid()?.as_raw_nonzero();
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The name of the program stands in brackets and may hold anything; the start is the 20th behind it.
+    let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
+    Some(format!("process-{id}-{}", started.unwrap_or("0")))
+}

@@ -1,0 +1,97 @@
+//! A tool stays what it was, or waits for a person.
+
+use serde_json::json;
+
+use crate::support::{Place, simple, text_of, tool};
+
+const ALLOW: &str = "policy: p\nrules: []\n";
+
+fn with_tools(tools: serde_json::Value) -> serde_json::Value {
+    let mut answers = simple();
+    answers["tools/list"] = json!({ "result": { "tools": tools } });
+    answers
+}
+
+#[test]
+fn a_changed_definition_is_hidden_and_refused_until_it_is_trusted() {
+    let place = Place::new(ALLOW, "");
+    let before =
+        with_tools(json!([tool("echo", "Says it again."), tool("time", "Tells the time.")]));
+    let after = with_tools(json!([
+        tool("echo", "Says it again, and to others."),
+        tool("time", "Tells the time.")
+    ]));
+
+    let mut wrapped = place.scripted("s", before);
+    wrapped.hello();
+    assert_eq!(wrapped.tools(), ["echo", "time"]);
+    wrapped.end();
+
+    let mut wrapped = place.scripted("s", after.clone());
+    wrapped.hello();
+    assert_eq!(wrapped.tools(), ["time"]);
+    let answer = wrapped.call("echo", json!({}));
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(text_of(&answer).contains("pins diff"), "{answer}");
+    let end = wrapped.end();
+    assert!(!end.received.contains("\"tools/call\""), "{}", end.received);
+
+    let diff = place.run(&["mcp", "pins", "diff", "--server", "s", "--tool", "echo"]);
+    let diff = String::from_utf8(diff.stdout).unwrap();
+    assert!(diff.contains("description") && diff.contains("others"), "{diff}");
+    let trusted = place.run(&["mcp", "pins", "trust", "--server", "s", "--tool", "echo"]);
+    assert!(trusted.status.success(), "{trusted:?}");
+
+    let mut wrapped = place.scripted("s", after);
+    wrapped.hello();
+    assert_eq!(wrapped.tools(), ["echo", "time"]);
+    assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
+    wrapped.end();
+}
+
+#[test]
+fn a_call_needs_no_list_of_the_client() {
+    let place = Place::new(ALLOW, "");
+    let mut wrapped = place.scripted("s", with_tools(json!([tool("echo", "Says it again.")])));
+    wrapped.hello();
+    assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
+    wrapped.end();
+    // Another process, another definition, again no list of the client.
+    let mut wrapped = place.scripted("s", with_tools(json!([tool("echo", "Something else.")])));
+    wrapped.hello();
+    assert_eq!(wrapped.call("echo", json!({}))["result"]["isError"], true);
+    assert!(!wrapped.end().received.contains("\"tools/call\""));
+}
+
+#[test]
+fn a_definition_that_changes_under_way_is_noticed_before_the_next_call() {
+    let mut answers = simple();
+    let first = json!({ "result": { "tools": [tool("echo", "Says it again.")] } });
+    let second = json!({ "result": { "tools": [tool("echo", "Sends it away.")] } });
+    answers["tools/list"] = json!([first, second]);
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    answers["tools/call"]["first"] = json!([changed]);
+    let place = Place::new(ALLOW, "");
+    let mut wrapped = place.scripted("s", answers);
+    wrapped.hello();
+    assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
+    assert_eq!(wrapped.call("echo", json!({}))["result"]["isError"], true);
+    let received = wrapped.end().received;
+    assert_eq!(received.matches("\"tools/call\"").count(), 1, "{received}");
+}
+
+#[test]
+fn a_new_tool_waits_for_a_person_where_that_is_asked_for() {
+    let place = Place::new(ALLOW, "mcp: { pins: { auto_trust_first: false } }");
+    let mut wrapped = place.scripted("s", with_tools(json!([tool("echo", "Says it again.")])));
+    wrapped.hello();
+    assert!(wrapped.tools().is_empty());
+    assert_eq!(wrapped.call("echo", json!({}))["result"]["isError"], true);
+    wrapped.end();
+    let trusted = place.run(&["mcp", "pins", "trust", "--server", "s", "--all"]);
+    assert!(trusted.status.success(), "{trusted:?}");
+    let mut wrapped = place.scripted("s", with_tools(json!([tool("echo", "Says it again.")])));
+    wrapped.hello();
+    assert_eq!(wrapped.tools(), ["echo"]);
+    wrapped.end();
+}

@@ -1,0 +1,93 @@
+//! Messages that peers read differently are never handed on as they came.
+
+use crate::support::{Place, simple};
+
+/// Denies everything but reading the handshake.
+const DENY: &str = "policy: deny\nrules:\n  - { id: no-delete, tool: delete_all, surface: mcp, verdict: deny, reason: Nothing is deleted. }\n";
+
+#[test]
+fn a_call_hidden_from_us_is_hidden_from_the_server() {
+    let call = r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"delete_all","arguments":{}}}"#;
+    let lines: Vec<Vec<u8>> = vec![
+        // The method, or the tool, twice.
+        br#"{"jsonrpc":"2.0","id":9,"method":"ping","method":"tools/call","params":{"name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","Name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"echo","n\u0061me":"delete_all"}}"#.to_vec(),
+        // Two messages on one line, for those who take a carriage return for the end of it.
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}}\r{call}").into_bytes(),
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{{\"a\":\r{call}\r}}}}").into_bytes(),
+        format!("\u{feff}{call}").into_bytes(),
+        format!("[{call}]").into_bytes(),
+        br#"{"jsonrpc":"2.0","id":9.0,"method":"tools/call","params":{"name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":null,"method":"tools/call","params":{"name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"result":{},"method":"tools/call","params":{"name":"delete_all"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"delete_all","arguments":{"x":NaN}}}"#.to_vec(),
+        b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":\"delete_all\",\"arguments\":{\"x\":\"\xff\"}}}".to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"Delete_All "}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":9,"method":"tools\/call","params":{"name":"delete\u005fall"}}"#.to_vec(),
+    ];
+    let place = Place::new(DENY, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    for line in &lines {
+        wrapped.say(line);
+        let answer = wrapped.hear();
+        let refused = answer["error"].is_object() || answer["result"]["isError"] == true;
+        assert!(refused, "{}: {answer}", String::from_utf8_lossy(line));
+    }
+    let received = wrapped.end().received.to_lowercase();
+    assert!(!received.contains("delete"), "{received}");
+}
+
+#[test]
+fn whoever_asked_is_told() {
+    let place = Place::new(DENY, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    wrapped.say(r#"{"jsonrpc":"2.0","id":"who","method":"ping","method":"ping"}"#);
+    let answer = wrapped.hear();
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&"who".into(), &(-32600).into()));
+    wrapped.say("{");
+    assert_eq!(wrapped.hear()["error"]["code"], -32700);
+    wrapped.end();
+}
+
+#[test]
+fn answers_that_cannot_be_read_are_withheld() {
+    let mut answers = simple();
+    answers["tools/call"] = serde_json::json!([
+        { "raw": [r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"content":[{"type":"text","text":"hidden"}]}}"#] },
+        { "raw": ["{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":\r[]}}"] },
+        { "raw": ["not json at all", r#"{"jsonrpc":"2.0","id":"nobody","result":{}}"#, r#"{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"fine"}]}}"#] },
+    ]);
+    let place = Place::new("policy: p\nrules: []\n", "");
+    let mut wrapped = place.scripted("s", answers);
+    wrapped.hello();
+    for _ in 0..2 {
+        let answer = wrapped.call("echo", serde_json::json!({}));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(!answer.to_string().contains("hidden"));
+    }
+    wrapped.say(r#"{"jsonrpc":"2.0","id":50,"method":"tools/call","params":{"name":"echo"}}"#);
+    let answer = wrapped.hear();
+    assert_eq!(answer["id"], 50, "what nobody asked for is not handed on: {answer}");
+    wrapped.end();
+}
+
+#[test]
+fn a_message_beyond_the_limit_is_refused_and_the_next_is_not() {
+    let place = Place::new("policy: p\nrules: []\n", "mcp: { message_limit: 100KiB }");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    let long = "x".repeat(200_000);
+    wrapped.say(format!(r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"echo","arguments":{{"t":"{long}"}}}}}}"#));
+    let answer = wrapped.hear();
+    assert_eq!(answer["id"], 3);
+    assert!(
+        answer["error"]["message"].as_str().unwrap().contains("larger than the limit"),
+        "{answer}"
+    );
+    assert_eq!(wrapped.call("echo", serde_json::json!({}))["result"]["content"][0]["text"], "done");
+    assert!(!wrapped.end().received.contains("xxxxx"));
+}

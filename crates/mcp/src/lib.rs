@@ -1,0 +1,21 @@
+//! The door of MCP servers: every definition and every call passes the gate.
+//!
+//! ```text
+//! agent ─► lines ─► message (strict) ─► session ─► decide ─► session ─► server
+//! agent ◄──────────────── session (pairs, looks, edits) ◄── message ◄── server
+//! ```
+//!
+//! [`wrap`] runs a server behind our own standard input and output. A message that every peer reads
+//! alike is handed on as it came; a call waits for its verdict and its record; a definition that may
+//! not be used is not shown. What two peers would read differently is never handed on.
+
+mod answers;
+mod lines;
+mod message;
+mod params;
+mod session;
+mod stdio;
+
+pub use stdio::{
+    Ended, Program, ProgramError, ServerCommand, Settings, WrapError, environment, wrap,
+};

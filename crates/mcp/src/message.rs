@@ -1,0 +1,277 @@
+//! One JSON-RPC message, read strictly.
+//!
+//! Peers disagree about messages at the edge of JSON: which of two equal keys counts, whether a
+//! carriage return ends a line, what a number as large as an id means. What two of them would read
+//! differently is unfit, and is never handed on as it came.
+
+mod unfit;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use callgate_call::json::{Error, Fields, Kind as JsonKind, Reader, Span, Text, quote};
+
+pub(crate) use unfit::{Unfit, Why};
+
+/// A message that every peer reads alike.
+#[derive(Debug)]
+pub(crate) struct Message<'a> {
+    /// Its text, without the end of its line.
+    pub(crate) text: &'a str,
+    pub(crate) kind: Kind<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind<'a> {
+    Request {
+        id: Id,
+        method: Cow<'a, str>,
+        params: Option<Span>,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: Option<Span>,
+    },
+    /// `id` is `None` where the peer could not tell what it answers.
+    Answer {
+        id: Option<Id>,
+        outcome: Outcome,
+    },
+}
+
+/// What an answer brings, and where.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outcome {
+    Result(Span),
+    Error(Span),
+}
+
+/// The id of a request. A number and a text are never the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Id {
+    /// As written: an integer.
+    Number(String),
+    /// Decoded.
+    Text(String),
+}
+
+impl Id {
+    /// Ids are counters or UUIDs. What is longer is no id, and would be kept for every open request.
+    const MAX_LEN: usize = 1024;
+
+    fn read(reader: &mut Reader<'_>, text: &str) -> Result<Option<Self>, Why> {
+        let kind = reader.kind()?;
+        let id = match kind {
+            JsonKind::String => Self::Text(reader.string()?.decode()?.into_owned()),
+            JsonKind::Null => {
+                reader.skip()?;
+                return Ok(None);
+            }
+            JsonKind::Number => Self::Number(reader.skip()?.of(text).to_owned()),
+            _ => return Err(Why::Id),
+        };
+        match &id {
+            Self::Number(number) if !is_integer(number) => Err(Why::Id),
+            Self::Number(id) | Self::Text(id) if id.len() > Self::MAX_LEN => Err(Why::Id),
+            _ => Ok(Some(id)),
+        }
+    }
+
+    /// The id that stands there.
+    pub(crate) fn at(text: &str, span: Span) -> Option<Self> {
+        Self::read(&mut Reader::at(text, span), text).ok().flatten()
+    }
+
+    /// The id as JSON.
+    pub(crate) fn json(&self) -> String {
+        match self {
+            Self::Number(number) => number.clone(),
+            Self::Text(text) => quote(text),
+        }
+    }
+}
+
+/// `-0` is `0` to some and not to others.
+fn is_integer(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    digits.bytes().all(|byte| byte.is_ascii_digit()) && number != "-0"
+}
+
+impl<'a> Message<'a> {
+    /// Reads a line. `None` if nothing stands on it.
+    pub(crate) fn read(line: &'a [u8]) -> Result<Option<Self>, Unfit> {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        // A line may end in CR LF: both together end it for everybody.
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let text = std::str::from_utf8(line).map_err(|_| Unfit::new(Why::Utf8))?;
+        if text.starts_with('\u{feff}') {
+            return Err(Unfit::new(Why::ByteOrderMark));
+        }
+        if text.contains('\r') {
+            return Err(Unfit { id: id_of(text), ..Unfit::new(Why::CarriageReturn) });
+        }
+        if text.trim_matches([' ', '\t']).is_empty() {
+            return Ok(None);
+        }
+        Self::parse(text).map(Some).map_err(|why| Unfit { id: id_of(text), why })
+    }
+
+    fn parse(text: &'a str) -> Result<Self, Why> {
+        let mut reader = Reader::new(text);
+        match reader.kind()? {
+            JsonKind::Object => {}
+            JsonKind::Array => return Err(Why::Batch),
+            _ => return Err(Why::NotAMessage),
+        }
+        let mut members = Envelope::default();
+        let mut fields = Fields::new(&["jsonrpc", "id", "method", "params", "result", "error"]);
+        let mut others = Keys::default();
+        let mut object = reader.object()?;
+        while let Some(key) = object.next(&mut reader)? {
+            match fields.find(&key)? {
+                Some(0) => members.version(&mut reader)?,
+                Some(1) => members.id = Some(Id::read(&mut reader, text)?),
+                Some(2) => members.method = Some(reader.string().map_err(|_| Why::Method)?),
+                Some(3) => members.params = Some(object_or_null(&mut reader)?),
+                Some(4) => members.result = Some(walk(&mut reader)?),
+                Some(5) => members.error = Some(walk(&mut reader)?),
+                _ => {
+                    others.add(&key)?;
+                    walk(&mut reader)?;
+                }
+            }
+        }
+        reader.end()?;
+        Ok(Self { text, kind: members.kind()? })
+    }
+}
+
+/// The members of a message, as far as they have come.
+#[derive(Default)]
+struct Envelope<'a> {
+    is_versioned: bool,
+    /// `Some(None)` is `null`.
+    id: Option<Option<Id>>,
+    method: Option<Text<'a>>,
+    params: Option<Option<Span>>,
+    result: Option<Span>,
+    error: Option<Span>,
+}
+
+impl<'a> Envelope<'a> {
+    fn version(&mut self, reader: &mut Reader<'_>) -> Result<(), Why> {
+        let version = reader.string().map_err(|_| Why::Version)?;
+        self.is_versioned = version.is("2.0");
+        Ok(())
+    }
+
+    fn kind(self) -> Result<Kind<'a>, Why> {
+        if !self.is_versioned {
+            return Err(Why::Version);
+        }
+        let method = self.method.map(|method| method.decode()).transpose()?;
+        let params = self.params.flatten();
+        match (method, self.id, self.result, self.error) {
+            (Some(_), Some(None), None, None) => Err(Why::Id),
+            (Some(method), Some(Some(id)), None, None) => Ok(Kind::Request { id, method, params }),
+            (Some(method), None, None, None) => Ok(Kind::Notification { method, params }),
+            (None, Some(Some(id)), Some(result), None) => {
+                Ok(Kind::Answer { id: Some(id), outcome: Outcome::Result(result) })
+            }
+            (None, id, None, Some(error)) => {
+                Ok(Kind::Answer { id: id.flatten(), outcome: Outcome::Error(error) })
+            }
+            _ => Err(Why::NotAMessage),
+        }
+    }
+}
+
+/// Parameters: an object in every message of the protocol. `null` is none.
+fn object_or_null(reader: &mut Reader<'_>) -> Result<Option<Span>, Why> {
+    match reader.kind()? {
+        JsonKind::Object => Ok(Some(walk(reader)?)),
+        JsonKind::Null => reader.skip().map(|_| None).map_err(Why::from),
+        _ => Err(Why::Params),
+    }
+}
+
+/// Reads any value, as `skip` does, and finds a key that stands twice in one object.
+pub(crate) fn walk(reader: &mut Reader<'_>) -> Result<Span, Error> {
+    match reader.kind()? {
+        JsonKind::Object => {
+            let start = reader.position();
+            let (mut object, mut keys) = (reader.object()?, Keys::default());
+            while let Some(key) = object.next(reader)? {
+                keys.add(&key)?;
+                walk(reader)?;
+            }
+            Ok(Span { start, end: reader.position() })
+        }
+        JsonKind::Array => {
+            let start = reader.position();
+            let mut array = reader.array()?;
+            while array.next(reader)? {
+                walk(reader)?;
+            }
+            Ok(Span { start, end: reader.position() })
+        }
+        _ => reader.skip(),
+    }
+}
+
+/// The keys of one object, by their hashes. Two keys of one hash count as twice the same: that
+/// happens to nobody by chance.
+#[derive(Default)]
+struct Keys {
+    few: Vec<u64>,
+    many: HashSet<u64>,
+}
+
+impl Keys {
+    /// Objects of the protocol have a handful; there, a list is faster than a set.
+    const FEW: usize = 24;
+
+    fn add(&mut self, key: &Text<'_>) -> Result<(), Error> {
+        let mut hash = DefaultHasher::new();
+        match key.is_escaped() {
+            false => key.raw().hash(&mut hash),
+            // Half a surrogate pair is no text: then its spelling is compared.
+            true => key.decode().unwrap_or(Cow::Borrowed(key.raw())).hash(&mut hash),
+        }
+        let hash = hash.finish();
+        let is_new = if self.few.len() < Self::FEW {
+            let is_new = !self.few.contains(&hash);
+            self.few.push(hash);
+            is_new
+        } else {
+            !self.few.contains(&hash) && self.many.insert(hash)
+        };
+        match is_new {
+            true => Ok(()),
+            false => Err(Error::new(callgate_call::json::Problem::DuplicateKey, key.span().start)),
+        }
+    }
+}
+
+/// The id of a message that is unfit, if it can be told: whoever asked waits for an answer. Only
+/// the beginning of a message may be there.
+pub(crate) fn id_of(text: &str) -> Option<Id> {
+    let mut reader = Reader::new(text);
+    let (mut id, mut object) = (None, reader.object().ok()?);
+    while let Ok(Some(key)) = object.next(&mut reader) {
+        if key.is("id") {
+            let read = Id::read(&mut reader, text).ok().flatten()?;
+            // With two ids nobody knows which one is waited for.
+            if id.replace(read).is_some() {
+                return None;
+            }
+        } else if reader.skip().is_err() {
+            break;
+        }
+    }
+    id
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Why a message is not handed on.
+
+use callgate_call::json::{self, Problem};
+
+use super::{Id, id_of};
+
+/// A message that some peer would read differently, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    pub(crate) why: Why,
+    /// Who waits for an answer, if that can be told.
+    pub(crate) id: Option<Id>,
+}
+
+impl Unfit {
+    pub(crate) fn new(why: Why) -> Self {
+        Self { why, id: None }
+    }
+
+    /// A message of which only the beginning was kept.
+    pub(crate) fn too_large(head: &[u8], limit: usize) -> Self {
+        let text = String::from_utf8_lossy(head);
+        Self { why: Why::TooLarge { limit }, id: id_of(&text) }
+    }
+}
+
+/// What is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Why {
+    #[error("it is not UTF-8")]
+    Utf8,
+    #[error("it begins with a byte order mark")]
+    ByteOrderMark,
+    #[error("it holds a carriage return, which ends a line for some peers")]
+    CarriageReturn,
+    #[error("it is a batch, which no revision in use allows")]
+    Batch,
+    #[error("it is larger than the limit of {limit} bytes")]
+    TooLarge { limit: usize },
+    #[error("its id is neither a text nor an integer")]
+    Id,
+    #[error("`jsonrpc` is not \"2.0\"")]
+    Version,
+    #[error("its method is not a text")]
+    Method,
+    #[error("its params are not an object")]
+    Params,
+    #[error("it is neither a request nor a notification nor an answer")]
+    NotAMessage,
+    #[error("it is not strict JSON: {0}")]
+    Json(json::Error),
+}
+
+impl From<json::Error> for Why {
+    fn from(error: json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+impl Why {
+    /// The code of JSON-RPC: what cannot be parsed, and what can but is no request.
+    pub(crate) fn code(&self) -> i32 {
+        match self {
+            Self::Utf8 | Self::ByteOrderMark => -32700,
+            Self::Json(error) if error.what != Problem::DuplicateKey => -32700,
+            _ => -32600,
+        }
+    }
+}

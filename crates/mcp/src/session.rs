@@ -1,0 +1,355 @@
+//! A client and a server, message by message.
+//!
+//! No I/O happens here: a message comes in, steps come out. What a client sends is either handed on as it
+//! came, answered in the server's place, or held until a [`Question`] is answered. What a server sends is
+//! paired with what it answers, looked at, and handed on as it came, edited, or not at all.
+//!
+//! ```text
+//! client ── from_client ──► ToServer ────────────────────────────► server
+//!                  └──────► Judge ──► decided ──► ToServer
+//! client ◄────────────────────────────── ToClient ◄── from_server ── server
+//! ```
+
+mod listing;
+mod lists;
+mod server;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use callgate_call::Arguments;
+use callgate_call::json::{Edits, Span, member};
+use callgate_decide::mcp::{
+    CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read, told,
+};
+
+use self::listing::Listing;
+use crate::answers::{self, Era};
+use crate::message::{Id, Kind, Message, Unfit};
+use crate::params::{self, Meta, NameKey, Named};
+
+/// The most requests that may wait for answers at once. Clients have a handful; what is beyond is
+/// refused.
+const MAX_OPEN: usize = 4096;
+
+/// The state of one connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    desk: Arc<McpSession>,
+    /// Requests of the client that the server has not answered.
+    asked: HashMap<Id, Asked>,
+    /// Requests of the client that are not judged yet.
+    held: HashMap<Id, Held>,
+    /// Requests of the server that the client has not answered.
+    wanted: HashMap<Id, ()>,
+    listing: Listing,
+    /// The calls that go on as tasks of the server.
+    tasks: HashMap<String, CallTicket>,
+    /// Calls in the midst of which the server asked back, by tool and arguments.
+    rounds: HashMap<u64, CallTicket>,
+    /// The largest arguments that are judged.
+    max_arguments: usize,
+}
+
+/// What a request of the client was, to know what its answer is.
+#[derive(Debug)]
+enum Asked {
+    Hello,
+    /// Whether it asks for the first page.
+    Tools {
+        first: bool,
+    },
+    Prompts,
+    Resources,
+    Call(Box<Called>),
+    /// A prompt or a resource, or what comes of a task that nobody knows.
+    Text(Place),
+    /// What comes of a call later.
+    Task(Box<Called>),
+    Other,
+}
+
+/// A call that was handed on.
+#[derive(Debug)]
+struct Called {
+    ticket: CallTicket,
+    era: Era,
+    /// By tool and arguments.
+    same: u64,
+}
+
+/// A request that waits for its verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Waiting,
+    /// The client does not want it any more: it is not handed on, and not answered.
+    Cancelled,
+}
+
+/// What is to be done. Messages are whole lines.
+#[derive(Debug)]
+pub(crate) enum Step {
+    ToServer(Vec<u8>),
+    ToClient(Vec<u8>),
+    Judge(Box<Question>),
+    /// A page of our own listing was asked for: [`Session::listing_late`] gives it up.
+    Listing(u64),
+}
+
+/// A call that must be judged before it is handed on.
+#[derive(Debug)]
+pub(crate) struct Question {
+    id: Id,
+    tool: String,
+    arguments: Arguments,
+    meta: Meta,
+    goes_on: Option<CallTicket>,
+    era: Era,
+    same: u64,
+    text: String,
+    /// Where its arguments stand, to put others in their place.
+    arguments_at: Option<Span>,
+    /// Where they would stand.
+    params_end: usize,
+}
+
+impl Question {
+    /// Asks it.
+    pub(crate) fn ask(&mut self, desk: &McpSession) -> McpPending {
+        let arguments = std::mem::replace(&mut self.arguments, Arguments::pending());
+        desk.call(McpCall {
+            tool: &self.tool,
+            arguments,
+            call_id: self.meta.call_id.take(),
+            session: self.meta.session.take(),
+            goes_on: self.goes_on.as_ref(),
+        })
+    }
+}
+
+impl Session {
+    pub(crate) fn new(desk: Arc<McpSession>, max_arguments: usize) -> Self {
+        Self {
+            desk,
+            asked: HashMap::new(),
+            held: HashMap::new(),
+            wanted: HashMap::new(),
+            listing: Listing::default(),
+            tasks: HashMap::new(),
+            rounds: HashMap::new(),
+            max_arguments,
+        }
+    }
+
+    /// A line of the client.
+    pub(crate) fn from_client(&mut self, line: &[u8]) -> Vec<Step> {
+        match Message::read(line) {
+            Ok(None) => Vec::new(),
+            Ok(Some(message)) => self.client_says(message),
+            Err(unfit) => vec![self.refuse(&unfit)],
+        }
+    }
+
+    /// A message of the client that cannot be handed on.
+    pub(crate) fn refuse(&self, unfit: &Unfit) -> Step {
+        self.desk.withheld("the client", &unfit.why.to_string());
+        let text = format!("callgate did not hand this message on: {}", unfit.why);
+        to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
+    }
+
+    fn client_says(&mut self, message: Message<'_>) -> Vec<Step> {
+        let text = message.text;
+        match message.kind {
+            Kind::Request { id, method, params } => self.request(id, &method, text, params),
+            Kind::Notification { method, params } => {
+                if method == "notifications/cancelled"
+                    && let Some(id) = params.and_then(|params| cancelled(text, params))
+                    && let Some(held) = self.held.get_mut(&id)
+                {
+                    *held = Held::Cancelled;
+                    return Vec::new();
+                }
+                vec![to_server(text)]
+            }
+            Kind::Answer { id, .. } => match id.and_then(|id| self.wanted.remove(&id)) {
+                // What the server wanted was allowed.
+                Some(()) => vec![to_server(text)],
+                None => {
+                    self.desk.withheld("the client", "it answers what the server did not ask");
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+        if self.asked.contains_key(&id) || self.held.contains_key(&id) {
+            let why = "a request with this id waits for its answer already";
+            return vec![to_client(answers::error(Some(&id), -32600, why))];
+        }
+        if self.asked.len() + self.held.len() >= MAX_OPEN {
+            let why = "callgate: too many requests wait for their answers";
+            return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
+        }
+        let asked = match method {
+            "tools/call" => return self.call(id, text, params.unwrap_or_default()),
+            "prompts/get" | "resources/read" => {
+                return self.read(id, method, text, params.unwrap_or_default());
+            }
+            "initialize" | "server/discover" => Asked::Hello,
+            "tools/list" => {
+                let cursor = params.and_then(|params| member(text, params, "cursor"));
+                Asked::Tools { first: cursor.is_none_or(|cursor| cursor.of(text) == "null") }
+            }
+            "prompts/list" => Asked::Prompts,
+            "resources/list" | "resources/templates/list" => Asked::Resources,
+            "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
+                self.of_task(text, params)
+            }
+            _ => Asked::Other,
+        };
+        self.asked.insert(id, asked);
+        vec![to_server(text)]
+    }
+
+    /// What comes of a call later is judged as its result.
+    fn of_task(&self, text: &str, params: Option<Span>) -> Asked {
+        let task = params.and_then(|params| params::text_member(text, params, "taskId"));
+        match task.and_then(|task| self.tasks.get(&task)) {
+            None => Asked::Text(Place::Result),
+            Some(ticket) => {
+                let era = params::era(text, params::meta(text, params));
+                Asked::Task(Box::new(Called { ticket: ticket.clone(), era, same: 0 }))
+            }
+        }
+    }
+
+    /// A prompt or a resource is wanted.
+    fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<Step> {
+        let key = if method == "prompts/get" { NameKey::Name } else { NameKey::Uri };
+        let named = match Named::read(text, params, key) {
+            Ok(named) => named,
+            Err(error) => return vec![odd_params(&id, &error)],
+        };
+        let arguments = named.arguments.map_or("", |span| span.of(text));
+        let allowed = self.desk.reads(match key {
+            NameKey::Uri => Read::Resource(&named.name),
+            NameKey::Name => Read::Prompt { name: &named.name, arguments },
+        });
+        match allowed {
+            Ok(()) => {
+                let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
+                self.asked.insert(id, Asked::Text(place));
+                vec![to_server(text)]
+            }
+            Err(denial) => {
+                vec![to_client(answers::error(Some(&id), answers::REFUSED, &told(&denial)))]
+            }
+        }
+    }
+
+    /// A call: it waits for its verdict, and before that for what is known of its tool.
+    fn call(&mut self, id: Id, text: &str, params: Span) -> Vec<Step> {
+        let named = match Named::read(text, params, NameKey::Name) {
+            Ok(named) => named,
+            Err(error) => return vec![odd_params(&id, &error)],
+        };
+        let raw = named.arguments.map_or("{}", |span| span.of(text));
+        let arguments = match raw.len() > self.max_arguments {
+            false => Arguments::json(raw),
+            true => Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or("")),
+        };
+        let same = same(&named.name, raw);
+        let goes_on = named.goes_on.then(|| self.rounds.remove(&same)).flatten();
+        let question = Box::new(Question {
+            tool: named.name.to_string(),
+            arguments,
+            meta: Meta::read(text, named.meta),
+            goes_on,
+            era: params::era(text, named.meta),
+            same,
+            text: text.to_owned(),
+            arguments_at: named.arguments,
+            params_end: params.end,
+            id: id.clone(),
+        });
+        self.held.insert(id, Held::Waiting);
+        match self.desk.knows_tools() {
+            true => vec![Step::Judge(question)],
+            false => self.list_first(question, params::own_meta(text, named.meta)),
+        }
+    }
+
+    /// The verdict on a question.
+    pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Step> {
+        let Question { id, era, same, text, arguments_at, params_end, .. } = question;
+        if self.held.remove(&id) != Some(Held::Waiting) {
+            return Vec::new();
+        }
+        let (rewritten, ticket) = match decision {
+            McpDecision::Allow { rewritten, ticket, .. } => (rewritten, ticket),
+            McpDecision::Deny(denial) => {
+                return vec![to_client(answers::refused_call(&id, era, &told(&denial)))];
+            }
+        };
+        self.asked.insert(id, Asked::Call(Box::new(Called { ticket, era, same })));
+        let Some(rewritten) = rewritten else { return vec![to_server(&text)] };
+        let mut edits = Edits::default();
+        match arguments_at {
+            Some(at) => edits.replace(at, rewritten),
+            None => {
+                edits.insert(params_end.saturating_sub(1), format!(",\"arguments\":{rewritten}"));
+            }
+        }
+        vec![to_server(&edits.apply(&text))]
+    }
+
+    /// Whether every call that came is decided.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// A line of the client that is too large to read.
+    pub(crate) fn client_too_large(&self, head: &[u8], limit: usize) -> Step {
+        self.refuse(&Unfit::too_large(head, limit))
+    }
+}
+
+/// What is kept of arguments that are too large to judge.
+const KEPT: usize = 4096;
+
+/// A call by its tool and its arguments.
+fn same(tool: &str, arguments: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    (tool, arguments).hash(&mut hash);
+    hash.finish()
+}
+
+fn odd_params(id: &Id, error: &callgate_call::json::Error) -> Step {
+    let why = format!("callgate did not hand this request on: its params: {error}");
+    to_client(answers::error(Some(id), -32602, &why))
+}
+
+/// The request that a notification calls off.
+fn cancelled(text: &str, params: Span) -> Option<Id> {
+    Id::at(text, member(text, params, "requestId")?)
+}
+
+fn to_server(text: &str) -> Step {
+    Step::ToServer(line(text))
+}
+
+fn to_client(text: impl AsRef<str>) -> Step {
+    Step::ToClient(line(text.as_ref()))
+}
+
+fn line(text: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(text.len() + 1);
+    line.extend_from_slice(text.as_bytes());
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! Listing a server's tools before the first call: what a tool is must be known by then, and a
+//! client may have listed them in another life.
+
+use callgate_call::json::{Span, quote};
+use callgate_decide::mcp::ListPage;
+
+use super::lists::{self, List};
+use super::{Question, Session, Step, to_server};
+use crate::message::{Id, Outcome};
+use crate::params;
+
+/// The most pages that are asked for. Servers have one or two.
+const MAX_PAGES: u32 = 100;
+
+/// A listing of our own.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    under_way: Option<UnderWay>,
+    /// Listings so far: no id is used twice.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    id: Id,
+    /// What the request says of the client, in the newer revisions.
+    meta: Option<String>,
+    pages: u32,
+    /// Calls that wait for it.
+    waiting: Vec<Box<Question>>,
+}
+
+impl Session {
+    /// Lists the tools, then asks.
+    pub(super) fn list_first(
+        &mut self,
+        question: Box<Question>,
+        meta: Option<String>,
+    ) -> Vec<Step> {
+        if let Some(under_way) = &mut self.listing.under_way {
+            under_way.waiting.push(question);
+            return Vec::new();
+        }
+        let id = self.listing.next_id();
+        let step = ask(&id, meta.as_deref(), None);
+        self.listing.under_way = Some(UnderWay { id, meta, pages: 1, waiting: vec![question] });
+        vec![step, Step::Listing(self.listing.count)]
+    }
+
+    /// Whether the answer is that to our own listing.
+    pub(super) fn is_own(&self, id: &Id) -> bool {
+        self.listing.under_way.as_ref().is_some_and(|under_way| under_way.id == *id)
+    }
+
+    /// A page of our own listing.
+    pub(super) fn own_page(&mut self, text: &str, outcome: Outcome) -> Vec<Step> {
+        let Some(mut under_way) = self.listing.under_way.take() else { return Vec::new() };
+        let Outcome::Result(result) = outcome else { return self.listed(under_way.waiting) };
+        let next = self.take_page(text, result, under_way.pages == 1);
+        match next.filter(|_| under_way.pages < MAX_PAGES) {
+            None => self.listed(under_way.waiting),
+            Some(cursor) => {
+                under_way.pages += 1;
+                under_way.id = self.listing.next_id();
+                let step = ask(&under_way.id, under_way.meta.as_deref(), Some(&cursor));
+                self.listing.under_way = Some(under_way);
+                vec![step, Step::Listing(self.listing.count)]
+            }
+        }
+    }
+
+    fn take_page(&mut self, text: &str, result: Span, is_first: bool) -> Option<String> {
+        let next = params::text_member(text, result, "nextCursor");
+        let page = ListPage { first: is_first, last: next.is_none() };
+        let items = lists::items(text, result, List::Tools(page))?;
+        let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
+        self.desk.tools(&raw, page);
+        next
+    }
+
+    /// Without an answer: the calls that wait are judged by what is known.
+    pub(super) fn listing_failed(&mut self) -> Vec<Step> {
+        let under_way = self.listing.under_way.take();
+        under_way.map_or_else(Vec::new, |under_way| self.listed(under_way.waiting))
+    }
+
+    /// The number of the page that was asked for last.
+    #[cfg(test)]
+    pub(super) fn listing_number(&self) -> u64 {
+        self.listing.count
+    }
+
+    /// A page is late. If it is still the one that is waited for, it is given up.
+    pub(crate) fn listing_late(&mut self, number: u64) -> Vec<Step> {
+        match number == self.listing.count {
+            true => self.listing_failed(),
+            false => Vec::new(),
+        }
+    }
+
+    fn listed(&mut self, waiting: Vec<Box<Question>>) -> Vec<Step> {
+        waiting.into_iter().map(Step::Judge).collect()
+    }
+}
+
+impl Listing {
+    fn next_id(&mut self) -> Id {
+        self.count += 1;
+        Id::Text(format!("callgate-list-{}", self.count))
+    }
+}
+
+fn ask(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> Step {
+    let cursor = cursor.map(|cursor| format!("\"cursor\":{}", quote(cursor)));
+    let meta = meta.map(|meta| format!("\"_meta\":{meta}"));
+    let params: Vec<String> = cursor.into_iter().chain(meta).collect();
+    let (id, params) = (id.json(), params.join(","));
+    to_server(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{params}}}}}"#
+    ))
+}

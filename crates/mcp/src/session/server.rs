@@ -1,0 +1,273 @@
+//! What the server says.
+
+use callgate_call::json::{Edits, Span, member, members};
+use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, told, withheld};
+
+use super::lists::{self, List};
+use super::{Asked, Called, MAX_OPEN, Session, Step, to_client, to_server};
+use crate::answers;
+use crate::message::{Id, Kind, Message, Outcome, Unfit};
+use crate::params;
+
+impl Session {
+    /// A line of the server.
+    pub(crate) fn from_server(&mut self, line: &[u8]) -> Vec<Step> {
+        match Message::read(line) {
+            Ok(None) => Vec::new(),
+            Ok(Some(message)) => self.server_says(message),
+            Err(unfit) => self.withhold(&unfit),
+        }
+    }
+
+    /// A line of the server that is too large to read.
+    pub(crate) fn server_too_large(&mut self, head: &[u8], limit: usize) -> Vec<Step> {
+        let mut unfit = Unfit::too_large(head, limit);
+        // Many servers write the id last. If one request waits, that is the one.
+        if unfit.id.is_none() && self.asked.len() == 1 {
+            unfit.id = self.asked.keys().next().cloned();
+        }
+        self.withhold(&unfit)
+    }
+
+    /// A message that is not handed on. Whoever waits for it is told.
+    fn withhold(&mut self, unfit: &Unfit) -> Vec<Step> {
+        self.desk.withheld("the server", &unfit.why.to_string());
+        let Some(id) = &unfit.id else { return Vec::new() };
+        if self.is_own(id) {
+            return self.listing_failed();
+        }
+        let text = format!("callgate withheld the server's answer: {}", unfit.why);
+        match self.asked.remove(id) {
+            None => Vec::new(),
+            Some(asked) => vec![unanswered(id, &asked, &text)],
+        }
+    }
+
+    fn server_says(&mut self, message: Message<'_>) -> Vec<Step> {
+        let text = message.text;
+        match message.kind {
+            Kind::Request { id, method, params } => self.server_wants(id, &method, text, params),
+            Kind::Notification { method, params } => self.server_tells(&method, text, params),
+            // It did not understand something: nobody knows what.
+            Kind::Answer { id: None, outcome } => {
+                let (Outcome::Error(at) | Outcome::Result(at)) = outcome;
+                self.shown(text, at, Place::Result)
+            }
+            Kind::Answer { id: Some(id), outcome } if self.is_own(&id) => {
+                self.own_page(text, outcome)
+            }
+            Kind::Answer { id: Some(id), outcome } => match self.asked.remove(&id) {
+                Some(asked) => self.server_answers(&id, asked, text, outcome),
+                None => {
+                    self.desk.withheld("the server", "it answers what the client did not ask");
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    /// An answer to a request of the client.
+    fn server_answers(&mut self, id: &Id, asked: Asked, text: &str, outcome: Outcome) -> Vec<Step> {
+        let result = match outcome {
+            Outcome::Result(result) => result,
+            Outcome::Error(error) => return self.shown_or(text, error, Place::Result, id, &asked),
+        };
+        match &asked {
+            Asked::Hello => self.hello(text, result),
+            Asked::Tools { first } => {
+                let last = member(text, result, "nextCursor").is_none();
+                let page = ListPage { first: *first, last };
+                self.list(id, text, result, List::Tools(page), &asked)
+            }
+            Asked::Prompts => self.list(id, text, result, List::Prompts, &asked),
+            Asked::Resources => self.list(id, text, result, List::Resources, &asked),
+            Asked::Call(called) | Asked::Task(called) => self.call_result(id, text, result, called),
+            Asked::Text(place) => self.shown_or(text, result, *place, id, &asked),
+            Asked::Other => self.shown_or(text, result, Place::Result, id, &asked),
+        }
+    }
+
+    /// The greeting: what it says to the model is looked at.
+    fn hello(&mut self, text: &str, result: Span) -> Vec<Step> {
+        let Some(said) =
+            members(text, result).into_iter().find(|member| member.key.is("instructions"))
+        else {
+            return vec![to_client(text)];
+        };
+        let mut edits = Edits::default();
+        match self.desk.instructions(said.value.of(text)) {
+            Item::Keep => return vec![to_client(text)],
+            Item::Replace(stripped) => edits.replace(said.value, stripped),
+            Item::Hide { .. } => {
+                let all: Vec<Span> =
+                    members(text, result).iter().map(|member| member.span).collect();
+                edits.remove(&all, |place| all.get(place) == Some(&said.span));
+            }
+        }
+        vec![to_client(edits.apply(text))]
+    }
+
+    fn list(&mut self, id: &Id, text: &str, result: Span, list: List, asked: &Asked) -> Vec<Step> {
+        let Some(entries) = lists::items(text, result, list) else {
+            let why = "callgate withheld the server's list: it cannot be read for certain";
+            self.desk.withheld("the server", "a list that cannot be read for certain");
+            return vec![unanswered(id, asked, why)];
+        };
+        let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();
+        let verdicts = match list {
+            List::Tools(page) => self.desk.tools(&raw, page),
+            List::Prompts => self.desk.prompts(&raw),
+            List::Resources => self.desk.resources(&raw),
+        };
+        match lists::edited(text, &entries, &verdicts) {
+            None => vec![to_client(text)],
+            Some(edited) => vec![to_client(edited)],
+        }
+    }
+
+    /// The result of a call, now or of a task.
+    fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &Called) -> Vec<Step> {
+        self.keep(text, result, called);
+        if let Err(refused) = self.asks_back(text, result) {
+            return vec![to_client(answers::refused_call(id, called.era, &refused))];
+        }
+        match self.desk.result(&called.ticket, result.of(text)) {
+            Inspected::Pass => vec![to_client(text)],
+            Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
+            Inspected::Block(denial) => {
+                vec![to_client(answers::refused_call(id, called.era, &withheld(&denial)))]
+            }
+        }
+    }
+
+    /// The call goes on, as a task or once the client has answered: what comes then belongs to it.
+    fn keep(&mut self, text: &str, result: Span, called: &Called) {
+        let inner = member(text, result, "task").unwrap_or(result);
+        if let Some(task) = params::text_member(text, inner, "taskId") {
+            if self.tasks.len() >= MAX_OPEN {
+                self.tasks.clear();
+            }
+            self.tasks.insert(task, called.ticket.clone());
+        }
+        if params::text_member(text, result, "resultType").as_deref() == Some("input_required") {
+            if self.rounds.len() >= MAX_OPEN {
+                self.rounds.clear();
+            }
+            self.rounds.insert(called.same, called.ticket.clone());
+        }
+    }
+
+    /// The server asks back inside of a result. One question that is refused ends the call: the
+    /// client must not be shown it, and nobody can answer for it.
+    fn asks_back(&self, text: &str, result: Span) -> Result<(), String> {
+        let Some(requests) = member(text, result, "inputRequests") else { return Ok(()) };
+        for request in members(text, requests) {
+            let method = params::text_member(text, request.value, "method").unwrap_or_default();
+            let params = member(text, request.value, "params").unwrap_or(request.value);
+            if let Some(what) = asking(&method) {
+                match self.desk.asked(what, params.of(text)) {
+                    Ok(Inspected::Pass | Inspected::Replace(_)) => {}
+                    Ok(Inspected::Block(denial)) | Err(denial) => return Err(told(&denial)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The server wants something of the client.
+    fn server_wants(
+        &mut self,
+        id: Id,
+        method: &str,
+        text: &str,
+        params: Option<Span>,
+    ) -> Vec<Step> {
+        if self.wanted.len() >= MAX_OPEN {
+            let why = "too many requests wait for their answers";
+            return vec![to_server(&answers::error(Some(&id), answers::REJECTED, why))];
+        }
+        let Some(what) = asking(method) else {
+            self.wanted.insert(id, ());
+            return params.map_or_else(
+                || vec![to_client(text)],
+                |params| self.shown(text, params, Place::Progress),
+            );
+        };
+        let params = params.unwrap_or_default();
+        match self.desk.asked(what, params.of(text)) {
+            Ok(Inspected::Pass) => {
+                self.wanted.insert(id, ());
+                vec![to_client(text)]
+            }
+            Ok(Inspected::Replace(other)) => {
+                self.wanted.insert(id, ());
+                vec![to_client(replaced(text, params, other))]
+            }
+            Ok(Inspected::Block(denial)) | Err(denial) => {
+                vec![to_server(&match what {
+                    Asking::Elicitation => answers::declined(&id),
+                    _ => answers::error(Some(&id), answers::REJECTED, &denial.reason),
+                })]
+            }
+        }
+    }
+
+    fn server_tells(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+        if method == "notifications/tools/list_changed" {
+            self.desk.tools_changed();
+        }
+        match params {
+            Some(params) => self.shown(text, params, Place::Progress),
+            None => vec![to_client(text)],
+        }
+    }
+
+    /// Something a person or a model will read. What is blocked is left out.
+    fn shown(&mut self, text: &str, at: Span, place: Place) -> Vec<Step> {
+        match self.desk.text(place, at.of(text)) {
+            Inspected::Pass => vec![to_client(text)],
+            Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
+            Inspected::Block(_) => Vec::new(),
+        }
+    }
+
+    /// The same, for somebody who waits.
+    fn shown_or(
+        &mut self,
+        text: &str,
+        at: Span,
+        place: Place,
+        id: &Id,
+        asked: &Asked,
+    ) -> Vec<Step> {
+        match self.desk.text(place, at.of(text)) {
+            Inspected::Pass => vec![to_client(text)],
+            Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
+            Inspected::Block(denial) => vec![unanswered(id, asked, &withheld(&denial))],
+        }
+    }
+}
+
+/// What stands in the place of an answer that is not handed on.
+fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
+    to_client(match asked {
+        Asked::Call(called) => answers::refused_call(id, called.era, text),
+        _ => answers::error(Some(id), answers::REFUSED, text),
+    })
+}
+
+/// What a server may want of the client or its user.
+fn asking(method: &str) -> Option<Asking> {
+    match method {
+        "sampling/createMessage" => Some(Asking::Sampling),
+        "elicitation/create" => Some(Asking::Elicitation),
+        "roots/list" => Some(Asking::Roots),
+        _ => None,
+    }
+}
+
+fn replaced(text: &str, at: Span, other: String) -> String {
+    let mut edits = Edits::default();
+    edits.replace(at, other);
+    edits.apply(text)
+}

@@ -1,0 +1,133 @@
+//! The server's process.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+use tokio::time::timeout;
+
+use super::WrapError;
+
+/// What is started.
+#[derive(Debug, Clone)]
+pub struct ServerCommand {
+    /// The program, found.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its whole environment.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit code; for one that a signal ended, what a shell would show.
+    pub code: u8,
+}
+
+impl Ended {
+    fn of(status: ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt as _;
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        Self { code: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX) }
+    }
+}
+
+/// A server that runs, in a process group of its own: what it starts ends with it.
+pub(super) struct Running {
+    child: Child,
+    group: Option<Pid>,
+    signals: Signals,
+}
+
+/// What we may be told, and hand on.
+struct Signals {
+    terminate: Stream,
+    interrupt: Stream,
+    hangup: Stream,
+}
+
+impl Running {
+    pub(super) fn start(command: &ServerCommand) -> Result<Self, WrapError> {
+        let start_error =
+            |source| WrapError::Start { command: command.program.display().to_string(), source };
+        let signals = Signals::new().map_err(WrapError::Ends)?;
+        let child = Command::new(&command.program)
+            .args(&command.args)
+            .env_clear()
+            .envs(command.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(start_error)?;
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(Self { child, group, signals })
+    }
+
+    pub(super) fn take_pipes(&mut self) -> io::Result<(ChildStdin, ChildStdout)> {
+        let pipes = self.child.stdin.take().zip(self.child.stdout.take());
+        pipes.ok_or_else(|| io::Error::other("the server has no pipes"))
+    }
+
+    /// Waits for its end. What we are told is handed on to it: it decides whether to end.
+    pub(super) async fn wait(&mut self) -> io::Result<Ended> {
+        loop {
+            let told = tokio::select! {
+                status = self.child.wait() => return status.map(Ended::of),
+                told = self.signals.next() => told,
+            };
+            self.tell(told);
+        }
+    }
+
+    /// Its client is gone and its input closed: it may end by itself, is then asked to, then ended.
+    pub(super) async fn end(&mut self, grace: Duration) -> io::Result<Ended> {
+        for told in [Signal::TERM, Signal::KILL] {
+            if let Ok(ended) = timeout(grace, self.wait()).await {
+                return ended;
+            }
+            self.tell(told);
+        }
+        self.wait().await
+    }
+
+    fn tell(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // It may have ended just now.
+            kill_process_group(group, signal).ok();
+        }
+    }
+}
+
+impl Drop for Running {
+    /// What it has started ends with it.
+    fn drop(&mut self) {
+        self.tell(Signal::KILL);
+    }
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signal {
+        tokio::select! {
+            _ = self.terminate.recv() => Signal::TERM,
+            _ = self.interrupt.recv() => Signal::INT,
+            _ = self.hangup.recv() => Signal::HUP,
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Our own standard input and output, without a thread for each where that is possible.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream as StdStream;
+
+use rustix::fs::{FileType, Stat, fstat};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::{Receiver, Sender};
+
+pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// Both ends. Agents give pipes, or sockets (Node does). A terminal or a file is read by a thread:
+/// to make those not wait would change them for others who have them open.
+pub(super) fn own() -> io::Result<(Input, Output)> {
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let output: Output = match kind(stdout.as_fd())? {
+        // The server writes to the same place, and may not expect that it does not wait.
+        _ if is_same(stdout.as_fd(), stderr.as_fd())? => Box::new(tokio::io::stdout()),
+        FileType::Fifo => Box::new(Sender::from_owned_fd(stdout.as_fd().try_clone_to_owned()?)?),
+        FileType::Socket => Box::new(socket(stdout.as_fd())?),
+        _ => Box::new(tokio::io::stdout()),
+    };
+    let input: Input = match kind(stdin.as_fd())? {
+        _ if is_same(stdin.as_fd(), stderr.as_fd())? => Box::new(tokio::io::stdin()),
+        FileType::Fifo => Box::new(Receiver::from_owned_fd(stdin.as_fd().try_clone_to_owned()?)?),
+        FileType::Socket => Box::new(socket(stdin.as_fd())?),
+        _ => Box::new(tokio::io::stdin()),
+    };
+    Ok((input, output))
+}
+
+fn socket(end: BorrowedFd<'_>) -> io::Result<UnixStream> {
+    let stream = StdStream::from(end.try_clone_to_owned()?);
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+fn kind(end: BorrowedFd<'_>) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(fstat(end)?.st_mode))
+}
+
+fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<bool> {
+    let place = |stat: Stat| (stat.st_dev, stat.st_ino);
+    match (fstat(one), fstat(other)) {
+        (Ok(one), Ok(other)) => Ok(place(one) == place(other)),
+        // A closed one is nobody's.
+        _ => Ok(false),
+    }
+}
