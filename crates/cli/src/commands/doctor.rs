@@ -99,7 +99,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
 fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
     let [calls, offers] = SEEN;
     let Some(policies) = &resolved.policies.compiled else {
-        return (Vec::new(), not_served("there are no policies"));
+        return (vec![mcp::enforced(resolved)], not_served("there are no policies"));
     };
     let mut enforced = Vec::new();
     let mut not = Vec::new();
