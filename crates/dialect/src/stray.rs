@@ -231,7 +231,8 @@ impl Walk<'_> {
             && (object.has_call_id || object.kinds.iter().any(|kind| is_call(kind)));
         let is_named = !object.names.is_empty();
         let stands_as_call = CALLS.contains(&place.under) || !object.inputs.is_empty();
-        if !says_call && !(is_named && stands_as_call) {
+        let is_one = says_call || (is_named && stands_as_call);
+        if !is_one {
             return Ok(());
         }
         // What was found in a result is found by now.

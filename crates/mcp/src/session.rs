@@ -5,9 +5,9 @@
 //! paired with what it answers, looked at, and handed on as it came, edited, or not at all.
 //!
 //! ```text
-//! client ── from_client ──► ToServer ────────────────────────────► server
+//! client ── client_line ──► ToServer ────────────────────────────► server
 //!                  └──────► Judge ──► decided ──► ToServer
-//! client ◄────────────────────────────── ToClient ◄── from_server ── server
+//! client ◄────────────────────────────── ToClient ◄── server_line ── server
 //! ```
 
 mod listing;
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// A line of the client.
-    pub(crate) fn from_client(&mut self, line: &[u8]) -> Vec<Step> {
+    pub(crate) fn client_line(&mut self, line: &[u8]) -> Vec<Step> {
         match Message::read(line) {
             Ok(None) => Vec::new(),
             Ok(Some(message)) => self.client_says(message),
@@ -262,7 +262,7 @@ impl Session {
         };
         let same = same(&named.name, raw);
         let goes_on = named.goes_on.then(|| self.rounds.remove(&same)).flatten();
-        let question = Box::new(Question {
+        let question = Question {
             tool: named.name.to_string(),
             arguments,
             meta: Meta::read(text, named.meta),
@@ -273,10 +273,10 @@ impl Session {
             arguments_at: named.arguments,
             params_end: params.end,
             id: id.clone(),
-        });
+        };
         self.held.insert(id, Held::Waiting);
         match self.desk.knows_tools() {
-            true => vec![Step::Judge(question)],
+            true => vec![Step::Judge(Box::new(question))],
             false => self.list_first(question, params::own_meta(text, named.meta)),
         }
     }

@@ -163,11 +163,11 @@ impl Shared {
         let steps = {
             let mut session = self.session.lock();
             match (side, line) {
-                (Side::Client, Line::Whole(line)) => session.from_client(&line),
+                (Side::Client, Line::Whole(line)) => session.client_line(&line),
                 (Side::Client, Line::TooLarge(head)) => {
                     vec![session.client_too_large(&head, limit)]
                 }
-                (Side::Server, Line::Whole(line)) => session.from_server(&line),
+                (Side::Server, Line::Whole(line)) => session.server_line(&line),
                 (Side::Server, Line::TooLarge(head)) => session.server_too_large(&head, limit),
             }
         };

@@ -1,4 +1,11 @@
 //! MCP servers behind `callgate mcp wrap`, from outside.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is a failed test"
+)]
 
 mod calls;
 mod lifecycle;

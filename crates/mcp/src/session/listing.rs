@@ -27,16 +27,12 @@ struct UnderWay {
     meta: Option<String>,
     pages: u32,
     /// Calls that wait for it.
-    waiting: Vec<Box<Question>>,
+    waiting: Vec<Question>,
 }
 
 impl Session {
     /// Lists the tools, then asks.
-    pub(super) fn list_first(
-        &mut self,
-        question: Box<Question>,
-        meta: Option<String>,
-    ) -> Vec<Step> {
+    pub(super) fn list_first(&mut self, question: Question, meta: Option<String>) -> Vec<Step> {
         if let Some(under_way) = &mut self.listing.under_way {
             under_way.waiting.push(question);
             return Vec::new();
@@ -98,8 +94,8 @@ impl Session {
         }
     }
 
-    fn listed(&mut self, waiting: Vec<Box<Question>>) -> Vec<Step> {
-        waiting.into_iter().map(Step::Judge).collect()
+    fn listed(&mut self, waiting: Vec<Question>) -> Vec<Step> {
+        waiting.into_iter().map(|question| Step::Judge(Box::new(question))).collect()
     }
 }
 

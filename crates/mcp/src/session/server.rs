@@ -11,7 +11,7 @@ use crate::params;
 
 impl Session {
     /// A line of the server.
-    pub(crate) fn from_server(&mut self, line: &[u8]) -> Vec<Step> {
+    pub(crate) fn server_line(&mut self, line: &[u8]) -> Vec<Step> {
         match Message::read(line) {
             Ok(None) => Vec::new(),
             Ok(Some(message)) => self.server_says(message),

@@ -31,12 +31,12 @@ impl Between {
     }
 
     async fn client(&mut self, line: &str) {
-        let steps = self.session.from_client(line.as_bytes());
+        let steps = self.session.client_line(line.as_bytes());
         self.take(steps).await;
     }
 
     async fn server(&mut self, line: &str) {
-        let steps = self.session.from_server(line.as_bytes());
+        let steps = self.session.server_line(line.as_bytes());
         self.take(steps).await;
     }
 

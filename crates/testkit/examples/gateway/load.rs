@@ -29,7 +29,7 @@ impl Arrives {
     fn check(self, plan: Plan) -> Checked {
         match self {
             Self::AsSent => Checked::Bytes(Check::new(plan.script())),
-            Self::Masked => Checked::Text(Said::new(plan.api(), plan.script())),
+            Self::Masked => Checked::Text(Box::new(Said::new(plan.api(), plan.script()))),
         }
     }
 }
@@ -38,7 +38,7 @@ impl Arrives {
 #[derive(Debug)]
 enum Checked {
     Bytes(Check),
-    Text(Said),
+    Text(Box<Said>),
 }
 
 impl Checked {

@@ -137,7 +137,7 @@ fn left_over(request: &str, gone: &HashSet<&str>, left: &[&Tool]) -> Result<(), 
         let callers = callers.map(|list| elements(request, list)).unwrap_or_default();
         callers.iter().any(|caller| gone.contains(caller.of(request).trim_matches('"')))
     };
-    if left.iter().any(|tool| is_called_by_gone(tool)) {
+    if left.iter().any(is_called_by_gone) {
         return Err(Unclean::Caller);
     }
     let is_deferred = |tool: &&Tool| {
