@@ -104,12 +104,15 @@ impl<'a> Message<'a> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         // A line may end in CR LF: both together end it for everybody.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let text = std::str::from_utf8(line).map_err(|_| Unfit::new(Why::Utf8))?;
-        if text.starts_with('\u{feff}') {
-            return Err(Unfit::new(Why::ByteOrderMark));
+        let text = std::str::from_utf8(line).map_err(|_| {
+            let text = String::from_utf8_lossy(line);
+            Unfit { id: id_of(&text), why: Why::Utf8 }
+        })?;
+        if let Some(rest) = text.strip_prefix('\u{feff}') {
+            return Err(Unfit { id: id_of(rest), why: Why::ByteOrderMark });
         }
         if text.contains('\r') {
-            return Err(Unfit { id: id_of(text), ..Unfit::new(Why::CarriageReturn) });
+            return Err(Unfit { id: id_of(text), why: Why::CarriageReturn });
         }
         if text.trim_matches([' ', '\t']).is_empty() {
             return Ok(None);
@@ -257,20 +260,40 @@ impl Keys {
 /// The id of a message that is unfit, if it can be told: whoever asked waits for an answer. Only
 /// the beginning of a message may be there.
 pub(crate) fn id_of(text: &str) -> Option<Id> {
+    match id_from_the_front(text) {
+        // With two ids nobody knows which one is waited for.
+        Err(TwoIds) => None,
+        Ok(id) => id.or_else(|| id_at_the_end(text)),
+    }
+}
+
+struct TwoIds;
+
+/// TypeScript servers write the id last. Only ever used to tell somebody who waits that nothing comes.
+fn id_at_the_end(text: &str) -> Option<Id> {
+    let text = text.trim_end().strip_suffix('}')?.trim_end();
+    let (_, value) = text.rsplit_once("\"id\"")?;
+    let value = value.trim_start().strip_prefix(':')?;
+    let mut reader = Reader::new(value);
+    let id = Id::read(&mut reader, value).ok().flatten()?;
+    reader.end().ok().map(|()| id)
+}
+
+fn id_from_the_front(text: &str) -> Result<Option<Id>, TwoIds> {
     let mut reader = Reader::new(text);
-    let (mut id, mut object) = (None, reader.object().ok()?);
+    let Ok(mut object) = reader.object() else { return Ok(None) };
+    let mut id = None;
     while let Ok(Some(key)) = object.next(&mut reader) {
         if key.is("id") {
-            let read = Id::read(&mut reader, text).ok().flatten()?;
-            // With two ids nobody knows which one is waited for.
+            let Ok(Some(read)) = Id::read(&mut reader, text) else { break };
             if id.replace(read).is_some() {
-                return None;
+                return Err(TwoIds);
             }
         } else if reader.skip().is_err() {
             break;
         }
     }
-    id
+    Ok(id)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ mod listing;
 mod lists;
 mod server;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
@@ -33,6 +33,12 @@ use crate::params::{self, Meta, NameKey, Named};
 /// refused.
 const MAX_OPEN: usize = 4096;
 
+/// Bytes that may wait behind calls that are not judged yet: as much as the largest message.
+const MAX_QUEUED: usize = 64 << 20;
+
+/// Requests that were called off and are remembered: their answers may be on their way.
+const MAX_CALLED_OFF: usize = 256;
+
 /// The state of one connection.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -41,8 +47,17 @@ pub(crate) struct Session {
     asked: HashMap<Id, Asked>,
     /// Requests of the client that are not judged yet.
     held: HashMap<Id, Held>,
-    /// Requests of the server that the client has not answered.
-    wanted: HashMap<Id, ()>,
+    /// What goes to the server, in the order it came: a call that is not judged yet holds up what was
+    /// said after it.
+    queue: VecDeque<Queued>,
+    /// Bytes in it.
+    queued: usize,
+    /// Requests that the client has called off: their answers are nobody's.
+    called_off: VecDeque<Id>,
+    /// Requests of the server that the client has not answered, with their numbers.
+    wanted: HashMap<Id, u64>,
+    /// Requests of the server so far.
+    wants: u64,
     listing: Listing,
     /// The calls that go on as tasks of the server.
     tasks: HashMap<String, CallTicket>,
@@ -50,6 +65,16 @@ pub(crate) struct Session {
     rounds: HashMap<u64, CallTicket>,
     /// The largest arguments that are judged.
     max_arguments: usize,
+    /// Tools and the like of which was said that they are not shown.
+    told: HashSet<String>,
+}
+
+/// A line on its way to the server.
+#[derive(Debug)]
+enum Queued {
+    Ready(Vec<u8>),
+    /// A call that is not judged yet, and its size.
+    Held(Id, usize),
 }
 
 /// What a request of the client was, to know what its answer is.
@@ -93,7 +118,7 @@ pub(crate) enum Step {
     ToServer(Vec<u8>),
     ToClient(Vec<u8>),
     Judge(Box<Question>),
-    /// A page of our own listing was asked for: [`Session::listing_late`] gives it up.
+    /// A listing of our own has begun: [`Session::listing_late`] gives it up.
     Listing(u64),
 }
 
@@ -134,11 +159,16 @@ impl Session {
             desk,
             asked: HashMap::new(),
             held: HashMap::new(),
+            queue: VecDeque::new(),
+            queued: 0,
+            called_off: VecDeque::new(),
             wanted: HashMap::new(),
+            wants: 0,
             listing: Listing::default(),
             tasks: HashMap::new(),
             rounds: HashMap::new(),
             max_arguments,
+            told: HashSet::new(),
         }
     }
 
@@ -162,19 +192,10 @@ impl Session {
         let text = message.text;
         match message.kind {
             Kind::Request { id, method, params } => self.request(id, &method, text, params),
-            Kind::Notification { method, params } => {
-                if method == "notifications/cancelled"
-                    && let Some(id) = params.and_then(|params| cancelled(text, params))
-                    && let Some(held) = self.held.get_mut(&id)
-                {
-                    *held = Held::Cancelled;
-                    return Vec::new();
-                }
-                vec![to_server(text)]
-            }
+            Kind::Notification { method, params } => self.client_tells(&method, text, params),
             Kind::Answer { id, .. } => match id.and_then(|id| self.wanted.remove(&id)) {
                 // What the server wanted was allowed.
-                Some(()) => vec![to_server(text)],
+                Some(_) => vec![to_server(text)],
                 None => {
                     self.desk.withheld("the client", "it answers what the server did not ask");
                     Vec::new()
@@ -183,12 +204,72 @@ impl Session {
         }
     }
 
+    fn client_tells(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+        // Some servers run a request without an id, and just do not answer.
+        if !method.starts_with("notifications/") {
+            self.desk.withheld("the client", "a request without an id");
+            return Vec::new();
+        }
+        let off = params.filter(|_| method == "notifications/cancelled");
+        if let Some(id) = off.and_then(|params| cancelled(text, params)) {
+            if let Some(held) = self.held.get_mut(&id) {
+                *held = Held::Cancelled;
+                return self.unhold(&id, None);
+            }
+            // The server need not answer any more.
+            if self.asked.remove(&id).is_some() {
+                if self.called_off.len() >= MAX_CALLED_OFF {
+                    self.called_off.pop_front();
+                }
+                self.called_off.push_back(id);
+            }
+        }
+        self.behind(text)
+    }
+
+    /// Hands a line on, behind the calls that came before it.
+    fn behind(&mut self, text: &str) -> Vec<Step> {
+        if self.queue.is_empty() {
+            return vec![to_server(text)];
+        }
+        self.queued += text.len();
+        self.queue.push_back(Queued::Ready(line(text)));
+        Vec::new()
+    }
+
+    /// A call that held others up is decided: `text` takes its place, or nothing does.
+    fn unhold(&mut self, id: &Id, text: Option<&str>) -> Vec<Step> {
+        let is_it = |queued: &Queued| matches!(queued, Queued::Held(held, _) if held == id);
+        if let Some(at) = self.queue.iter().position(is_it)
+            && let Some(Queued::Held(_, size)) = self.queue.remove(at)
+        {
+            self.queued = self.queued.saturating_sub(size);
+            if let Some(text) = text {
+                self.queued += text.len();
+                self.queue.insert(at, Queued::Ready(line(text)));
+            }
+        }
+        let mut steps = Vec::new();
+        while let Some(Queued::Ready(line)) =
+            self.queue.pop_front_if(|queued| matches!(queued, Queued::Ready(_)))
+        {
+            self.queued = self.queued.saturating_sub(line.len().saturating_sub(1));
+            steps.push(Step::ToServer(line));
+        }
+        steps
+    }
+
     fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
         if self.asked.contains_key(&id) || self.held.contains_key(&id) {
             let why = "a request with this id waits for its answer already";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
         }
-        if self.asked.len() + self.held.len() >= MAX_OPEN {
+        let is_full = self.asked.len() + self.held.len() >= MAX_OPEN || self.queued > MAX_QUEUED;
+        if self.is_own(&id) {
+            let why = "this id is callgate's own";
+            return vec![to_client(answers::error(Some(&id), -32600, why))];
+        }
+        if is_full {
             let why = "callgate: too many requests wait for their answers";
             return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
         }
@@ -210,7 +291,7 @@ impl Session {
             _ => Asked::Other,
         };
         self.asked.insert(id, asked);
-        vec![to_server(text)]
+        self.behind(text)
     }
 
     /// What comes of a call later is judged as its result.
@@ -241,7 +322,7 @@ impl Session {
             Ok(()) => {
                 let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
                 self.asked.insert(id, Asked::Text(place));
-                vec![to_server(text)]
+                self.behind(text)
             }
             Err(denial) => {
                 vec![to_client(answers::error(Some(&id), answers::REFUSED, &told(&denial)))]
@@ -274,10 +355,12 @@ impl Session {
             params_end: params.end,
             id: id.clone(),
         };
+        self.queued += text.len();
+        self.queue.push_back(Queued::Held(id.clone(), text.len()));
         self.held.insert(id, Held::Waiting);
-        match self.desk.knows_tools() {
-            true => vec![Step::Judge(Box::new(question))],
-            false => self.list_first(question, params::own_meta(text, named.meta)),
+        match self.needs_list() {
+            false => vec![Step::Judge(Box::new(question))],
+            true => self.list_first(question, params::own_meta(text, named.meta)),
         }
     }
 
@@ -285,16 +368,18 @@ impl Session {
     pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Step> {
         let Question { id, era, same, text, arguments_at, params_end, .. } = question;
         if self.held.remove(&id) != Some(Held::Waiting) {
-            return Vec::new();
+            return self.unhold(&id, None);
         }
         let (rewritten, ticket) = match decision {
             McpDecision::Allow { rewritten, ticket, .. } => (rewritten, ticket),
             McpDecision::Deny(denial) => {
-                return vec![to_client(answers::refused_call(&id, era, &told(&denial)))];
+                let mut steps = self.unhold(&id, None);
+                steps.push(to_client(answers::refused_call(&id, era, &told(&denial))));
+                return steps;
             }
         };
-        self.asked.insert(id, Asked::Call(Box::new(Called { ticket, era, same })));
-        let Some(rewritten) = rewritten else { return vec![to_server(&text)] };
+        self.asked.insert(id.clone(), Asked::Call(Box::new(Called { ticket, era, same })));
+        let Some(rewritten) = rewritten else { return self.unhold(&id, Some(&text)) };
         let mut edits = Edits::default();
         match arguments_at {
             Some(at) => edits.replace(at, rewritten),
@@ -302,7 +387,7 @@ impl Session {
                 edits.insert(params_end.saturating_sub(1), format!(",\"arguments\":{rewritten}"));
             }
         }
-        vec![to_server(&edits.apply(&text))]
+        self.unhold(&id, Some(&edits.apply(&text)))
     }
 
     /// Whether every call that came is decided.

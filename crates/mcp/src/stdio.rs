@@ -75,6 +75,7 @@ pub async fn wrap(
     settings: Settings,
 ) -> Result<Ended, WrapError> {
     let (input, output) = ends::own().map_err(WrapError::Ends)?;
+    let client_leaves = ends::left();
     let mut running = Running::start(&command)?;
     let (stdin, stdout) = running.take_pipes().map_err(WrapError::Ends)?;
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
@@ -88,12 +89,23 @@ pub async fn wrap(
         to_client,
         settled: Notify::new(),
     });
-    let server_speaks = tokio::spawn(pump(Arc::clone(&shared), stdout, Side::Server));
+    let mut server_speaks = tokio::spawn(pump(Arc::clone(&shared), stdout, Side::Server));
     let client_speaks = pump(Arc::clone(&shared), input, Side::Client);
     let ended = tokio::select! {
-        ended = running.wait() => ended,
+        ended = running.wait(grace) => ended,
         () = client_speaks => {
             shared.settle(grace).await;
+            shared.to_server.close();
+            running.end(grace).await
+        }
+        // The client is gone while the server reads nothing, so that nobody sees the end of what it said.
+        () = client_leaves => {
+            tokio::time::sleep(grace).await;
+            shared.to_server.close();
+            running.end(grace).await
+        }
+        // A server that says nothing more is of no use.
+        _ = &mut server_speaks => {
             shared.to_server.close();
             running.end(grace).await
         }
@@ -101,7 +113,9 @@ pub async fn wrap(
     let ended = ended.map_err(WrapError::Wait)?;
     // What it said last is still on its way. Somebody it started may keep the pipe open.
     let last_words = async {
-        server_speaks.await.ok();
+        if !server_speaks.is_finished() {
+            server_speaks.await.ok();
+        }
         shared.to_client.close();
         client_writes.await.ok();
     };

@@ -133,7 +133,9 @@ fn every_dialect_has_its_calls_sanitized() {
         for piece in ["ghp_", "efgh", "mnop", "0123456789"] {
             assert!(!left.contains(piece), "{dialect:?}: {left}");
         }
-        let seen = clients::readings(dialect, &reply.body);
+        let mut seen = clients::readings(dialect, &reply.body);
+        // It counts every copy.
+        seen.remove(clients::ANYWHERE);
         assert!(seen.values().all(|calls| calls.len() <= 1), "{dialect:?}: {seen:?}");
         // Not every reader puts pieces together, and some read another model's API.
         let has_arguments = |calls: &Vec<clients::Call>| format!("{calls:?}").contains("deep");

@@ -95,3 +95,22 @@ fn a_new_tool_waits_for_a_person_where_that_is_asked_for() {
     assert_eq!(wrapped.tools(), ["echo"]);
     wrapped.end();
 }
+
+#[test]
+fn each_process_is_held_to_what_its_own_server_shows() {
+    let place = Place::new(ALLOW, "");
+    let honest = with_tools(json!([tool("echo", "Says it again.")]));
+    let mut first = place.scripted("s", honest);
+    first.hello();
+    assert_eq!(first.tools(), ["echo"]);
+    // The same command, and the server behind it shows something else: the script is read once.
+    let other = with_tools(json!([tool("echo", "Sends it away.")]));
+    let mut second = place.scripted("s", other);
+    second.hello();
+    assert!(second.tools().is_empty());
+    assert_eq!(first.tools(), ["echo"], "what it shows is what was trusted");
+    assert_eq!(second.call("echo", json!({}))["result"]["isError"], true, "and this is not");
+    assert_eq!(text_of(&first.call("echo", json!({}))), "done");
+    first.end();
+    second.end();
+}

@@ -185,6 +185,11 @@ impl Wrapped {
         End { code, said, received: received.unwrap_or_default() }
     }
 
+    /// Waits for its end, without closing anything.
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     /// Its process, to send it signals.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use callgate_audit::Audit;
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
-use callgate_registry::{Identity, ItemKind, Pin, Registry, State};
+use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
 use parking_lot::Mutex;
 
@@ -124,6 +124,25 @@ impl Books {
         // Another process listed it: what is pinned of it is known, and enough.
         let definition = pin.seen().definition.clone();
         let inspection = self.inspect(server, key, &definition);
+        Some(KnownTool { state, hash, inspection })
+    }
+
+    /// The same as one server shows it, whatever another instance of it has shown since.
+    pub(crate) fn tool_as(
+        &mut self,
+        server: &str,
+        tool: &str,
+        shown: &Version,
+    ) -> Option<KnownTool> {
+        let pin = self.registry.get(&Identity::tool(server, tool))?;
+        let state = match pin.state() {
+            State::Quarantined => State::Quarantined,
+            _ if shown.is_same(&pin.version) => State::Trusted,
+            _ => State::Changed,
+        };
+        let (hash, key) = (shown.hash.as_str().to_owned(), key(server, shown.whole.as_str()));
+        let known = self.inspected.get(&key).map(Arc::clone);
+        let inspection = known.unwrap_or_else(|| self.inspect(server, key, &shown.definition));
         Some(KnownTool { state, hash, inspection })
     }
 

@@ -1,16 +1,16 @@
 //! What a server offers, on its way to the client. A list and a call are decided by the same
 //! checks: what could not be called is not shown.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use callgate_audit::{Action, Kind, McpFacts};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Denial, Findings, LimitFacts, NameJudgement};
-use callgate_registry::{Definition, Identity, ItemKind, State};
+use callgate_registry::{Definition, Identity, ItemKind, Launch, State, Version};
 use callgate_scan::inspect::{Place, strip_definition};
 
 use super::check::{Objection, Objections};
-use super::desk::KnownTool;
+use super::desk::{Books, KnownTool};
 use super::flows::{self, Next, Role};
 use super::observe::{News, Seen};
 use super::session::McpSession;
@@ -52,17 +52,27 @@ impl ListPage {
 pub(crate) struct Listing {
     /// The last page has been seen.
     whole: bool,
-    /// The names on the pages so far.
-    names: HashSet<String>,
+    /// What this conversation's server has shown, by tool. Another process may speak to another
+    /// instance of the server, which shows something else.
+    shown: HashMap<String, Version>,
 }
 
+/// Tools that are remembered as this conversation's server shows them. The others are held to what the
+/// registry has seen last.
+const MAX_SHOWN: usize = 10_000;
+
 impl Listing {
-    fn read(&mut self, raw: &str) -> Seen {
+    /// Reads an entry of a page, on which each name stands once.
+    fn read(&mut self, raw: &str, launch: &Launch, page: &mut HashSet<String>) -> Seen {
         let definition = Definition::read(ItemKind::Tool, raw).map_err(|why| why.to_string())?;
-        match self.names.insert(definition.name().to_owned()) {
-            true => Ok((definition, Ok(None))),
-            false => Err(format!("the list has a second tool `{}`", definition.name())),
+        let name = definition.name().to_owned();
+        if !page.insert(name.clone()) {
+            return Err(format!("the list has a second tool `{name}`"));
         }
+        if self.shown.len() < MAX_SHOWN || self.shown.contains_key(&name) {
+            self.shown.insert(name, Version::new(launch, &definition));
+        }
+        Ok((definition, Ok(None)))
     }
 }
 
@@ -74,6 +84,15 @@ impl Listing {
 }
 
 impl McpSession {
+    /// A tool as this conversation's server shows it, else as it was seen last.
+    pub(crate) fn known_tool(&self, books: &mut Books, tool: &str) -> Option<KnownTool> {
+        let shown = self.listing.lock().shown.get(tool).cloned();
+        match shown {
+            Some(version) => books.tool_as(&self.server, tool, &version),
+            None => books.tool(&self.server, tool),
+        }
+    }
+
     /// Whether the whole list of tools has been seen in this session. If not, whoever holds the
     /// session asks for it before the first call, so that pins never depend on the client.
     pub fn knows_tools(&self) -> bool {
@@ -84,10 +103,9 @@ impl McpSession {
     pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<Item> {
         let settings = self.settings();
         let mut listing = self.listing.lock();
-        if page.first {
-            listing.names.clear();
-        }
-        let seen: Vec<Seen> = raw.iter().map(|raw| listing.read(raw)).collect();
+        let mut names = HashSet::new();
+        let seen: Vec<Seen> =
+            raw.iter().map(|raw| listing.read(raw, &self.launch, &mut names)).collect();
         listing.whole |= page.last;
         drop(listing);
         let seen = self.observe(&settings, seen);
@@ -107,7 +125,7 @@ impl McpSession {
         });
         let mut books = self.known_books();
         books.look_at(&self.server, definition.whole().as_str(), raw);
-        let known = books.tool(&self.server, name);
+        let known = self.known_tool(&mut books, name);
         let owner = books.first_owner(&self.server, name);
         drop(books);
         self.check_tool(settings, name, known.as_ref(), &mut objections);

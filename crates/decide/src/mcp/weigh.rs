@@ -61,7 +61,7 @@ impl McpSession {
     pub(crate) fn decide(&self, settings: &McpSettings, asked: &Asked<'_>) -> Decided {
         let policies = self.policies();
         let mut books = self.books();
-        let known = books.tool(&self.server, asked.tool);
+        let known = self.known_tool(&mut books, asked.tool);
         let owner = books.first_owner(&self.server, asked.tool);
         drop(books);
         let mut objections = Objections::default();

@@ -13,10 +13,6 @@ pub(crate) struct Unfit {
 }
 
 impl Unfit {
-    pub(crate) fn new(why: Why) -> Self {
-        Self { why, id: None }
-    }
-
     /// A message of which only the beginning was kept.
     pub(crate) fn too_large(head: &[u8], limit: usize) -> Self {
         let text = String::from_utf8_lossy(head);

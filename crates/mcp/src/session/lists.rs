@@ -1,7 +1,9 @@
 //! Lists of tools, prompts and resources: what a client may not see is cut out.
 
-use callgate_call::json::{Edits, Fields, Reader, Span, elements};
+use callgate_call::json::{Edits, Fields, Reader, Span, document, elements, members};
 use callgate_decide::mcp::{Item, ListPage};
+
+use crate::params;
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +33,49 @@ pub(super) fn items(text: &str, result: Span, list: List) -> Option<Vec<Span>> {
             return None;
         }
     }
-    Some(elements(text, found?))
+    let found = found?;
+    // An object or a text in its place is read by some, and is no list.
+    found.of(text).starts_with('[').then(|| elements(text, found))
+}
+
+/// What stands beside the entries of a list.
+pub(super) fn without_entries(text: &str, result: Span, entries: &[Span]) -> String {
+    let mut edits = Edits::default();
+    edits.remove(entries, |_| true);
+    let whole = edits.apply(text);
+    let shorter = text.len() - whole.len();
+    Span { start: result.start, end: result.end - shorter }.of(&whole).to_owned()
+}
+
+/// Whether an entry has a key that some clients take for another: those that match without regard to
+/// case would be shown something else than was looked at.
+pub(super) fn has_odd_keys(raw: &str) -> bool {
+    members(raw, document(raw)).iter().any(|member| {
+        let key = member.key.decode().unwrap_or_default();
+        KEYS.iter().any(|known| *known != key && known.eq_ignore_ascii_case(&key))
+    })
+}
+
+const KEYS: [&str; 13] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "execution",
+    "icons",
+    "arguments",
+    "uri",
+    "uriTemplate",
+    "mimeType",
+    "_meta",
+];
+
+/// What an entry calls itself, for a person.
+pub(super) fn name_of(raw: &str) -> String {
+    let name = params::text_member(raw, document(raw), "name");
+    name.map_or_else(|| "an entry without a name".to_owned(), |name| format!("`{name}`"))
 }
 
 /// The text with the entries as they may be seen; `None` if as they are.

@@ -1,7 +1,7 @@
 //! What the server says.
 
 use callgate_call::json::{Edits, Span, member, members};
-use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, told, withheld};
+use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
 use super::lists::{self, List};
 use super::{Asked, Called, MAX_OPEN, Session, Step, to_client, to_server};
@@ -21,18 +21,16 @@ impl Session {
 
     /// A line of the server that is too large to read.
     pub(crate) fn server_too_large(&mut self, head: &[u8], limit: usize) -> Vec<Step> {
-        let mut unfit = Unfit::too_large(head, limit);
-        // Many servers write the id last. If one request waits, that is the one.
-        if unfit.id.is_none() && self.asked.len() == 1 {
-            unfit.id = self.asked.keys().next().cloned();
-        }
-        self.withhold(&unfit)
+        self.withhold(&Unfit::too_large(head, limit))
     }
 
     /// A message that is not handed on. Whoever waits for it is told.
     fn withhold(&mut self, unfit: &Unfit) -> Vec<Step> {
         self.desk.withheld("the server", &unfit.why.to_string());
-        let Some(id) = &unfit.id else { return Vec::new() };
+        // If one request waits, that is the one.
+        let only = || self.asked.keys().next().filter(|_| self.asked.len() == 1).cloned();
+        let known = unfit.id.clone().filter(|id| self.asked.contains_key(id) || self.is_own(id));
+        let Some(id) = &known.or_else(only) else { return Vec::new() };
         if self.is_own(id) {
             return self.listing_failed();
         }
@@ -58,6 +56,7 @@ impl Session {
             }
             Kind::Answer { id: Some(id), outcome } => match self.asked.remove(&id) {
                 Some(asked) => self.server_answers(&id, asked, text, outcome),
+                None if self.called_off.contains(&id) => Vec::new(),
                 None => {
                     self.desk.withheld("the server", "it answers what the client did not ask");
                     Vec::new()
@@ -68,12 +67,16 @@ impl Session {
 
     /// An answer to a request of the client.
     fn server_answers(&mut self, id: &Id, asked: Asked, text: &str, outcome: Outcome) -> Vec<Step> {
+        let (Outcome::Result(said) | Outcome::Error(said)) = outcome;
+        if let Err(refused) = self.asks_back(text, said, outcome) {
+            return vec![unanswered(id, &asked, &refused)];
+        }
         let result = match outcome {
             Outcome::Result(result) => result,
             Outcome::Error(error) => return self.shown_or(text, error, Place::Result, id, &asked),
         };
         match &asked {
-            Asked::Hello => self.hello(text, result),
+            Asked::Hello => self.hello(id, text, result, &asked),
             Asked::Tools { first } => {
                 let last = member(text, result, "nextCursor").is_none();
                 let page = ListPage { first: *first, last };
@@ -87,24 +90,39 @@ impl Session {
         }
     }
 
-    /// The greeting: what it says to the model is looked at.
-    fn hello(&mut self, text: &str, result: Span) -> Vec<Step> {
-        let Some(said) =
-            members(text, result).into_iter().find(|member| member.key.is("instructions"))
-        else {
-            return vec![to_client(text)];
-        };
+    /// The greeting: what it says to the model is looked at, then all of the rest.
+    fn hello(&mut self, id: &Id, text: &str, result: Span, asked: &Asked) -> Vec<Step> {
+        let all = members(text, result);
         let mut edits = Edits::default();
-        match self.desk.instructions(said.value.of(text)) {
-            Item::Keep => return vec![to_client(text)],
-            Item::Replace(stripped) => edits.replace(said.value, stripped),
-            Item::Hide { .. } => {
-                let all: Vec<Span> =
-                    members(text, result).iter().map(|member| member.span).collect();
-                edits.remove(&all, |place| all.get(place) == Some(&said.span));
+        if let Some(said) = all.iter().find(|member| member.key.is("instructions")) {
+            match self.desk.instructions(said.value.of(text)) {
+                Item::Keep => {}
+                Item::Replace(stripped) => edits.replace(said.value, stripped),
+                Item::Hide { why } => {
+                    self.tell_hidden("the instructions", &why);
+                    let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
+                    edits.remove(&spans, |place| spans.get(place) == Some(&said.span));
+                }
+            }
+        }
+        let rest = all.iter().filter(|member| !member.key.is("instructions"));
+        for member in rest {
+            match self.desk.text(Place::Instructions, member.value.of(text)) {
+                Inspected::Pass => {}
+                Inspected::Replace(other) => edits.replace(member.value, other),
+                Inspected::Block(denial) => {
+                    return vec![unanswered(id, asked, &withheld(&denial))];
+                }
             }
         }
         vec![to_client(edits.apply(text))]
+    }
+
+    /// Says once, where a person may look, that something is not shown.
+    fn tell_hidden(&mut self, what: &str, why: &str) {
+        if self.told.len() < MAX_TOLD && self.told.insert(format!("{what}: {why}")) {
+            tracing::warn!(what, why, "not shown to the client; see `callgate mcp events`");
+        }
     }
 
     fn list(&mut self, id: &Id, text: &str, result: Span, list: List, asked: &Asked) -> Vec<Step> {
@@ -114,11 +132,24 @@ impl Session {
             return vec![unanswered(id, asked, why)];
         };
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();
-        let verdicts = match list {
+        // What stands beside the entries reaches the client, too.
+        let beside = lists::without_entries(text, result, &entries);
+        if let Inspected::Block(denial) = self.desk.text(Place::Instructions, &beside) {
+            return vec![unanswered(id, asked, &withheld(&denial))];
+        }
+        let mut verdicts = match list {
             List::Tools(page) => self.desk.tools(&raw, page),
             List::Prompts => self.desk.prompts(&raw),
             List::Resources => self.desk.resources(&raw),
         };
+        for (verdict, raw) in verdicts.iter_mut().zip(&raw) {
+            if lists::has_odd_keys(raw) {
+                *verdict = Item::Hide { why: "a key in another case".to_owned() };
+            }
+            if let Item::Hide { why } = verdict {
+                self.tell_hidden(&lists::name_of(raw), why);
+            }
+        }
         match lists::edited(text, &entries, &verdicts) {
             None => vec![to_client(text)],
             Some(edited) => vec![to_client(edited)],
@@ -128,9 +159,6 @@ impl Session {
     /// The result of a call, now or of a task.
     fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &Called) -> Vec<Step> {
         self.keep(text, result, called);
-        if let Err(refused) = self.asks_back(text, result) {
-            return vec![to_client(answers::refused_call(id, called.era, &refused))];
-        }
         match self.desk.result(&called.ticket, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
@@ -157,21 +185,51 @@ impl Session {
         }
     }
 
-    /// The server asks back inside of a result. One question that is refused ends the call: the
-    /// client must not be shown it, and nobody can answer for it.
-    fn asks_back(&self, text: &str, result: Span) -> Result<(), String> {
-        let Some(requests) = member(text, result, "inputRequests") else { return Ok(()) };
-        for request in members(text, requests) {
-            let method = params::text_member(text, request.value, "method").unwrap_or_default();
-            let params = member(text, request.value, "params").unwrap_or(request.value);
-            if let Some(what) = asking(&method) {
-                match self.desk.asked(what, params.of(text)) {
-                    Ok(Inspected::Pass | Inspected::Replace(_)) => {}
-                    Ok(Inspected::Block(denial)) | Err(denial) => return Err(told(&denial)),
+    /// The server asks back inside of an answer or a notification. One question that is refused ends
+    /// it: the client must not be shown it, and nobody can answer for it.
+    fn asks_back(&self, text: &str, said: Span, outcome: Outcome) -> Result<(), String> {
+        if matches!(outcome, Outcome::Error(_))
+            && member(text, said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
+        {
+            self.may_ask(Asking::Elicitation, member(text, said, "data").unwrap_or(said), text)?;
+        }
+        let task = member(text, said, "task");
+        for object in [Some(said), task].into_iter().flatten() {
+            for member in members(text, object) {
+                let key = member.key.decode().unwrap_or_default();
+                if key.eq_ignore_ascii_case("inputRequests") {
+                    self.questions(text, &key, member.value)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn questions(&self, text: &str, key: &str, requests: Span) -> Result<(), String> {
+        let unread =
+            || "callgate withheld an answer with questions that cannot be read.".to_owned();
+        let is_object = requests.of(text).starts_with('{');
+        if requests.of(text) == "null" {
+            return Ok(());
+        }
+        if key != "inputRequests" || !is_object {
+            return Err(unread());
+        }
+        for request in members(text, requests) {
+            let method = params::text_member(text, request.value, "method").ok_or_else(unread)?;
+            let params = member(text, request.value, "params").unwrap_or(request.value);
+            if let Some(what) = asking(&method) {
+                self.may_ask(what, params, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn may_ask(&self, what: Asking, params: Span, text: &str) -> Result<(), String> {
+        match self.desk.asked(what, params.of(text)) {
+            Ok(Inspected::Pass | Inspected::Replace(_)) => Ok(()),
+            Ok(Inspected::Block(denial)) | Err(denial) => Err(withheld(&denial)),
+        }
     }
 
     /// The server wants something of the client.
@@ -182,25 +240,33 @@ impl Session {
         text: &str,
         params: Option<Span>,
     ) -> Vec<Step> {
+        self.wants += 1;
         if self.wanted.len() >= MAX_OPEN {
-            let why = "too many requests wait for their answers";
-            return vec![to_server(&answers::error(Some(&id), answers::REJECTED, why))];
+            // The client does not answer the oldest any more.
+            let oldest = self.wanted.iter().min_by_key(|(_, number)| **number);
+            let oldest = oldest.map(|(id, _)| id.clone());
+            oldest.and_then(|oldest| self.wanted.remove(&oldest));
         }
+        let number = self.wants;
         let Some(what) = asking(method) else {
-            self.wanted.insert(id, ());
+            self.wanted.insert(id, number);
             return params.map_or_else(
                 || vec![to_client(text)],
                 |params| self.shown(text, params, Place::Progress),
             );
         };
-        let params = params.unwrap_or_default();
-        match self.desk.asked(what, params.of(text)) {
+        // Without parameters there is nothing to look at, and nothing to replace.
+        let (params, raw) = match params {
+            Some(params) => (params, params.of(text)),
+            None => (Span::default(), "{}"),
+        };
+        match self.desk.asked(what, raw) {
             Ok(Inspected::Pass) => {
-                self.wanted.insert(id, ());
+                self.wanted.insert(id, number);
                 vec![to_client(text)]
             }
             Ok(Inspected::Replace(other)) => {
-                self.wanted.insert(id, ());
+                self.wanted.insert(id, number);
                 vec![to_client(replaced(text, params, other))]
             }
             Ok(Inspected::Block(denial)) | Err(denial) => {
@@ -214,7 +280,12 @@ impl Session {
 
     fn server_tells(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
         if method == "notifications/tools/list_changed" {
-            self.desk.tools_changed();
+            self.tools_changed();
+        }
+        if let Some(params) = params
+            && self.asks_back(text, params, Outcome::Result(params)).is_err()
+        {
+            return Vec::new();
         }
         match params {
             Some(params) => self.shown(text, params, Place::Progress),
@@ -255,6 +326,12 @@ fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
         _ => answers::error(Some(id), answers::REFUSED, text),
     })
 }
+
+/// The error of the older revisions by which a server sends a user to a page.
+const ASKS_FOR_URL: &str = "-32042";
+
+/// Things of which is said that they are not shown.
+const MAX_TOLD: usize = 1000;
 
 /// What a server may want of the client or its user.
 fn asking(method: &str) -> Option<Asking> {

@@ -57,8 +57,10 @@ impl Between {
 
     /// Answers the list that callgate asks for by itself.
     async fn listed(&mut self) {
-        let id = format!("callgate-list-{}", self.session.listing_number());
-        let answer = format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{{"tools":{TOOLS}}}}}"#);
+        let asked = self.to_server.iter().rev().find(|line| line.contains("tools/list")).unwrap();
+        let asked: serde_json::Value = serde_json::from_str(asked).unwrap();
+        let id = &asked["id"];
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{TOOLS}}}}}"#);
         self.server(&answer).await;
     }
 
@@ -170,4 +172,139 @@ async fn arguments_too_large_to_judge_are_not_taken_for_harmless() {
     between.client(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"rm","arguments":{{"a":"{long}"}}}}}}"#)).await;
     between.listed().await;
     assert!(between.last_to_client().contains("isError"));
+}
+
+#[tokio::test]
+async fn a_request_without_an_id_is_not_handed_on() {
+    let mut between = Between::new();
+    for method in ["tools/call", "prompts/get", "resources/read", "ping"] {
+        let told = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"name":"rm"}}}}"#);
+        between.client(&told).await;
+    }
+    assert!(between.to_server.is_empty() && between.to_client.is_empty());
+    between.client(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    assert_eq!(between.to_server.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_said_after_a_call_comes_after_it() {
+    let mut between = Between::new();
+    between
+        .client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#)
+        .await;
+    between.client(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
+    between
+        .client(r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"rm"}}"#)
+        .await;
+    between.client(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#).await;
+    assert_eq!(between.to_server.len(), 1, "the list alone");
+    between.listed().await;
+    let order: Vec<bool> = ["\"id\":1,", "\"id\":2,", "notifications/x"]
+        .iter()
+        .zip(&between.to_server[1..])
+        .map(|(part, line)| line.contains(part))
+        .collect();
+    assert_eq!(order, [true, true, true], "{:?}", between.to_server);
+    assert_eq!(between.to_server.len(), 4);
+    assert_eq!(between.session.queued, 0);
+}
+
+#[tokio::test]
+async fn questions_are_refused_wherever_they_stand() {
+    let sampling = r#"{"a":{"method":"sampling/createMessage","params":{}}}"#;
+    for answer in [
+        format!(r#""result":{{"resultType":"input_required","inputRequests":{sampling}}}"#),
+        format!(r#""result":{{"InputRequests":{sampling}}}"#),
+        format!(r#""result":{{"inputRequests":[{sampling}]}}"#),
+        r#""result":{"inputRequests":{"a":{"Method":"sampling/createMessage"}}}"#.to_owned(),
+        format!(r#""result":{{"task":{{"taskId":"t","inputRequests":{sampling}}}}}"#),
+    ] {
+        for (method, params) in [
+            ("prompts/get", r#"{"name":"p"}"#),
+            ("resources/read", r#"{"uri":"a://b"}"#),
+            ("tasks/get", r#"{"taskId":"unknown"}"#),
+            ("completion/complete", "{}"),
+        ] {
+            let mut between = Between::new();
+            between
+                .client(&format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#
+                ))
+                .await;
+            between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#)).await;
+            let said = between.last_to_client();
+            assert!(
+                said.contains("withheld") && !said.contains("sampling/createMessage\",\"params"),
+                "{method}: {said}"
+            );
+            assert!(said.contains("\"error\""), "{method} {answer}: {said}");
+        }
+        let mut between = Between::new();
+        let told = answer.replacen("\"result\"", "\"params\"", 1);
+        between
+            .server(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/tasks",{told}}}"#))
+            .await;
+        assert!(between.to_client.is_empty(), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_may_ask_for_roots_without_parameters() {
+    let mut between = Between::new();
+    let wants = r#"{"method":"roots/list","jsonrpc":"2.0","id":0}"#;
+    between.server(wants).await;
+    assert_eq!(between.to_client, [wants]);
+    let answer = r#"{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}"#;
+    between.client(answer).await;
+    assert_eq!(between.to_server, [answer]);
+}
+
+#[tokio::test]
+async fn whoever_waits_is_told_also_if_the_id_stands_last() {
+    for answer in [
+        r#"{"result":{"content":[],"x":NaN},"jsonrpc":"2.0","id":7}"#.to_owned(),
+        format!(
+            r#"{{"result":{{"x":{}1{}}},"jsonrpc":"2.0","id":7}}"#,
+            "[".repeat(100),
+            "]".repeat(100)
+        ),
+    ] {
+        let mut between = Between::new();
+        between.client(r#"{"jsonrpc":"2.0","id":6,"method":"ping"}"#).await;
+        between.client(r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#).await;
+        between.server(&answer).await;
+        assert!(between.last_to_client().contains("\"id\":7"), "{:?}", between.to_client);
+    }
+}
+
+#[tokio::test]
+async fn what_was_called_off_is_forgotten() {
+    let mut between = Between::new();
+    for id in 0..MAX_OPEN + 10 {
+        between.client(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).await;
+        between.client(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)).await;
+    }
+    assert!(between.to_client.is_empty(), "{:?}", between.to_client);
+    let late = MAX_OPEN + 9;
+    between.server(&format!(r#"{{"jsonrpc":"2.0","id":{late},"result":{{}}}}"#)).await;
+    assert!(between.to_client.is_empty());
+}
+
+#[tokio::test]
+async fn what_is_no_list_is_withheld_and_odd_entries_are_hidden() {
+    for (result, shown) in [
+        (r#"{"tools":{"echo":{"description":"x"}}}"#, None),
+        (r#"{"tools":"echo"}"#, None),
+        (
+            r#"{"tools":[{"name":"a","inputSchema":{},"Description":"x"},{"name":"echo","inputSchema":{}}]}"#,
+            Some("echo"),
+        ),
+    ] {
+        let mut between = Between::new();
+        between.client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+        between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).await;
+        let said = between.last_to_client();
+        assert!(!said.contains("escription"), "{said}");
+        assert_eq!(shown.is_some_and(|name| said.contains(name)), shown.is_some(), "{said}");
+    }
 }

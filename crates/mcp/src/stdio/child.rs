@@ -77,26 +77,32 @@ impl Running {
         pipes.ok_or_else(|| io::Error::other("the server has no pipes"))
     }
 
-    /// Waits for its end. What we are told is handed on to it: it decides whether to end.
-    pub(super) async fn wait(&mut self) -> io::Result<Ended> {
+    /// Waits for its end. What we are told is handed on to it. Told to end, it has to within `grace`.
+    pub(super) async fn wait(&mut self, grace: Duration) -> io::Result<Ended> {
         loop {
             let told = tokio::select! {
                 status = self.child.wait() => return status.map(Ended::of),
                 told = self.signals.next() => told,
             };
             self.tell(told);
+            if told != Signal::INT {
+                if let Ok(status) = timeout(grace, self.child.wait()).await {
+                    return status.map(Ended::of);
+                }
+                self.tell(Signal::KILL);
+            }
         }
     }
 
     /// Its client is gone and its input closed: it may end by itself, is then asked to, then ended.
     pub(super) async fn end(&mut self, grace: Duration) -> io::Result<Ended> {
         for told in [Signal::TERM, Signal::KILL] {
-            if let Ok(ended) = timeout(grace, self.wait()).await {
+            if let Ok(ended) = timeout(grace, self.wait(grace)).await {
                 return ended;
             }
             self.tell(told);
         }
-        self.wait().await
+        self.wait(grace).await
     }
 
     fn tell(&self, signal: Signal) {

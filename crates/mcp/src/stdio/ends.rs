@@ -3,9 +3,10 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream as StdStream;
+use std::time::Duration;
 
 use rustix::fs::{FileType, Stat, fstat};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -31,6 +32,37 @@ pub(super) fn own() -> io::Result<(Input, Output)> {
     };
     Ok((input, output))
 }
+
+/// Ends when whoever wrote to our standard input is gone, also while nobody reads what it wrote last.
+/// Never for a terminal or a file.
+pub(super) async fn left() {
+    let gone = async || -> io::Result<()> {
+        let stdin = io::stdin();
+        let end = stdin.as_fd();
+        match kind(end)? {
+            FileType::Fifo => {
+                let pipe = Receiver::from_owned_fd(end.try_clone_to_owned()?)?;
+                while !pipe.ready(Interest::READABLE).await?.is_read_closed() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            }
+            FileType::Socket => {
+                let stream = socket(end)?;
+                while !stream.ready(Interest::READABLE).await?.is_read_closed() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            }
+            _ => std::future::pending().await,
+        }
+        Ok(())
+    };
+    if gone().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// How often it is looked.
+const LOOK: Duration = Duration::from_secs(1);
 
 fn socket(end: BorrowedFd<'_>) -> io::Result<UnixStream> {
     let stream = StdStream::from(end.try_clone_to_owned()?);

@@ -44,6 +44,17 @@ const PLAIN: [&str; 23] = [
     "XDG_STATE_HOME",
 ];
 
+const LOCALE: [&str; 8] = [
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_PAPER",
+    "LC_TIME",
+];
+
 /// In either case of letters.
 const PROXIES: [&str; 4] = ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
@@ -51,8 +62,8 @@ fn is_plain(name: &str, value: &OsStr) -> bool {
     // The address of a proxy may hold a password.
     let is_proxy = || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name));
     PLAIN.contains(&name)
-        || name.starts_with("LC_")
-        || (is_proxy() && !value.to_string_lossy().contains('@'))
+        || LOCALE.contains(&name)
+        || (is_proxy() && !value.to_string_lossy().contains(['@', '?']))
 }
 
 #[cfg(test)]
@@ -64,6 +75,7 @@ mod tests {
         let all = [
             ("PATH", "/bin"),
             ("LC_ALL", "C"),
+            ("LC_TOKEN", "secret"),
             ("ANTHROPIC_API_KEY", "sk-ant"),
             ("GITHUB_TOKEN", "ghp"),
             ("LD_PRELOAD", "/tmp/x.so"),

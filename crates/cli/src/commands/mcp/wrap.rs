@@ -11,12 +11,17 @@ use callgate_decide::mcp::{Launch, McpSettings, told};
 use callgate_decide::{Context, Decider};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
 use crate::args;
 use crate::commands::serve::logging;
 use crate::exit::Exit;
 use crate::render::{self, hinted};
 
 pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
+    check_name(&args.server)?;
+    // Otherwise the server could read our whole environment, keys and all.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).context("cannot hide the environment")?;
     let mut resolved = callgate_config::load(config, &[Surface::Mcp])?;
     let declared = resolved.mcp_servers.iter().find(|server| server.id == args.server);
     let words = command(args, declared)?;
@@ -52,6 +57,18 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     runtime.shutdown_background();
     audit.flush().wait().context("the last records are not written")?;
     Ok(Exit::Server(ended.code))
+}
+
+/// Rules and records go by this name: it must be one.
+fn check_name(server: &str) -> Result<()> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match !server.is_empty() && server.len() <= 64 && server.chars().all(is_plain) {
+        true => Ok(()),
+        false => Err(hinted(
+            format!("`{server}` is no name of a server"),
+            "use letters, digits, `-`, `_` and `.`, at most 64",
+        )),
+    }
 }
 
 /// The command, as it was given or as the config declares it. A declared server is only ever what
