@@ -56,9 +56,11 @@ fn what_has_no_single_reading_is_left_out() {
     );
     let shown: Vec<bool> = items.iter().map(|item| *item == Item::Keep).collect();
     assert_eq!(shown, [false, false, true, false, false]);
-    // A second page may not bring it either; a new list may.
+    // A page that is asked for again is the same; another definition on it is another.
     let later = ListPage { first: false, last: true };
-    assert!(matches!(&session.tools(&[ECHO], later)[..], [Item::Hide { .. }]));
+    assert_eq!(session.tools(&[ECHO], later), [Item::Keep]);
+    let other = r#"{"name":"echo","description":"The second of that name."}"#;
+    assert!(matches!(&session.tools(&[other], later)[..], [Item::Hide { .. }]));
     assert_eq!(session.tools(&[ECHO], ListPage::ONLY), [Item::Keep]);
 }
 
