@@ -232,6 +232,11 @@ impl Session {
         if self.queue.is_empty() {
             return vec![to_server(text)];
         }
+        // Requests are refused before that; what nobody waits for is left out.
+        if self.queued > 2 * MAX_QUEUED {
+            self.desk.withheld("the client", "too much waits behind a call");
+            return Vec::new();
+        }
         self.queued += text.len();
         self.queue.push_back(Queued::Ready(line(text)));
         Vec::new()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, McpFacts, RecordId};
+use callgate_audit::{Action, Kind, McpFacts, Record, RecordId};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, Permit};
 
@@ -165,19 +165,14 @@ impl McpSession {
                 facts.input = Some(rewritten.to_owned());
             }
         }
-        if joined.is_none() {
-            let mut stray = record.clone();
-            stray.id = RecordId::new();
-            stray.kind = Kind::UncorrelatedExecution;
-            stray.detail =
-                Some(format!("no call of a model was seen that this belongs to; it is {id}"));
-            self.inner.write(stray);
-        }
         let stopped = objections.stops().next().is_some();
         let permit = if stopped { None } else { judgement.permit(call) };
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
+            // The call waits for its own record and for no other: that one is written first.
+            let stray = joined.is_none().then(|| uncorrelated(&record));
             let receipt = self.inner.audit.append(record);
+            stray.into_iter().for_each(|stray| self.inner.write(stray));
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
             let ticket =
@@ -200,5 +195,16 @@ impl McpSession {
         denial.record = Some(record.id.to_string());
         self.inner.write(record);
         McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+    }
+}
+
+/// The record of a call that no model was seen to make.
+fn uncorrelated(call: &Record) -> Record {
+    let id = call.id;
+    Record {
+        id: RecordId::new(),
+        kind: Kind::UncorrelatedExecution,
+        detail: Some(format!("no call of a model was seen that this belongs to; it is {id}")),
+        ..call.clone()
     }
 }
