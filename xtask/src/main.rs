@@ -27,6 +27,7 @@ usage: cargo xtask <command>
   bench                      speed of the hot paths and of the gateway, as tables
   bench gateway [options]    only the gateway; `--help` lists the options
   fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise
+  fuzz again                 as `test` fuzzes: the same runs each time
   guard                      instruction counts against xtask/instructions.toml
   tidy                       crate directions, left-over markers, links, file sizes
   setup                      only install what `test` needs
@@ -52,6 +53,7 @@ fn run(args: &[&str]) -> Result<()> {
         ["bench"] => bench::bench(&workspace),
         ["bench", "gateway", options @ ..] => bench::gateway(&workspace, options),
         ["fuzz"] => fuzz::fuzz(&workspace, Effort::Seconds(60), None),
+        ["fuzz", "again"] => fuzz::fuzz(&workspace, test::FUZZ, None),
         ["fuzz", seconds] => fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), None),
         ["fuzz", seconds, target] => {
             fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), Some(target))

@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 use crate::{check, fuzz, instructions, setup, tidy};
 
 /// Runs per fuzz target: some seconds each, enough to notice what a change broke at once.
-const FUZZ_RUNS: u64 = 15_000;
+pub(crate) const FUZZ: fuzz::Effort = fuzz::Effort::Repeatable(15_000);
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let mut steps = Steps::new();
@@ -26,7 +26,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         run(&mut workspace.cargo(&["build", "--release", "--package", "callgate"]))
     })?;
     steps.step("instruction counts", || instructions::guard(workspace))?;
-    steps.step("fuzzing", || fuzz::fuzz(workspace, fuzz::Effort::Repeatable(FUZZ_RUNS), None))?;
+    steps.step("fuzzing", || fuzz::fuzz(workspace, FUZZ, None))?;
     steps.finish();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! MCP servers and what they offer: definitions, their hashes, their pins and their names.
 //!
 //! A [`Definition`] is what a server says of a tool, a prompt or itself, read strictly: one that two
-//! clients could read differently is [`Unpinnable`]. Its [`Hash`] covers everything a model may be
+//! clients could read differently is [`Unpinnable`]. Its [`struct@Hash`] covers everything a model may be
 //! shown or a client acts on, in the canonical form of RFC 8785, so that neither the order of keys
 //! nor white space changes it. A [`Pin`] holds a server to the definition that was trusted, and to
 //! the [`Launch`] it came from. The [`Registry`] knows the pins of all servers, and its [`NameMap`] every

@@ -53,6 +53,7 @@ fn a_denied_call_is_taken_out_of_a_binary_stream() {
     }
     let text = reply.text();
     assert!(text.contains("No evil.") && text.contains(r#""stopReason":"end_turn""#), "{text}");
+    gateway.wait_until(|gateway| !gateway.calls().is_empty());
     assert_eq!(gateway.calls()[0]["tool"]["name"], "evil", "{:?}", gateway.calls());
 }
 

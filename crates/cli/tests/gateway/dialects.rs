@@ -74,6 +74,7 @@ fn what_is_denied_does_not_arrive_and_is_on_record() {
                 assert!(calls.is_empty(), "{}: {reading} sees {calls:?}", case.name);
             }
             let expected = case.about.calls.as_ref().unwrap();
+            gateway.wait_until(|gateway| gateway.calls().len() >= expected.len());
             let names: Vec<Value> =
                 gateway.calls().iter().map(|call| call["tool"]["name"].clone()).collect();
             let wanted: Vec<&str> = expected.iter().map(|call| call.name.as_str()).collect();
@@ -118,6 +119,7 @@ fn a_call_in_no_place_for_calls_is_denied_and_on_record() {
             let name = call["tool"]["name"].as_str().unwrap_or_default();
             ["evil", "shell"].contains(&name) && call["verdict"]["action"] == "deny"
         };
-        assert!(gateway.calls().iter().any(is_denied), "{}: {:?}", case.name, gateway.calls());
+        let recorded = gateway.wait_until(|gateway| gateway.calls().iter().any(is_denied));
+        assert!(recorded, "{}: {:?}", case.name, gateway.calls());
     }
 }
