@@ -6,7 +6,7 @@ use callgate_testkit::provider::{Block, POLICY, Provider};
 use callgate_testkit::upstream::{Answer, Coding, Upstream};
 use serde_json::{Value, json};
 
-use crate::support::{CHAT, MESSAGES, ask, gateway, is_refusal, turns, whole_turns};
+use crate::support::{CHAT, MESSAGES, ask, gateway, hits, is_refusal, turns, whole_turns};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -31,15 +31,6 @@ fn answers(text: &str) -> Vec<(&'static str, Answer)> {
         }
     }
     all
-}
-
-/// The records of text rules, once there are some.
-fn hits(gateway: &Gateway) -> Vec<Value> {
-    let find = |gateway: &Gateway| -> Vec<Value> {
-        gateway.events().into_iter().filter(|event| event["type"] == "guardrail").collect()
-    };
-    gateway.wait_until(|gateway| !find(gateway).is_empty());
-    find(gateway)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use callgate_testkit::shapes;
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::{Value, json};
 
-use crate::support::{gateway, is_refusal};
+use crate::support::{gateway, hits, is_refusal};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -80,15 +80,6 @@ fn strings(dialect: Dialect, body: &[u8]) -> String {
         }
     }
     out
-}
-
-/// The records of text rules, once there are some.
-fn hits(gateway: &Gateway) -> Vec<Value> {
-    let find = |gateway: &Gateway| -> Vec<Value> {
-        gateway.events().into_iter().filter(|event| event["type"] == "guardrail").collect()
-    };
-    gateway.wait_until(|gateway| !find(gateway).is_empty());
-    find(gateway)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Reply};
 use callgate_testkit::provider::Block;
 use callgate_testkit::upstream::{Answer, Coding, Request, Upstream};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Allows everything by name.
 pub(crate) const ALLOW: &str = "policy: allow\nrules: []\n";
@@ -185,4 +185,13 @@ pub(crate) fn is_refusal(reply: &Reply, path: &str, status: u16) {
         }
         _ => {}
     }
+}
+
+/// What rules about text found, once there is something.
+pub(crate) fn hits(gateway: &Gateway) -> Vec<Value> {
+    let find = |gateway: &Gateway| -> Vec<Value> {
+        gateway.events().into_iter().filter(|event| event["type"] == "guardrail").collect()
+    };
+    gateway.wait_until(|gateway| !find(gateway).is_empty());
+    find(gateway)
 }

@@ -91,3 +91,14 @@ fn a_message_beyond_the_limit_is_refused_and_the_next_is_not() {
     assert_eq!(wrapped.call("echo", serde_json::json!({}))["result"]["content"][0]["text"], "done");
     assert!(!wrapped.end().received.contains("xxxxx"));
 }
+
+#[test]
+fn a_server_that_greets_people_is_heard_all_the_same() {
+    let place = Place::new(DENY, "");
+    let mut answers = simple();
+    answers["ping"] =
+        serde_json::json!({ "first": ["Welcome to my server", "INFO ready"], "result": {} });
+    let mut wrapped = place.scripted("s", answers);
+    assert!(wrapped.ask("ping", serde_json::json!({}))["result"].is_object());
+    wrapped.end();
+}

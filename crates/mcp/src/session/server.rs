@@ -3,6 +3,8 @@
 use callgate_call::json::{Edits, Span, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
+use memchr::memmem;
+
 use super::lists::{self, List};
 use super::{Asked, Called, MAX_OPEN, Session, Step, to_client, to_server};
 use crate::answers;
@@ -15,20 +17,21 @@ impl Session {
         match Message::read(line) {
             Ok(None) => Vec::new(),
             Ok(Some(message)) => self.server_says(message),
-            Err(unfit) => self.withhold(&unfit),
+            Err(unfit) => self.withhold(&unfit, line),
         }
     }
 
     /// A line of the server that is too large to read.
     pub(crate) fn server_too_large(&mut self, head: &[u8], limit: usize) -> Vec<Step> {
-        self.withhold(&Unfit::too_large(head, limit))
+        self.withhold(&Unfit::too_large(head, limit), head)
     }
 
     /// A message that is not handed on. Whoever waits for it is told.
-    fn withhold(&mut self, unfit: &Unfit) -> Vec<Step> {
+    fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<Step> {
         self.desk.withheld("the server", &unfit.why.to_string());
-        // If one request waits, that is the one.
-        let only = || self.asked.keys().next().filter(|_| self.asked.len() == 1).cloned();
+        // If one request waits, that is the one; but some servers greet people, or write a log here.
+        let is_only = self.asked.len() == 1 && is_like_an_answer(line);
+        let only = || self.asked.keys().next().filter(|_| is_only).cloned();
         let known = unfit.id.clone().filter(|id| self.asked.contains_key(id) || self.is_own(id));
         let Some(id) = &known.or_else(only) else { return Vec::new() };
         if self.is_own(id) {
@@ -325,6 +328,12 @@ fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
         Asked::Call(called) => answers::refused_call(id, called.era, text),
         _ => answers::error(Some(id), answers::REFUSED, text),
     })
+}
+
+/// Whether a line that cannot be read was meant for an answer.
+fn is_like_an_answer(line: &[u8]) -> bool {
+    let holds = |key: &[u8]| memmem::find(line, key).is_some();
+    line.trim_ascii_start().starts_with(b"{") && (holds(b"\"result\"") || holds(b"\"error\""))
 }
 
 /// The error of the older revisions by which a server sends a user to a page.

@@ -308,3 +308,15 @@ async fn what_is_no_list_is_withheld_and_odd_entries_are_hidden() {
         assert_eq!(shown.is_some_and(|name| said.contains(name)), shown.is_some(), "{said}");
     }
 }
+
+#[tokio::test]
+async fn a_greeting_is_no_answer() {
+    let mut between = Between::new();
+    between.client(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    between.server("Welcome to my server").await;
+    between.server("{ready}").await;
+    assert!(between.to_client.is_empty(), "{:?}", between.to_client);
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    between.server(answer).await;
+    assert_eq!(between.to_client, [answer]);
+}
