@@ -9,6 +9,7 @@
 
 mod calls;
 mod lifecycle;
+mod limits;
 mod lists;
 mod peers;
 mod pins;

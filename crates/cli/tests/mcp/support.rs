@@ -68,16 +68,34 @@ impl Place {
 
     /// Wraps the scripted server, with more of its script and more flags of `wrap`.
     pub(crate) fn scripted_with(&self, server: &str, script: Value, flags: &[&str]) -> Wrapped {
-        let file = self.path().join(format!("{server}.json"));
+        let [_, _, file, received] = self.command(server);
         fs::write(&file, script.to_string()).unwrap();
-        let received = self.path().join(format!("{server}.received"));
         fs::remove_file(&received).ok();
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/server.py");
-        let text = |path: &Path| path.to_str().unwrap().to_owned();
-        let command = ["python3".to_owned(), text(&program), text(&file), text(&received)];
+        let command = self.command(server);
         let mut wrapped = self.wrap(server, flags, &command.each_ref().map(String::as_str));
-        wrapped.received = Some(received);
+        wrapped.received = Some(received.into());
         wrapped
+    }
+
+    /// The command of the scripted server of this name.
+    fn command(&self, server: &str) -> [String; 4] {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/server.py");
+        let file = |kind: &str| self.path().join(format!("{server}.{kind}"));
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        ["python3".to_owned(), text(program), text(file("json")), text(file("received"))]
+    }
+
+    /// Declares scripted servers, each with more of its settings, and more of `mcp`.
+    pub(crate) fn declare(&self, servers: &[(&str, &str)], settings: &str) {
+        let mut config = fs::read_to_string(self.path().join("callgate.yaml")).unwrap();
+        config.push_str("mcp:\n  servers:\n");
+        for (server, more) in servers {
+            let [program, args @ ..] = self.command(server);
+            let line = format!("    {server}: {{ command: {program}, args: {args:?}, {more} }}\n");
+            config.push_str(&line);
+        }
+        config.push_str(settings);
+        fs::write(self.path().join("callgate.yaml"), config).unwrap();
     }
 
     /// Wraps a command.

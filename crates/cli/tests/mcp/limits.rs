@@ -1,0 +1,54 @@
+//! Rates, flows and `fail_closed`: what is said in the config holds for every process.
+
+use serde_json::json;
+
+use crate::support::{Place, simple, text_of, tool};
+
+const ALLOW: &str = "policy: p\nrules: []\n";
+
+#[test]
+fn a_rate_is_one_for_all_processes() {
+    let place = Place::new(ALLOW, "mcp: { rate: { calls: 2, per: hour, burst: 2 } }");
+    let (mut first, mut second) = (place.scripted("s", simple()), place.scripted("s", simple()));
+    first.hello();
+    second.hello();
+    assert_eq!(text_of(&first.call("echo", json!({}))), "done");
+    assert_eq!(text_of(&second.call("echo", json!({}))), "done");
+    for wrapped in [&mut first, &mut second] {
+        let answer = wrapped.call("echo", json!({}));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+    }
+    first.end();
+    second.end();
+}
+
+#[test]
+fn what_was_read_here_is_not_sent_there() {
+    let place = Place::new(ALLOW, "");
+    let flows = "  flows: { read_then_send: block }\n";
+    place.declare(&[("notes", "reads: [get_note]"), ("mail", "sends: [send]")], flows);
+    let answers = |name: &str| {
+        let mut answers = simple();
+        answers["tools/list"] = json!({ "result": { "tools": [tool(name, "Does it.")] } });
+        answers
+    };
+    let mut mail = place.scripted("mail", answers("send"));
+    mail.hello();
+    assert_eq!(text_of(&mail.call("send", json!({ "text": "hi" }))), "done");
+    let mut notes = place.scripted("notes", answers("get_note"));
+    notes.hello();
+    assert_eq!(text_of(&notes.call("get_note", json!({}))), "done");
+    let answer = mail.call("send", json!({ "text": "the note" }));
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(text_of(&answer).contains("get_note"), "{answer}");
+    notes.end();
+    assert!(!mail.end().received.contains("the note"));
+}
+
+#[test]
+fn closed_to_servers_that_are_not_declared() {
+    let place = Place::new(ALLOW, "mcp: { fail_closed: true }");
+    let end = place.scripted("s", simple()).end();
+    assert_eq!(end.code, Some(1), "{end:?}");
+    assert!(end.received.is_empty());
+}
