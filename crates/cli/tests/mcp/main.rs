@@ -8,6 +8,7 @@
 )]
 
 mod calls;
+mod clients;
 mod lifecycle;
 mod limits;
 mod lists;
