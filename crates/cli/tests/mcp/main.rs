@@ -9,6 +9,7 @@
 
 mod calls;
 mod clients;
+mod differentials;
 mod lifecycle;
 mod limits;
 mod lists;

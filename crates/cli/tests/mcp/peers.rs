@@ -27,7 +27,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn words(&self) -> Vec<&str> {
+    pub(crate) fn words(&self) -> Vec<&str> {
         self.command.iter().map(String::as_str).collect()
     }
 }
@@ -146,59 +146,4 @@ fn session(mut wrapped: Wrapped, server: &Server) -> Vec<Value> {
     let end = wrapped.end();
     assert_eq!(end.code, Some(0), "{}", end.said);
     heard
-}
-
-/// The table of differences between peers, against the real ones.
-#[test]
-fn no_call_slips_through_to_a_real_server() {
-    let Some(peers) = Peers::find() else { return };
-    let folder = repository();
-    for server in peers.all(folder.path()) {
-        let (name, tool, arguments) = (server.name, server.tool, &server.arguments);
-        let policy = format!(
-            "policy: p\nrules:\n  - {{ id: no, tool: {tool}, surface: mcp, verdict: deny, reason: No. }}\n"
-        );
-        let place = Place::new(&policy, "");
-        let mut wrapped = place.wrap(name, &[], &server.words());
-        wrapped.hello();
-        let call = json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }).to_string();
-        let other = call.replace("\"id\":900", "\"id\":900,\"method\":\"ping\"");
-        let hidden = [
-            call.clone(),
-            other,
-            call.replace(
-                &format!("\"name\":\"{tool}\""),
-                &format!("\"name\":\"x\",\"name\":\"{tool}\""),
-            ),
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":899,\"method\":\"ping\"}}\r{call}"),
-            format!(
-                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{{\"a\":\r{call}\r}}}}"
-            ),
-            format!("\u{feff}{call}"),
-            format!("[{call}]"),
-            call.replace("900", "900.0"),
-            call.replace("{\"jsonrpc\"", "{\"result\":{},\"jsonrpc\""),
-            call.replace("tools/call", "tools\\/call"),
-        ];
-        for line in &hidden {
-            wrapped.say(line);
-        }
-        wrapped.say(r#"{"jsonrpc":"2.0","id":901,"method":"tools/list","params":{}}"#);
-        loop {
-            let answer = wrapped.hear();
-            if answer["id"] == 901 {
-                assert!(answer["result"].is_object(), "{name}: {answer}");
-                break;
-            }
-            // A call that ran would have a result of its own.
-            let ran = answer["result"].is_object() && answer["result"]["isError"] != true;
-            assert!(!ran, "{name}: {answer}");
-        }
-        wrapped.end();
-        let ran = place
-            .json(&["calls", "--json"])
-            .into_iter()
-            .filter(|call| call["verdict"]["action"] != "deny");
-        assert_eq!(ran.count(), 0, "{name}");
-    }
 }
