@@ -16,7 +16,7 @@ use callgate_call::Surface;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_decide::mcp::McpSettings;
-use callgate_proxy::{Server, StartError};
+use callgate_proxy::{Mounts, Server, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -71,8 +71,10 @@ fn fit_connections(resolved: &mut Resolved) {
 
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
-    let server =
-        Server::start(resolved.proxy.clone(), decider.clone()).await.map_err(start_error)?;
+    let mounts = Mounts::default();
+    let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
+        .await
+        .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
     decider.loaded(&reload::detail(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
