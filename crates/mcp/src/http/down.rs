@@ -99,6 +99,14 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
     answer
 }
 
+/// The server has taken a message, whose answer comes on the stream; or it has not.
+pub(super) async fn taken(exchange: Exchange, response: Response<Incoming>) -> Response<Body> {
+    match response.status().is_success() {
+        true => reply::status(response.status()),
+        false => answer(exchange, response).await,
+    }
+}
+
 /// Opens the stream of the oldest transport, if the server does.
 pub(super) async fn channel(
     mut exchange: Exchange,

@@ -144,7 +144,7 @@ impl Exchange {
             Ok(Outcome::Forward(body)) => {
                 let (site, headers) = (&self.site, &self.headers);
                 match site.upstream.send(Method::POST, &self.to, headers, body.into()).await {
-                    Ok(response) => down::answer(self, response).await,
+                    Ok(response) => down::taken(self, response).await,
                     Err(error) => down::unreachable(site, None, &error),
                 }
             }
