@@ -3,6 +3,7 @@
 mod banner;
 mod descriptors;
 pub(crate) mod logging;
+mod mcp;
 mod reload;
 mod signals;
 
@@ -27,7 +28,7 @@ use crate::render::{self, hinted};
 use signals::Signals;
 
 /// The surfaces a gateway serves.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+const SERVED: [Surface; 3] = [Surface::Inbound, Surface::Response, Surface::Mcp];
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let mut resolved = callgate_config::load(config, &SERVED)?;
@@ -71,8 +72,10 @@ fn fit_connections(resolved: &mut Resolved) {
 
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
-    let server =
-        Server::start(resolved.proxy.clone(), decider.clone()).await.map_err(start_error)?;
+    let mounts = mcp::mounts(&resolved, &decider)?;
+    let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
+        .await
+        .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
     decider.loaded(&reload::detail(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
