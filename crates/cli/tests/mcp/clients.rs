@@ -3,9 +3,11 @@
 use std::process::Command;
 use std::thread;
 
+use callgate_testkit::gateway::Gateway;
 use serde_json::{Value, json};
 
-use crate::peers::{Peers, Server, repository};
+use crate::network::{Served, address, gateway};
+use crate::peers::{Peers, repository};
 use crate::support::Place;
 
 /// A client to talk through.
@@ -25,6 +27,7 @@ pub(crate) enum Client {
 #[derive(Debug, Clone)]
 pub(crate) enum Target {
     Command(Vec<String>),
+    Url { url: String, transport: &'static str },
 }
 
 /// What a client is to call, after it has listed the tools.
@@ -92,6 +95,9 @@ fn plan(targets: &[(Target, Vec<Call>)]) -> String {
         let calls: Vec<Value> = calls.collect();
         match target {
             Target::Command(command) => json!({ "command": command, "calls": calls }),
+            Target::Url { url, transport } => {
+                json!({ "url": url, "transport": transport, "calls": calls })
+            }
         }
     };
     Value::from_iter(targets.iter().map(one)).to_string()
@@ -105,6 +111,7 @@ fn inspect(peers: &Peers, target: &Target, calls: &[Call]) -> Session {
         inspector.args(["--format", "json", "--quiet", "--protocol-era", "auto"]).args(words);
         match target {
             Target::Command(command) => inspector.arg("--").args(command),
+            Target::Url { url, transport } => inspector.args(["--transport", transport, url]),
         };
         let told = output(&mut inspector, Client::Inspector);
         told.get("result").unwrap_or(&told).clone()
@@ -130,15 +137,14 @@ fn output(program: &mut Command, client: Client) -> Value {
         .unwrap_or_else(|error| panic!("{client:?}: {error}: {said}\n{errors}"))
 }
 
-/// The policy that denies the other tool of each of these servers.
-fn policy(servers: &[Server]) -> String {
-    let rule = |server: &Server| {
-        let (name, other) = (server.name, server.other);
+/// The policy that denies a tool of each of these servers.
+pub(crate) fn denying(denied: &[(&str, &str)]) -> String {
+    let rule = |(server, tool): &(&str, &str)| {
         format!(
-            "  - {{ id: no-{name}, tool: {other}, server: {name}, surface: mcp, verdict: deny, reason: Not here. }}\n"
+            "  - {{ id: no-{server}, tool: {tool}, server: {server}, surface: mcp, verdict: deny, reason: Not here. }}\n"
         )
     };
-    format!("policy: p\nrules:\n{}", servers.iter().map(rule).collect::<String>())
+    format!("policy: p\nrules:\n{}", denied.iter().map(rule).collect::<String>())
 }
 
 /// What came through is what comes directly, but for the denied tool: it is not listed, and its
@@ -168,7 +174,8 @@ pub(crate) fn assert_only_denied(
 fn every_server_through(client: Client, peers: &Peers) {
     let folder = repository();
     let servers = peers.all(folder.path());
-    let place = Place::new(&policy(&servers), "");
+    let denied: Vec<_> = servers.iter().map(|server| (server.name, server.other)).collect();
+    let place = Place::new(&denying(&denied), "");
     let mut targets = Vec::new();
     for server in &servers {
         let wrapped = place.wrapping(server.name, &server.command);
@@ -184,13 +191,81 @@ fn every_server_through(client: Client, peers: &Peers) {
     }
 }
 
+/// A server on the network.
+struct Site {
+    id: &'static str,
+    transport: &'static str,
+    served: Served,
+    tool: &'static str,
+    arguments: Value,
+    denied: &'static str,
+}
+
+fn sites(peers: &Peers) -> [Site; 3] {
+    let everything = |id, transport, word| Site {
+        id,
+        transport,
+        served: Served::everything(peers, word),
+        tool: "echo",
+        arguments: json!({ "message": "hi" }),
+        denied: "get-env",
+    };
+    [
+        everything("everything", "http", "streamableHttp"),
+        everything("everything-sse", "sse", "sse"),
+        Site {
+            id: "fast",
+            transport: "http",
+            served: Served::script(&peers.python, "python/fast_server.py"),
+            tool: "add",
+            arguments: json!({ "a": 20, "b": 22 }),
+            denied: "erase",
+        },
+    ]
+}
+
+fn every_site_through(client: Client, peers: &Peers, sites: &[Site], gateway: &Gateway) {
+    let mut targets = Vec::new();
+    for site in sites {
+        let target = |url: &str| Target::Url { url: url.to_owned(), transport: site.transport };
+        let call = || Call { tool: site.tool, arguments: site.arguments.clone() };
+        let denied = Call { tool: site.denied, arguments: json!({ "name": "x" }) };
+        targets.push((target(&site.served.url), vec![call()]));
+        targets.push((target(&address(gateway, site.id)), vec![call(), denied]));
+    }
+    let mut sessions = client.sessions(peers, &targets).into_iter();
+    for site in sites {
+        let both = (sessions.next().unwrap(), sessions.next().unwrap());
+        assert_only_denied(client, site.id, both, site.denied);
+    }
+}
+
+/// Every client in a thread of its own.
+fn with_every_client(session: impl Fn(Client) + Sync) {
+    let session = &session;
+    thread::scope(|scope| {
+        for client in Client::ALL {
+            scope.spawn(move || session(client));
+        }
+    });
+}
+
 #[test]
 fn clients_get_from_every_server_what_they_get_without_callgate() {
     let Some(peers) = Peers::find() else { return };
-    thread::scope(|scope| {
-        for client in Client::ALL {
-            let peers = &peers;
-            scope.spawn(move || every_server_through(client, peers));
-        }
-    });
+    with_every_client(|client| every_server_through(client, &peers));
+}
+
+#[test]
+fn clients_get_from_servers_on_the_network_what_they_get_without_callgate() {
+    let Some(peers) = Peers::find() else { return };
+    let sites = sites(&peers);
+    let denied: Vec<_> = sites.iter().map(|site| (site.id, site.denied)).collect();
+    let servers = sites.iter().map(|site| (site.id, site.transport, site.served.url.as_str()));
+    let gateway = gateway(&denying(&denied), &servers.collect::<Vec<_>>());
+    with_every_client(|client| every_site_through(client, &peers, &sites, &gateway));
+    let calls = gateway.calls();
+    let denied = calls.iter().filter(|call| call["verdict"]["action"] == "deny").count();
+    // The inspector does not call what is not listed.
+    assert_eq!(denied, (Client::ALL.len() - 1) * sites.len(), "{calls:?}");
 }
