@@ -28,7 +28,7 @@ use callgate_call::json::Span;
 
 pub use changes::{Changes, Changing};
 pub use host::{About, Called, Host, Resource, Tool};
-pub use http::{Http, Said};
+pub use http::Http;
 pub use pipe::serve_pipe;
 
 use self::envelope::Envelope;

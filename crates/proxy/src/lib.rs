@@ -34,3 +34,4 @@ mod upward;
 pub use mount::{Mount, MountBody, Mounts, Visitor};
 pub use server::{Server, StartError};
 pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};
+pub use upstream::system_roots;

@@ -3,6 +3,7 @@
 mod banner;
 mod descriptors;
 pub(crate) mod logging;
+mod mcp;
 pub(crate) mod reload;
 pub(crate) mod signals;
 
@@ -16,7 +17,7 @@ use callgate_call::Surface;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_decide::mcp::McpSettings;
-use callgate_proxy::{Mounts, Server, StartError};
+use callgate_proxy::{Server, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -27,7 +28,7 @@ use crate::render::{self, hinted};
 use signals::Signals;
 
 /// The surfaces a gateway serves.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+const SERVED: [Surface; 3] = [Surface::Inbound, Surface::Response, Surface::Mcp];
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let mut resolved = callgate_config::load(config, &SERVED)?;
@@ -71,7 +72,7 @@ fn fit_connections(resolved: &mut Resolved) {
 
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
-    let mounts = Mounts::default();
+    let mounts = mcp::mounts(&resolved, &decider)?;
     let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
         .await
         .map_err(start_error)?;

@@ -1,13 +1,10 @@
 //! The heads of requests over HTTP, which say again what the body says: others may have gone by
 //! them on the way, so they must agree.
 
-use std::borrow::Cow;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use callgate_call::json::{Span, member};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 
+use crate::http::mirror::decode;
 use crate::params::{self, REVISION};
 
 const VERSION: &str = "mcp-protocol-version";
@@ -15,8 +12,8 @@ const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 
 /// The revision that the head names, if it names one that can be read.
-pub(crate) fn revision(headers: &HeaderMap) -> Option<&str> {
-    one(headers, VERSION).ok().flatten()
+pub(crate) fn revision(headers: &HeaderMap) -> Option<String> {
+    one(headers, VERSION, as_it_is).ok().flatten()
 }
 
 /// What a request says in its body.
@@ -36,8 +33,8 @@ pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> 
     };
     // One that is no text is found out with the rest of the metadata.
     let revision = params::string(body.text, revision).unwrap_or_default();
-    agrees("MCP-Protocol-Version", one(headers, VERSION)?, &revision)?;
-    agrees("Mcp-Method", one(headers, METHOD)?, body.method)?;
+    agrees("MCP-Protocol-Version", one(headers, VERSION, as_it_is)?, &revision)?;
+    agrees("Mcp-Method", one(headers, METHOD, as_it_is)?, body.method)?;
     let key = match body.method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
@@ -45,11 +42,10 @@ pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> 
     };
     let named = body.params.and_then(|at| params::text_member(body.text, at, key));
     let Some(named) = named else { return Ok(()) };
-    let said = one(headers, NAME)?.map(decoded).transpose()?;
-    agrees("Mcp-Name", said.as_deref(), &named)
+    agrees("Mcp-Name", one(headers, NAME, decode)?, &named)
 }
 
-fn agrees(header: &str, said: Option<&str>, body: &str) -> Result<(), String> {
+fn agrees(header: &str, said: Option<String>, body: &str) -> Result<(), String> {
     match said {
         Some(said) if said == body => Ok(()),
         Some(_) => Err(format!("the header `{header}` and the body do not say the same")),
@@ -57,24 +53,22 @@ fn agrees(header: &str, said: Option<&str>, body: &str) -> Result<(), String> {
     }
 }
 
-/// The value of a header that may be there once.
-fn one<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, String> {
+/// What a header says that may be there once.
+fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, String> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
         return Err(format!("the header `{name}` is there twice"));
     }
-    let readable = first.map(|value| value.to_str().map(str::trim)).transpose();
-    readable.map_err(|_| format!("the header `{name}` cannot be read"))
+    let unreadable = || format!("the header `{name}` cannot be read");
+    first.map(|value| read(value).ok_or_else(unreadable)).transpose()
 }
 
-/// A value as it was before it was made fit for a header.
-fn decoded(value: &str) -> Result<Cow<'_, str>, String> {
-    let coded = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
-    let Some(coded) = coded else { return Ok(Cow::Borrowed(value)) };
-    let bytes = STANDARD.decode(coded).ok();
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.map(Cow::Owned).ok_or_else(|| "the header `Mcp-Name` is not base64 of a text".to_owned())
+type Read = fn(&HeaderValue) -> Option<String>;
+
+/// A value as it stands.
+fn as_it_is(value: &HeaderValue) -> Option<String> {
+    value.to_str().ok().map(|text| text.trim().to_owned())
 }
 
 #[cfg(test)]

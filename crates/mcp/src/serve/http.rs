@@ -1,27 +1,22 @@
 //! A server over HTTP: each request has its answer, and a subscription is an answer that goes on.
 
-mod said;
 mod stream;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
-use http_body::Body;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use tokio::sync::Semaphore;
 
-pub use said::Said;
-
 use super::headers;
+use super::listening::Listening;
 use super::words::{Fault, Words};
-use super::{
-    Changes, Channel, Host, MAX_MESSAGE, Reply, Service, broken_reply, listening::Listening,
-    unfit_reply,
-};
+use super::{Changes, Channel, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
 use crate::answers::{self, REFUSED};
-use crate::message::{Kind, Message, Why};
+use crate::http::read::{self, ReadError};
+use crate::http::{Body, PATH, reply};
+use crate::message::{Kind, Message};
 
 /// Requests that are answered at once; others wait. Each may read through the whole store.
 const MAX_BUSY: usize = 4;
@@ -49,41 +44,26 @@ impl<H: Host> Http<H> {
     }
 
     /// Answers a request, whatever it is. Who may ask was checked before.
-    pub async fn answer<B>(&self, request: Request<B>) -> Response<Said>
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
     where
-        B: Body<Data = Bytes> + Send,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        B: http_body::Body<Data = Bytes> + Unpin + Send,
     {
         let (head, body) = request.into_parts();
-        if head.method != Method::POST {
-            // There is no stream to get, and no session to delete.
-            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send a POST\n");
-            response.headers_mut().insert(ALLOW, http::HeaderValue::from_static("POST"));
-            return response;
+        if let Some(refused) = refused(&head) {
+            return refused;
         }
-        if !is_json(&head.headers) {
-            return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n");
-        }
-        if !accepts(&head.headers, "application/json") {
-            return plain(StatusCode::NOT_ACCEPTABLE, "accept application/json\n");
-        }
-        let body = match Limited::new(body, MAX_MESSAGE).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) if error.is::<LengthLimitError>() => {
-                let why = Why::TooLarge { limit: MAX_MESSAGE };
-                let error = answers::error(None, why.code(), &format!("callgate: {why}"));
-                return json(StatusCode::PAYLOAD_TOO_LARGE, error);
-            }
-            Err(_) => return plain(StatusCode::BAD_REQUEST, "the body did not come whole\n"),
+        let body = match read::whole(&head.headers, body, MAX_MESSAGE).await {
+            Ok(body) => body,
+            Err(why) => return unread(&why),
         };
-        match self.reply(head.headers.clone(), body).await {
+        match self.reply(head.headers.clone(), body.into()).await {
             Reply::Listen(listening) => self.listen(&head.headers, listening),
             Reply::Answer(text, fault) => json(status(fault), text),
             // Nobody waits for an answer. What a pipe is subscribed to is not told here.
             Reply::Silence
             | Reply::CalledOff(_)
             | Reply::Subscribe(..)
-            | Reply::Unsubscribe(..) => accepted(),
+            | Reply::Unsubscribe(..) => reply::status(StatusCode::ACCEPTED),
         }
     }
 
@@ -100,20 +80,23 @@ impl<H: Host> Http<H> {
     }
 
     /// An answer that goes on until one of both sides ends it.
-    fn listen(&self, headers: &HeaderMap, listening: Listening) -> Response<Said> {
+    fn listen(&self, headers: &HeaderMap, listening: Listening) -> Response<Body> {
         if !accepts(headers, "text/event-stream") {
-            return plain(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream\n");
+            return plain(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream");
         }
-        let Ok(permit) = Arc::clone(&self.streams).try_acquire_owned() else {
+        let Ok(place) = Arc::clone(&self.streams).try_acquire_owned() else {
             let text = format!("{MAX_STREAMS} subscriptions are open; try again later");
             let error = Words::error(listening.id(), REFUSED, &text, None);
             return json(StatusCode::SERVICE_UNAVAILABLE, error);
         };
-        let all = self.service.all_uris();
-        let events = stream::start(listening, self.changes.listen(), all, permit);
-        let mut response = respond(StatusCode::OK, "text/event-stream", Said::events(events));
-        let headers = response.headers_mut();
-        headers.insert("x-accel-buffering", http::HeaderValue::from_static("no"));
+        let (events, mut response) = reply::stream();
+        response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+        let (changing, all) = (self.changes.listen(), self.service.all_uris());
+        tokio::spawn(async move {
+            stream::tell(listening, changing, all, events).await;
+            // It is given back when the client is gone.
+            drop(place);
+        });
         response
     }
 }
@@ -144,7 +127,8 @@ impl<H: Host> Service<H> {
                 return Reply::Answer(error, Some(Fault::Request));
             }
         }
-        self.message(message, Channel::Http { revision: headers::revision(headers) })
+        let revision = headers::revision(headers);
+        self.message(message, Channel::Http { revision: revision.as_deref() })
     }
 }
 
@@ -178,27 +162,46 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 /// A few words for whoever does not speak the protocol.
-fn plain(status: StatusCode, text: &str) -> Response<Said> {
-    respond(status, "text/plain; charset=utf-8", Said::whole(format!("callgate: {text}")))
+fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(reply::whole(format!("callgate: {text}\n").into()));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }
 
 /// A message.
-fn json(status: StatusCode, text: String) -> Response<Said> {
-    respond(status, "application/json", Said::whole(text))
-}
-
-/// A message was taken that wants no answer.
-fn accepted() -> Response<Said> {
-    let mut response = Response::new(Said::empty());
-    *response.status_mut() = StatusCode::ACCEPTED;
+fn json(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = reply::message(status, text);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-fn respond(status: StatusCode, kind: &'static str, body: Said) -> Response<Said> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, http::HeaderValue::from_static(kind));
-    headers.insert(http::header::CACHE_CONTROL, http::HeaderValue::from_static("no-store"));
-    response
+/// What is wrong before the body is read.
+fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
+    if head.uri.path() != PATH {
+        let text = format!("nothing is served here; the MCP server is at {PATH}");
+        return Some(plain(StatusCode::NOT_FOUND, &text));
+    }
+    if head.method != Method::POST {
+        // There is no stream to get, and no session to delete.
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send a POST");
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+        return Some(response);
+    }
+    if !is_json(&head.headers) {
+        return Some(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
+    }
+    let takes = accepts(&head.headers, "application/json");
+    (!takes).then(|| plain(StatusCode::NOT_ACCEPTABLE, "accept application/json"))
+}
+
+/// A body that cannot be read.
+fn unread(why: &ReadError) -> Response<Body> {
+    let status = match why {
+        ReadError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        ReadError::Broken => StatusCode::BAD_REQUEST,
+        ReadError::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    };
+    json(status, answers::error(None, -32600, &format!("callgate does not read this body: {why}")))
 }

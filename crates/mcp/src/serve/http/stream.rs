@@ -3,34 +3,17 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::Sender;
 
 use super::super::changes::{Changed, Changing};
 use super::super::listening::Listening;
 
-/// Events that may wait for a slow client. Then changes wait, and what it misses of them it is told at once.
-const MAX_WAITING: usize = 4;
-
 /// How often a comment keeps a quiet connection open: proxies close those after a minute, most often.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// Starts to tell a client what it listens for. Its place is given back when it is gone.
-pub(super) fn start(
-    listening: Listening,
-    changing: Changing,
-    all: Vec<&'static str>,
-    place: OwnedSemaphorePermit,
-) -> Receiver<Bytes> {
-    let (events, heard) = channel(MAX_WAITING);
-    tokio::spawn(async move {
-        tell(listening, changing, all, events).await;
-        drop(place);
-    });
-    heard
-}
-
-async fn tell(
+/// Tells a client what it listens for. If it reads slowly, changes wait; what it misses of them it is told
+/// at once.
+pub(super) async fn tell(
     listening: Listening,
     mut changing: Changing,
     all: Vec<&'static str>,

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::Small;
 use super::{modern, request, service};
-use crate::serve::{Changes, Http, Said};
+use crate::http::Body;
+use crate::serve::{Changes, Http};
 use std::sync::Arc;
 
 fn http() -> (Http<Small>, Changes) {
@@ -42,7 +43,7 @@ fn plain(body: &str) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-async fn whole(response: http::Response<Said>) -> (u16, String) {
+async fn whole(response: http::Response<Body>) -> (u16, String) {
     let status = response.status().as_u16();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())

@@ -9,10 +9,9 @@ use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
-use callgate_mcp::{Changes, Http, Service};
+use callgate_mcp::{Changes, Http, PATH, Service};
 use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server, Visitor};
-use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
 
@@ -20,9 +19,6 @@ use super::known::Known;
 use crate::commands::serve::signals::{self, Signals};
 use crate::commands::serve::start_error;
 use crate::render;
-
-/// Where it is.
-const PATH: &str = "/mcp";
 
 /// A server over HTTP, before it listens.
 pub(super) struct Listener {
@@ -98,19 +94,6 @@ impl Mount for Door {
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
         let http = Arc::clone(&self.0);
-        Box::pin(async move {
-            if request.uri().path() != PATH {
-                return nowhere();
-            }
-            http.answer(request).await.map(|body| body.map_err(Into::into).boxed_unsync())
-        })
+        Box::pin(async move { http.answer(request).await })
     }
-}
-
-fn nowhere() -> Response<MountBody> {
-    let text = format!("callgate: nothing is served here; the MCP server is at {PATH}\n");
-    let body = Full::from(text).map_err(Into::into).boxed_unsync();
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
 }

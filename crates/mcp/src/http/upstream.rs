@@ -1,0 +1,134 @@
+//! Requests to a server on the network.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::RootCertStore;
+use url::Url;
+
+use super::tls;
+
+/// How often a server may send us on to another of its paths: one adds a slash, none adds two.
+const MAX_REDIRECTS: usize = 3;
+
+/// Connections that nobody uses are kept this long.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A client of one server.
+#[derive(Debug, Clone)]
+pub(super) struct Upstream {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    bearer: Option<HeaderValue>,
+    /// How long the server may take to begin its answer.
+    head: Duration,
+}
+
+/// Why a server gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UpstreamError {
+    #[error("it cannot be reached: {0}")]
+    Reach(String),
+    #[error("it did not answer within {} s", .0.as_secs())]
+    Late(Duration),
+    #[error("it sends its clients to another place (`{0}`): if that is right, declare that `url`")]
+    Elsewhere(String),
+    #[error("its address cannot be used")]
+    Address,
+}
+
+impl Upstream {
+    pub(super) fn new(
+        roots: &RootCertStore,
+        pin: Option<&str>,
+        bearer: Option<HeaderValue>,
+        (connect, head): (Duration, Duration),
+    ) -> Result<Self, rustls::Error> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(connect));
+        connector.enforce_http(false);
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(tls::config(roots, pin)?)
+            .https_or_http()
+            .enable_http1()
+            .enable_http2()
+            .wrap_connector(connector);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(connector);
+        Ok(Self { client, bearer, head })
+    }
+
+    /// Sends a request, and gives the answer once its head is there.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let mut url = url.clone();
+        for _ in 0..MAX_REDIRECTS {
+            let response = self.once(&method, &url, headers, body.clone()).await?;
+            match elsewhere(&url, &response)? {
+                None => return Ok(response),
+                Some(next) => url = next,
+            }
+        }
+        Err(UpstreamError::Elsewhere(url.to_string()))
+    }
+
+    async fn once(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let uri: Uri = url.as_str().parse().map_err(|_| UpstreamError::Address)?;
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers.clone();
+        if let Some(bearer) = &self.bearer {
+            request.headers_mut().insert(AUTHORIZATION, bearer.clone());
+        }
+        let answer = tokio::time::timeout(self.head, self.client.request(request)).await;
+        answer
+            .map_err(|_| UpstreamError::Late(self.head))?
+            .map_err(|error| UpstreamError::Reach(reason(&error)))
+    }
+}
+
+/// Where the server wants the request to go, if that is on the server itself. A client must not be
+/// sent there: it would go around us.
+fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, UpstreamError> {
+    if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
+        return Ok(None);
+    }
+    let said = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let said = said.unwrap_or_default();
+    let keeps_method = matches!(response.status().as_u16(), 307 | 308);
+    match from.join(said) {
+        Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
+        _ => Err(UpstreamError::Elsewhere(said.chars().take(200).collect())),
+    }
+}
+
+/// The innermost reason: the outer ones say that something could not be done.
+fn reason(error: &hyper_util::client::legacy::Error) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}
