@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, from outside.
+//! MCP servers behind `callgate mcp wrap`, and callgate as one, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -13,5 +13,6 @@ mod limits;
 mod lists;
 mod peers;
 mod pins;
+mod serve;
 mod strict;
 mod support;

@@ -1,11 +1,12 @@
 //! The newest decisions: the resource `audit://recent`, and the tool `recent_decisions`.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use anyhow::{Result, anyhow};
-use callgate_audit::{Action, Filter, Kind, Stored};
+use anyhow::Result;
+use callgate_audit::{Action, Filter, Kind, Location, Stored};
 use callgate_mcp::{Called, Changes};
 use serde::{Deserialize, Serialize};
 
@@ -160,16 +161,19 @@ fn line(stored: &Stored) -> String {
 /// How often it is looked whether something was recorded.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Tells when something was recorded, for as long as the process lives.
+/// Tells when something was recorded, for as long as the process lives. The store is opened only if
+/// its files have changed.
 pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
-    let last = |known: &Known| last(known).unwrap_or_default();
-    let mut seen = last(&known);
+    let mut seen = (stamp(&known.now().store), last(&known));
     let look = move || {
         loop {
             std::thread::sleep(LOOK);
-            let now = last(&known);
-            if now != seen {
-                seen = now;
+            let stamp = stamp(&known.now().store);
+            if stamp == seen.0 {
+                continue;
+            }
+            let before = std::mem::replace(&mut seen, (stamp, last(&known))).1;
+            if seen.1 != before {
                 changes.tell(&[RECENT]);
             }
         }
@@ -177,8 +181,20 @@ pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
     std::thread::Builder::new().name("records".to_owned()).spawn(look).map(drop)
 }
 
-/// The number of the newest record; 0 where there is none.
-fn last(known: &Known) -> Result<u64> {
-    let reader = records::opened_if_there(&known.now().store)?;
-    Ok(reader.ok_or_else(|| anyhow!("there is no store"))?.last()?)
+/// The size and the time of each file of the store: the log beside it is written first.
+fn stamp(store: &Location) -> Vec<Option<(u64, SystemTime)>> {
+    let Location::Sqlite(path) = store else { return Vec::new() };
+    let mut log = path.clone().into_os_string();
+    log.push("-wal");
+    let of = |path: &Path| {
+        let file = std::fs::metadata(path).ok()?;
+        Some((file.len(), file.modified().ok()?))
+    };
+    vec![of(path), of(log.as_ref())]
+}
+
+/// The number of the newest record; none where there is no store.
+fn last(known: &Known) -> Option<u64> {
+    let reader = records::opened_if_there(&known.now().store).ok().flatten()?;
+    reader.last().ok()
 }
