@@ -14,11 +14,11 @@
 mod down;
 mod events;
 mod list;
-mod mirror;
+pub(crate) mod mirror;
 mod old;
 mod post;
-mod read;
-mod reply;
+pub(crate) mod read;
+pub(crate) mod reply;
 mod site;
 mod tls;
 mod upstream;

@@ -20,7 +20,8 @@ pub use environment::environment;
 pub use program::{Program, ProgramError};
 
 use self::child::Running;
-use self::pipe::Pipe;
+pub(crate) use self::ends::own as own_ends;
+pub(crate) use self::pipe::Pipe;
 use crate::lines::{Line, Lines};
 use crate::session::{Question, Session, Step};
 

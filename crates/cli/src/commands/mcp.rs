@@ -5,6 +5,7 @@ mod detections;
 mod events;
 mod found;
 mod pins;
+mod serve;
 mod servers;
 mod store;
 mod tools;
@@ -20,6 +21,7 @@ use crate::exit::Exit;
 pub(crate) fn run(args: &args::Mcp, config: Option<&Path>) -> Result<Exit> {
     match args {
         Mcp::Wrap(args) => wrap::run(args, config),
+        Mcp::Serve(args) => serve::run(args, config),
         Mcp::Servers(args) => servers::run(args, config),
         Mcp::Tools(args) => tools::run(args, config),
         Mcp::Calls(args) => calls::run(args, config),

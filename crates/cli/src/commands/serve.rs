@@ -4,8 +4,8 @@ mod banner;
 mod descriptors;
 pub(crate) mod logging;
 mod mcp;
-mod reload;
-mod signals;
+pub(crate) mod reload;
+pub(crate) mod signals;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn runtime(workers: usize) -> io::Result<Runtime> {
     }
 }
 
-fn start_error(error: StartError) -> anyhow::Error {
+pub(crate) fn start_error(error: StartError) -> anyhow::Error {
     let message = error.to_string();
     let hint = match &error {
         StartError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {

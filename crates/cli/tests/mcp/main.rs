@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, from outside.
+//! MCP servers behind `callgate mcp wrap`, and callgate as one, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -17,5 +17,6 @@ mod lists;
 mod network;
 mod peers;
 mod pins;
+mod serve;
 mod strict;
 mod support;

@@ -41,7 +41,8 @@ impl Place {
         self.folder.path()
     }
 
-    fn callgate(&self) -> Command {
+    /// callgate with the config of this place.
+    pub(crate) fn callgate(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.arg("--config").arg(self.path().join("callgate.yaml")).current_dir(self.path());
         command
