@@ -11,9 +11,9 @@ use super::{POLICY, modern};
 use crate::support::Place;
 
 /// A server that listens.
-pub(super) struct Listening {
+pub(crate) struct Listening {
     child: Child,
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Drop for Listening {
@@ -24,7 +24,7 @@ impl Drop for Listening {
 }
 
 impl Place {
-    pub(super) fn listen(&self, address: &str) -> Listening {
+    pub(crate) fn listen(&self, address: &str) -> Listening {
         let mut command = self.callgate();
         command.args(["mcp", "serve", "--listen", address]);
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
