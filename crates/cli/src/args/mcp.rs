@@ -77,7 +77,7 @@ pub(crate) struct Wrap {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpServe {
-    /// Serve over HTTP at this address, below /mcp, instead of on standard input and output. On any
+    /// Serve over HTTP at this address, at /mcp, instead of on standard input and output. On any
     /// address but loopback, clients need gateway keys
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,

@@ -177,6 +177,7 @@ fn what_cannot_be_answered_says_what_next() {
         ("evaluate", json!({ "tool": "" }), "cannot judge"),
         ("explain", json!({ "record": "0" }), "no records yet"),
         ("explain", json!({ "record": 1 }), "`record` is not a string"),
+        ("explain", json!({ "record": "0", "tool": "Bash" }), "give `record` alone"),
         ("recent_decisions", json!({ "limit": 0 }), "ask for 1 to 200"),
         ("recent_decisions", json!({ "limit": 201 }), "ask for 1 to 200"),
         ("recent_decisions", json!({ "verdict": "block" }), "the verdicts are allow"),
