@@ -8,9 +8,13 @@
 )]
 
 mod calls;
+mod clients;
+mod conformance;
+mod differentials;
 mod lifecycle;
 mod limits;
 mod lists;
+mod network;
 mod peers;
 mod pins;
 mod serve;

@@ -99,6 +99,15 @@ impl Place {
         fs::write(self.path().join("callgate.yaml"), config).unwrap();
     }
 
+    /// The command that wraps a command, for whoever starts it.
+    pub(crate) fn wrapping(&self, server: &str, command: &[String]) -> Vec<String> {
+        let config = self.path().join("callgate.yaml");
+        let config = config.to_str().unwrap();
+        let callgate = env!("CARGO_BIN_EXE_callgate");
+        let words = [callgate, "--config", config, "mcp", "wrap", "--server", server, "--"];
+        words.iter().map(|&word| word.to_owned()).chain(command.iter().cloned()).collect()
+    }
+
     /// Wraps a command.
     pub(crate) fn wrap(&self, server: &str, flags: &[&str], command: &[&str]) -> Wrapped {
         let mut wrap = self.callgate();
