@@ -201,27 +201,26 @@ struct Site {
     denied: &'static str,
 }
 
-fn sites(peers: &Peers) -> [Site; 3] {
-    let everything = |id, transport, word| Site {
-        id,
+fn everything(peers: &Peers, transport: &'static str, word: &str) -> Site {
+    Site {
+        id: "everything",
         transport,
         served: Served::everything(peers, word),
         tool: "echo",
         arguments: json!({ "message": "hi" }),
         denied: "get-env",
-    };
-    [
-        everything("everything", "http", "streamableHttp"),
-        everything("everything-sse", "sse", "sse"),
-        Site {
-            id: "fast",
-            transport: "http",
-            served: Served::script(&peers.python, "python/fast_server.py"),
-            tool: "add",
-            arguments: json!({ "a": 20, "b": 22 }),
-            denied: "erase",
-        },
-    ]
+    }
+}
+
+fn fast(peers: &Peers) -> Site {
+    Site {
+        id: "fast",
+        transport: "http",
+        served: Served::script(&peers.python, "python/fast_server.py"),
+        tool: "add",
+        arguments: json!({ "a": 20, "b": 22 }),
+        denied: "erase",
+    }
 }
 
 fn every_site_through(client: Client, peers: &Peers, sites: &[Site], gateway: &Gateway) {
@@ -256,16 +255,27 @@ fn clients_get_from_every_server_what_they_get_without_callgate() {
     with_every_client(|client| every_server_through(client, &peers));
 }
 
-#[test]
-fn clients_get_from_servers_on_the_network_what_they_get_without_callgate() {
-    let Some(peers) = Peers::find() else { return };
-    let sites = sites(&peers);
+/// Each kind of transport has a gateway of its own: a server that is declared twice would speak of
+/// tools that another one has.
+fn over(peers: &Peers, sites: &[Site]) {
     let denied: Vec<_> = sites.iter().map(|site| (site.id, site.denied)).collect();
     let servers = sites.iter().map(|site| (site.id, site.transport, site.served.url.as_str()));
     let gateway = gateway(&denying(&denied), &servers.collect::<Vec<_>>());
-    with_every_client(|client| every_site_through(client, &peers, &sites, &gateway));
+    with_every_client(|client| every_site_through(client, peers, sites, &gateway));
     let calls = gateway.calls();
     let denied = calls.iter().filter(|call| call["verdict"]["action"] == "deny").count();
     // The inspector does not call what is not listed.
     assert_eq!(denied, (Client::ALL.len() - 1) * sites.len(), "{calls:?}");
+}
+
+#[test]
+fn clients_get_over_streamable_http_what_they_get_without_callgate() {
+    let Some(peers) = Peers::find() else { return };
+    over(&peers, &[everything(&peers, "http", "streamableHttp"), fast(&peers)]);
+}
+
+#[test]
+fn clients_get_over_the_older_transport_what_they_get_without_callgate() {
+    let Some(peers) = Peers::find() else { return };
+    over(&peers, &[everything(&peers, "sse", "sse")]);
 }
