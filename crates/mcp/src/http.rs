@@ -33,6 +33,7 @@ use http::header::{ALLOW, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustls::RootCertStore;
+use tokio::task::JoinSet;
 use url::Url;
 
 pub use reply::Body;
@@ -134,10 +135,13 @@ impl Door {
     /// Lists the tools of every server, as far as that needs no client: so they are known, and held to
     /// what they were, before anybody calls one.
     pub async fn list(&self) {
-        let listed = self.sites.values().filter(|site| site.kind == ServerType::Streamable);
-        for site in listed {
-            list::at_start(site).await;
+        // All at once: one that does not answer must not hold the others up.
+        let mut listing = JoinSet::new();
+        for site in self.sites.values() {
+            let site = Arc::clone(site);
+            listing.spawn(async move { list::at_start(&site).await });
         }
+        while listing.join_next().await.is_some() {}
     }
 
     /// Answers a request, whatever it is.
@@ -151,6 +155,11 @@ impl Door {
             );
             return reply::error(StatusCode::NOT_FOUND, None, NO_SERVER, &text);
         };
+        if !post::has_fit_session(request.headers()) {
+            let text =
+                "callgate did not hand this request on: `Mcp-Session-Id` must be one short text";
+            return reply::error(StatusCode::BAD_REQUEST, None, -32600, text);
+        }
         match (site.kind, request.method(), rest) {
             (ServerType::Streamable, &Method::POST, "") => {
                 post::answer(site, visitor, request).await

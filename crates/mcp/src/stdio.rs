@@ -217,7 +217,7 @@ impl Shared {
 
     /// In a task of its own, so it may wait for the server to read.
     async fn judge(self: Arc<Self>, mut question: Question) {
-        let decision = question.ask(&self.desk).await;
+        let decision = question.ask(&self.desk, None).await;
         let steps = self.session.lock().decided(question, decision);
         for step in steps {
             self.send(step, Side::Client).await;

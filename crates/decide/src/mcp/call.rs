@@ -30,6 +30,8 @@ pub struct McpCall<'a> {
     pub call_id: Option<String>,
     /// The agent's session, where the client tells it.
     pub session: Option<String>,
+    /// The request it came in, where each call has one of its own. Else: the one of the conversation.
+    pub request: Option<String>,
     /// The call that this one goes on with: a client answers what the server asked in between.
     pub goes_on: Option<&'a CallTicket>,
 }
@@ -37,7 +39,7 @@ pub struct McpCall<'a> {
 impl<'a> McpCall<'a> {
     /// A call of which nothing else is known.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        Self { tool, arguments, call_id: None, session: None, goes_on: None }
+        Self { tool, arguments, call_id: None, session: None, request: None, goes_on: None }
     }
 }
 
@@ -130,7 +132,7 @@ impl McpSession {
         let (at, record) = (now_micros(), RecordId::new());
         let asked = Asked { at, tool: call.tool, call: &whole, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
-        self.answer(&settings, asked, decided, begun)
+        self.answer(&settings, asked, decided, (call.request, begun))
     }
 
     /// Records what was decided, and tells it.
@@ -139,12 +141,13 @@ impl McpSession {
         settings: &McpSettings,
         asked: Asked<'_>,
         decided: Decided,
-        begun: Instant,
+        (request, begun): (Option<String>, Instant),
     ) -> McpPending {
         let Asked { tool, call, arguments, record: id, .. } = asked;
         let Decided { objections, judgement, joined, known } = decided;
         let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
         record.id = id;
+        record.request = request.or(record.request);
         record.verdict = Some(objections.verdict(&judgement));
         record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
         record.mcp = Some(McpFacts {

@@ -11,7 +11,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::RootCertStore;
+use rustls::{CertificateError, OtherError, RootCertStore};
 use url::Url;
 
 use super::tls;
@@ -38,7 +38,10 @@ pub(super) enum UpstreamError {
     Reach(String),
     #[error("it did not answer within {} s", .0.as_secs())]
     Late(Duration),
-    #[error("it sends its clients to another place (`{0}`): if that is right, declare that `url`")]
+    #[error(
+        "it sends its clients to another place, at `{0}`; the log has the whole address. If that is \
+         right, declare it as `url`"
+    )]
     Elsewhere(String),
     #[error("its address cannot be used")]
     Address,
@@ -84,7 +87,7 @@ impl Upstream {
                 Some(next) => url = next,
             }
         }
-        Err(UpstreamError::Elsewhere(url.to_string()))
+        Err(UpstreamError::Elsewhere(url.origin().ascii_serialization()))
     }
 
     async fn once(
@@ -120,7 +123,12 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
     let keeps_method = matches!(response.status().as_u16(), 307 | 308);
     match from.join(said) {
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
-        _ => Err(UpstreamError::Elsewhere(said.chars().take(200).collect())),
+        // The rest of it is the server's text, which nobody has looked at: it is for the log alone.
+        to => {
+            tracing::warn!(said, "the server sends its clients to another place");
+            let origin = to.map(|url| url.origin().ascii_serialization());
+            Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
+        }
     }
 }
 
@@ -130,5 +138,16 @@ fn reason(error: &hyper_util::client::legacy::Error) -> String {
     while let Some(source) = inner.source() {
         inner = source;
     }
-    inner.to_string()
+    // What a certificate lacks is told by whoever looked at it.
+    let hidden = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    let refused = match hidden {
+        Some(hidden) => hidden.downcast_ref::<rustls::Error>(),
+        None => inner.downcast_ref::<rustls::Error>(),
+    };
+    match refused {
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
+            why.to_string()
+        }
+        _ => inner.to_string(),
+    }
 }

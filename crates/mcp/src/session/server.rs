@@ -345,7 +345,8 @@ fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
 /// Whether a line that cannot be read was meant for an answer.
 fn is_like_an_answer(line: &[u8]) -> bool {
     let holds = |key: &[u8]| memmem::find(line, key).is_some();
-    line.trim_ascii_start().starts_with(b"{") && (holds(b"\"result\"") || holds(b"\"error\""))
+    matches!(line.trim_ascii_start(), [b'{' | b'[', ..])
+        && (holds(b"\"result\"") || holds(b"\"error\""))
 }
 
 /// Requests that were answered and are remembered.
