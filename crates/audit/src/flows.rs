@@ -40,9 +40,12 @@ impl FlowStep {
 /// A step on its way into the store.
 #[derive(Debug)]
 pub(crate) struct SealedStep {
-    session: [u8; 32],
+    session: FlowKey,
     step: FlowStep,
 }
+
+/// A session as it is kept.
+pub(crate) type FlowKey = [u8; 32];
 
 impl SealedStep {
     pub(crate) fn insert(&self, store: &Store) -> Result<(), Fault> {
@@ -63,6 +66,10 @@ impl SealedStep {
         Ok(())
     }
 
+    pub(crate) fn key(&self) -> &FlowKey {
+        &self.session
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.step.server.len() + self.step.tool.len() + 256
     }
@@ -77,8 +84,13 @@ impl Audit {
     /// The steps of a session since this time, in microseconds since 1970: the newest
     /// [`FlowStep::MAX_FOUND`], oldest first.
     pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
-        self.shared().with_looking(|store| {
-            find(store, &key(session), since).map_err(|fault| StoreError::Failed(fault.why()))
+        let (shared, key) = (self.shared(), key(session));
+        // Most sessions that are asked for have none, and that is known without asking the store.
+        if !shared.known.may_have_flow(shared, &key)? {
+            return Ok(Vec::new());
+        }
+        shared.with_looking(|store| {
+            find(store, &key, since).map_err(|fault| StoreError::Failed(fault.why()))
         })
     }
 }
@@ -94,11 +106,11 @@ pub(crate) fn sealed(session: &str, step: FlowStep) -> Item {
 }
 
 /// Clients name sessions, and name them anything: they are kept as hashes.
-fn key(session: &str) -> [u8; 32] {
+fn key(session: &str) -> FlowKey {
     Sha256::digest(session).into()
 }
 
-fn find(store: &Store, session: &[u8; 32], since: i64) -> Result<Vec<FlowStep>, Fault> {
+fn find(store: &Store, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault> {
     let mut query = store.connection().prepare_cached(
         "SELECT at, server, tool, role, record, arguments FROM flows \
          WHERE session = ?1 AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3",

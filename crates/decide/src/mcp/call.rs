@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, McpFacts, Record, RecordId};
+use callgate_audit::{Action, Kind, McpFacts, Record, RecordId, Tool, Verdict};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, Permit};
 
@@ -142,7 +142,7 @@ impl McpSession {
         begun: Instant,
     ) -> McpPending {
         let Asked { tool, call, arguments, record: id, .. } = asked;
-        let Decided { objections, judgement, joined, known } = decided;
+        let Decided { objections, judgement, joined, known, steps } = decided;
         let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
         record.id = id;
         record.verdict = Some(objections.verdict(&judgement));
@@ -169,10 +169,9 @@ impl McpSession {
         let permit = if stopped { None } else { judgement.permit(call) };
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
-            // The call waits for its own record and for no other: that one is written first.
             let stray = joined.is_none().then(|| uncorrelated(&record));
-            let receipt = self.inner.audit.append(record);
-            stray.into_iter().for_each(|stray| self.inner.write(stray));
+            let records = std::iter::once(record).chain(stray);
+            let receipt = self.inner.audit.append_together(steps, records);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
             let ticket =
@@ -198,13 +197,21 @@ impl McpSession {
     }
 }
 
-/// The record of a call that no model was seen to make.
+/// The record of a call that no model was seen to make. What it was called with, and why it was let
+/// through, stands in its own.
 fn uncorrelated(call: &Record) -> Record {
     let id = call.id;
-    Record {
-        id: RecordId::new(),
-        kind: Kind::UncorrelatedExecution,
-        detail: Some(format!("no call of a model was seen that this belongs to; it is {id}")),
-        ..call.clone()
-    }
+    let tool = call.tool.as_ref().map(|tool| Tool {
+        call_id: tool.call_id.clone(),
+        name: tool.name.clone(),
+        server: tool.server.clone(),
+        ..Tool::default()
+    });
+    let mut record = Record::new(Kind::UncorrelatedExecution);
+    record.detail = Some(format!("no call of a model was seen that this belongs to; it is {id}"));
+    record.surface = call.surface;
+    record.who = call.who.clone();
+    record.tool = tool;
+    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+    record
 }

@@ -87,17 +87,19 @@ pub(crate) fn find(
     open(audit, key, since, |step| step.arguments == execution.arguments)
 }
 
-/// The execution of an intent begins: it is not found again.
-pub(crate) fn done(audit: &Audit, joined: &Joined, execution: Execution<'_>) {
+/// A step, and what it is kept under.
+pub(crate) type KeyedStep = (String, FlowStep);
+
+/// What is to be kept when the execution of an intent begins, so that it is not found again.
+pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> {
     let Execution { at, server, tool, arguments, .. } = execution;
     let mut keys = vec![joined.key.clone(), content_key(None, server, tool)];
     if execution.session.is_some() {
         keys.push(content_key(execution.session, server, tool));
     }
     keys.dedup();
-    for key in keys {
-        keep(audit.add_flow(&key, step(at, server, tool, DONE, joined.record, arguments)));
-    }
+    let done = || step(at, server, tool, DONE, joined.record, arguments);
+    keys.into_iter().map(|key| (key, done())).collect()
 }
 
 /// The first intent under a key that has not been executed.
@@ -125,11 +127,11 @@ fn session_key(session: &str) -> String {
     format!("session\0{session}")
 }
 
-/// Remembers a call that was let through.
-pub(crate) fn remember(audit: &Audit, session: &str, past: &Past, arguments: ArgumentHash) {
+/// What is to be kept of a call that is let through.
+pub(crate) fn remembered(session: &str, past: &Past, arguments: ArgumentHash) -> KeyedStep {
     let role = past.role.word();
     let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
-    keep(audit.add_flow(&session_key(session), step));
+    (session_key(session), step)
 }
 
 /// What a session has called since then, in the order of time.
@@ -157,7 +159,7 @@ fn step(
     FlowStep { at, server, tool, role, record, arguments }
 }
 
-/// Nobody waits for a step: it is written before the record of its call, for which the call waits.
+/// Nobody waits for the step of an intent.
 fn keep(receipt: Receipt) {
     if receipt.is_ready()
         && let Err(error) = receipt.wait()

@@ -188,7 +188,8 @@ impl McpSession {
         if raw.trim().is_empty() {
             return Looked { findings: Vec::new(), stripped: None, worst: None };
         }
-        let known = self.books().others(&self.server);
+        // As they were at the last call: what is asked for with every text must cost nothing.
+        let known = self.known_books().others(&self.server);
         let context = Context { place, known: &known };
         let findings = inspect_json(raw, &context);
         let stripped = settings.inspect.strip.then(|| strip(raw)).flatten();

@@ -8,7 +8,7 @@ use super::call::Ticket;
 use super::check::{Check, Objection, Objections, POLICY};
 use super::desk::KnownTool;
 use super::flows::{self, Next, Past, Role};
-use super::join::{self, ArgumentHash, Execution, Joined};
+use super::join::{self, ArgumentHash, Execution, Joined, KeyedStep};
 use super::session::McpSession;
 use super::settings::{McpSettings, Watch};
 use crate::clock::now;
@@ -36,6 +36,8 @@ pub(crate) struct Decided {
     pub(crate) judgement: Judgement,
     pub(crate) joined: Option<RecordId>,
     pub(crate) known: Option<KnownTool>,
+    /// What later calls are judged with in mind, if this one passes.
+    pub(crate) steps: Vec<KeyedStep>,
 }
 
 impl<'a> Asked<'a> {
@@ -97,12 +99,13 @@ impl McpSession {
             objections.add(lost.iter().filter(|_| settings.enforce).map(too_many));
         }
         drop(tokens);
-        if judgement.verdict.passes() && objections.stops().next().is_none() {
-            self.passes(settings, asked, role, joined.as_ref());
-        }
+        let steps = match judgement.verdict.passes() && objections.stops().next().is_none() {
+            true => self.steps(settings, asked, role, joined.as_ref()),
+            false => Vec::new(),
+        };
         let first = asked.goes_on.map(|first| first.record);
         let joined = first.or(joined.map(|joined| joined.record));
-        Decided { objections, judgement, joined, known }
+        Decided { objections, judgement, joined, known, steps }
     }
 
     /// What the rules say about the call before any limit is asked.
@@ -146,23 +149,22 @@ impl McpSession {
         })
     }
 
-    /// The call is let through: later ones are judged with it in mind.
-    fn passes(
+    /// What is kept of a call that is let through.
+    fn steps(
         &self,
         settings: &McpSettings,
         asked: &Asked<'_>,
         role: Role,
         joined: Option<&Joined>,
-    ) {
-        let audit = &self.inner.audit;
-        if let Some(joined) = joined {
-            join::done(audit, joined, asked.execution(&self.server));
-        }
+    ) -> Vec<KeyedStep> {
+        let execution = asked.execution(&self.server);
+        let mut steps = joined.map_or_else(Vec::new, |joined| join::done(joined, execution));
         if asked.goes_on.is_none() && flows::matters(&settings.flows, role) {
             let (server, tool) = (self.server.clone(), asked.tool.to_owned());
             let past = Past { at: asked.at, server, tool, role, record: asked.record };
-            join::remember(audit, asked.session(), &past, asked.arguments);
+            steps.push(join::remembered(asked.session(), &past, asked.arguments));
         }
+        steps
     }
 
     /// Arguments that the operator wants nothing to be called with.
