@@ -48,6 +48,16 @@ pub(crate) struct SealedStep {
 pub(crate) type FlowKey = [u8; 32];
 
 impl SealedStep {
+    fn new(session: &str, step: FlowStep) -> Self {
+        let step = FlowStep {
+            server: seal::word(&step.server),
+            tool: seal::word(&step.tool),
+            role: seal::word(&step.role),
+            ..step
+        };
+        Self { session: key(session), step }
+    }
+
     pub(crate) fn insert(&self, store: &Store) -> Result<(), Fault> {
         let step = &self.step;
         store.execute(
@@ -81,6 +91,42 @@ impl Audit {
         self.shared().put(sealed(session, step))
     }
 
+    /// Keeps a step, unless something in the steps of its session since this time speaks against it.
+    /// Both happen in one transaction: of two processes at once, one sees the step of the other.
+    pub fn add_flow_unless<T>(
+        &self,
+        session: &str,
+        since: i64,
+        step: FlowStep,
+        against: impl FnOnce(Vec<FlowStep>) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let (shared, sealed) = (self.shared(), SealedStep::new(session, step));
+        let add = |store: &Store| {
+            let against = against(find(store, &sealed.session, since)?);
+            if against.is_none() {
+                sealed.insert(store)?;
+            }
+            Ok(against)
+        };
+        let against = shared
+            .with_appending(|store| store.transaction(add))
+            .map_err(|fault| StoreError::Failed(fault.why()))?;
+        shared.known.add_flow(sealed.key());
+        Ok(against)
+    }
+
+    /// Takes back the step of a call that was not made after all.
+    pub fn remove_flow(&self, session: &str, record: RecordId) -> Result<(), StoreError> {
+        let remove = "DELETE FROM flows WHERE session = ?1 AND record = ?2";
+        let (key, record) = (key(session), record.to_string());
+        self.shared()
+            .with_appending(|store| {
+                store.transaction(|store| store.execute(remove, params![key, record]))
+            })
+            .map(drop)
+            .map_err(|fault| StoreError::Failed(fault.why()))
+    }
+
     /// The steps of a session since this time, in microseconds since 1970: the newest
     /// [`FlowStep::MAX_FOUND`], oldest first.
     pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
@@ -96,13 +142,7 @@ impl Audit {
 }
 
 pub(crate) fn sealed(session: &str, step: FlowStep) -> Item {
-    let step = FlowStep {
-        server: seal::word(&step.server),
-        tool: seal::word(&step.tool),
-        role: seal::word(&step.role),
-        ..step
-    };
-    Item::Flow(SealedStep { session: key(session), step })
+    Item::Flow(SealedStep::new(session, step))
 }
 
 /// Clients name sessions, and name them anything: they are kept as hashes.

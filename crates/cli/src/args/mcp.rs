@@ -3,6 +3,7 @@
 mod pins;
 mod records;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -22,6 +23,10 @@ pub(crate) enum Mcp {
     /// The server gets an environment without keys and tokens, lives as long as its client, and
     /// its exit code is this command's.
     Wrap(Wrap),
+
+    /// Become a server's program. `wrap` starts this; on Linux the program then ends with it.
+    #[command(hide = true)]
+    Launch(Launch),
 
     /// List the servers: those that the config declares, and those that were seen.
     Servers(Servers),
@@ -64,6 +69,17 @@ pub(crate) struct Wrap {
     /// The command; left out for a server that the config declares
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Launch {
+    /// Who starts it
+    #[arg(long, value_name = "PROCESS")]
+    pub(crate) parent: i32,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -12,6 +12,7 @@ use callgate_policy::{Denial, Permit};
 
 use super::desk::now_micros;
 use super::join::{self, ArgumentHash};
+use super::readable::{self, Readings};
 use super::record as records;
 use super::session::McpSession;
 use super::settings::McpSettings;
@@ -120,7 +121,9 @@ impl McpSession {
             Err(why) => return self.unreadable(&origin, call.tool, &why.to_string()),
         };
         let id = CallId(call.call_id.unwrap_or_default());
-        let whole = ToolCall { id, name, arguments: call.arguments, origin };
+        let Readings { arguments, shorter } = readable::readable(call.arguments);
+        let whole = ToolCall { id, name, arguments, origin };
+        let shorter = shorter.map(|arguments| ToolCall { arguments, ..whole.clone() });
         let settings = self.settings();
         let arguments = join::hash(&whole.arguments);
         // Only the same call goes on; another one under its name is a new one.
@@ -128,7 +131,8 @@ impl McpSession {
         let goes_on =
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let (at, record) = (now_micros(), RecordId::new());
-        let asked = Asked { at, tool: call.tool, call: &whole, arguments, goes_on, record };
+        let (tool, shorter) = (call.tool, shorter.as_ref());
+        let asked = Asked { at, tool, call: &whole, shorter, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
         self.answer(&settings, asked, decided, begun)
     }
@@ -145,7 +149,12 @@ impl McpSession {
         let Decided { objections, judgement, joined, known, steps } = decided;
         let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
         record.id = id;
-        record.verdict = Some(objections.verdict(&judgement));
+        let unread = readable::unread(&call.arguments, &judgement);
+        let mut verdict = objections.verdict(&judgement);
+        if let (Some(unread), true) = (&unread, verdict.rule == judgement.rule) {
+            verdict.reason = Some(explained(verdict.reason.as_deref(), unread));
+        }
+        record.verdict = Some(verdict);
         record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
         record.mcp = Some(McpFacts {
             joined,
@@ -182,6 +191,9 @@ impl McpSession {
         let denial = objections.denial(call.name.raw(), judgement.denial(call));
         let mut denial =
             denial.unwrap_or_else(|| Denial::refused(tool, "no permit was given for it"));
+        if let (Some(unread), true) = (&unread, denial.rule == judgement.rule) {
+            denial.reason = explained(Some(&denial.reason), unread);
+        }
         denial.record = Some(id.to_string());
         McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
     }
@@ -195,6 +207,11 @@ impl McpSession {
         self.inner.write(record);
         McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
     }
+}
+
+/// A rule's reason, and why it was told at all.
+fn explained(reason: Option<&str>, unread: &str) -> String {
+    format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
 }
 
 /// The record of a call that no model was seen to make. What it was called with, and why it was let

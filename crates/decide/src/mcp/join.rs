@@ -134,9 +134,27 @@ pub(crate) fn remembered(session: &str, past: &Past, arguments: ArgumentHash) ->
     (session_key(session), step)
 }
 
+/// Keeps a call, unless something speaks against it in what its session has called since then.
+pub(crate) fn remember_unless<T>(
+    audit: &Audit,
+    (key, step): KeyedStep,
+    since: i64,
+    against: impl FnOnce(&[Past]) -> Option<T>,
+) -> Result<Option<T>, StoreError> {
+    audit.add_flow_unless(&key, since, step, |steps| against(&past(steps)))
+}
+
+/// Forgets a call that was not made after all.
+pub(crate) fn forget(audit: &Audit, session: &str, record: RecordId) -> Result<(), StoreError> {
+    audit.remove_flow(&session_key(session), record)
+}
+
 /// What a session has called since then, in the order of time.
 pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Past>, StoreError> {
-    let steps = audit.flows(&session_key(session), since)?;
+    Ok(past(audit.flows(&session_key(session), since)?))
+}
+
+fn past(steps: Vec<FlowStep>) -> Vec<Past> {
     let past = |step: FlowStep| Past {
         at: step.at,
         server: step.server,
@@ -144,7 +162,7 @@ pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Pa
         role: Role::from_word(&step.role),
         record: step.record,
     };
-    Ok(steps.into_iter().map(past).collect())
+    steps.into_iter().map(past).collect()
 }
 
 fn step(

@@ -109,7 +109,7 @@ impl McpSession {
             let told = Watched { what: what.method(), rule: what.setting(), reason: &reason };
             let record = self.watched(&settings, action, told);
             let id = record.id.to_string();
-            self.write_found(record);
+            self.write_within(&self.budgets.asked, record);
             if is_blocked(&settings, watch) {
                 let reason = format!("This client's gateway refuses `{}`.", what.method());
                 let hint = "Go on without it.";
@@ -230,7 +230,7 @@ impl McpSession {
         }
         record.verdict = Some(verdict(denial.as_ref(), judgement.as_ref()));
         let id = record.id.to_string();
-        self.write_found(record);
+        self.write_within(&self.budgets.findings, record);
         match (denial, looked.stripped) {
             (Some(denial), _) => Inspected::Block(Box::new(Denial { record: Some(id), ..denial })),
             (None, Some(stripped)) => Inspected::Replace(stripped),
