@@ -7,10 +7,13 @@
     reason = "a panic is a failed test"
 )]
 
+mod asked;
 mod calls;
+mod joined;
 mod lifecycle;
 mod limits;
 mod lists;
+mod parity;
 mod peers;
 mod pins;
 mod strict;
