@@ -7,14 +7,17 @@
     reason = "a panic is a failed test"
 )]
 
+mod asked;
 mod calls;
 mod clients;
 mod conformance;
 mod differentials;
+mod joined;
 mod lifecycle;
 mod limits;
 mod lists;
 mod network;
+mod parity;
 mod peers;
 mod pins;
 mod serve;
