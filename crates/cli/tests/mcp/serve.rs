@@ -171,7 +171,7 @@ fn what_cannot_be_answered_says_what_next() {
         (
             "evaluate",
             json!({ "tool": "Bash", "input": {} }),
-            "the keys of a call are arguments, tool",
+            "the keys of a call are tool, arguments, server",
         ),
         ("evaluate", json!({ "tool": "Bash", "surface": "web" }), "the surfaces are"),
         ("evaluate", json!({ "tool": "" }), "cannot judge"),
