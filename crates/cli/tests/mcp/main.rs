@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, from outside.
+//! MCP servers behind `callgate mcp wrap` and behind the gateway, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
 )]
 
 mod calls;
+mod http;
 mod lifecycle;
 mod limits;
 mod lists;
