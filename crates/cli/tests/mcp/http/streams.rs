@@ -1,5 +1,7 @@
 //! Streams of events: as the server sends them, as soon as it sends them, however they are cut.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use callgate_testkit::upstream::{Answer, Framing, Step};
 use serde_json::{Value, json};
 
@@ -176,6 +178,35 @@ fn an_event_beyond_the_limit_ends_the_stream_with_an_error() {
     let answer = events(&reply.text()).pop().unwrap();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(1403)), "{answer}");
     assert!(reply.text().len() < 2000);
+}
+
+#[test]
+fn a_number_whose_answer_never_came_can_be_used_again() {
+    let calls = AtomicUsize::new(0);
+    let server = Server::with(Era::Legacy, move |_, said| {
+        (said["method"] == "tools/call").then(|| match calls.fetch_add(1, Ordering::SeqCst) {
+            0 => Answer::stream(": nothing\n\n"),
+            1 => Answer::stream(": nothing\n\n").step(Step::Stall),
+            _ => Answer::json(200, text(said, "done")),
+        })
+    });
+    let gateway = server.gateway(ALLOW, "");
+    let client = Client::legacy(&gateway);
+    assert_eq!(client.say(&calling(1).to_string()).text(), ": nothing\n\n");
+    // This time the client does not wait. While it does, the number is taken.
+    let mut exchange = client.open(&client.post(&calling(1).to_string()));
+    assert!(exchange.read_until("nothing"));
+    assert_eq!(client.say(&calling(1).to_string()).json()["error"]["code"], -32600);
+    assert_eq!(client.say(&calling(1).to_string()).json()["error"]["code"], -32600);
+    exchange.leave();
+    assert!(server.upstream().wait_until(|upstream| upstream.left() == 1));
+    let done = |_: &_| text_of_or(&client.say(&calling(1).to_string()).json()) == "done";
+    assert!(gateway.wait_until(done));
+    assert_eq!(server.heard("tools/call").len(), 3);
+}
+
+fn text_of_or(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default()
 }
 
 #[test]
