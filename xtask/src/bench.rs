@@ -48,6 +48,29 @@ pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
         .args(options))
 }
 
+/// A wrapped MCP server as a whole, against the same server directly.
+const MCP: Program = Program { name: "mcp", package: "callgate-testkit", folder: "crates/testkit" };
+
+/// The benchmark of wrapped MCP servers, with its options, and what definitions cost.
+pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
+    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "callgate"]))?;
+    let binary = MCP.build(workspace)?;
+    println!("\n{}", MCP.name);
+    let mut bench = Command::new(binary);
+    bench.arg("--callgate").arg(workspace.target.join("release/callgate"));
+    // Only where the servers are there already: to install them takes longer than to measure.
+    if let Some(everything) = setup::everything_server(workspace) {
+        bench.arg("--everything").args(everything);
+    }
+    run(bench.args(options))?;
+    for program in PROGRAMS.iter().filter(|program| program.name == "registry_bench") {
+        let binary = program.build(workspace)?;
+        println!("\n{}", program.name);
+        run(&mut Command::new(binary))?;
+    }
+    Ok(())
+}
+
 /// Everything.
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
     for program in &PROGRAMS {
@@ -59,6 +82,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
         println!("\n{}", program.name);
         run(&mut Command::new(binary))?;
     }
+    mcp(workspace, &[])?;
     gateway(workspace, &[])
 }
 

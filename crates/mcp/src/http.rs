@@ -14,11 +14,11 @@
 mod down;
 mod events;
 mod list;
-mod mirror;
+pub(crate) mod mirror;
 mod old;
 mod post;
-mod read;
-mod reply;
+pub(crate) mod read;
+pub(crate) mod reply;
 mod site;
 mod tls;
 mod upstream;
@@ -33,6 +33,7 @@ use http::header::{ALLOW, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustls::RootCertStore;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
 
@@ -111,6 +112,7 @@ pub struct Visitor {
 /// The servers on the network that are declared.
 pub struct Door {
     sites: HashMap<String, Arc<Site>>,
+    ending: watch::Sender<bool>,
 }
 
 impl Door {
@@ -121,15 +123,21 @@ impl Door {
         roots: &RootCertStore,
         settings: &HttpSettings,
     ) -> Result<Self, rustls::Error> {
+        let (ending, ends) = watch::channel(false);
         let site = |server: HttpServer| {
             let waits = (settings.connect, settings.head);
             let pin = server.tls_fingerprint.as_deref();
             let upstream = Upstream::new(roots, pin, server.bearer, waits)?;
             let named = (server.id.clone(), server.kind, server.url);
-            let site = Site::new(named, upstream, decider.clone(), settings.clone());
+            let site = Site::new(named, upstream, decider.clone(), settings.clone(), ends.clone());
             Ok::<_, rustls::Error>((server.id, Arc::new(site)))
         };
-        Ok(Self { sites: servers.into_iter().map(site).collect::<Result<_, _>>()? })
+        Ok(Self { sites: servers.into_iter().map(site).collect::<Result<_, _>>()?, ending })
+    }
+
+    /// Ends the streams on which no answer is waited for: they would never end by themselves.
+    pub fn end(&self) {
+        self.ending.send_replace(true);
     }
 
     /// Lists the tools of every server, as far as that needs no client: so they are known, and held to

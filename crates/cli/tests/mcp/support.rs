@@ -15,7 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with a config, and a command that is wrapped.
 pub(crate) struct Place {
-    folder: TempDir,
+    path: PathBuf,
+    /// Removed with it; absent where the folder is somebody else's.
+    _folder: Option<TempDir>,
 }
 
 /// A wrapped server that runs.
@@ -34,14 +36,20 @@ impl Place {
         fs::write(folder.path().join("rules.yaml"), policy).unwrap();
         let config = format!("store: sqlite:callgate.db\npolicies: [rules.yaml]\n{settings}\n");
         fs::write(folder.path().join("callgate.yaml"), config).unwrap();
-        Self { folder }
+        Self { path: folder.path().to_owned(), _folder: Some(folder) }
+    }
+
+    /// A folder that has a config already.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), _folder: None }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
-    fn callgate(&self) -> Command {
+    /// callgate with the config of this place.
+    pub(crate) fn callgate(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.arg("--config").arg(self.path().join("callgate.yaml")).current_dir(self.path());
         command
@@ -96,6 +104,15 @@ impl Place {
         }
         config.push_str(settings);
         fs::write(self.path().join("callgate.yaml"), config).unwrap();
+    }
+
+    /// The command that wraps a command, for whoever starts it.
+    pub(crate) fn wrapping(&self, server: &str, command: &[String]) -> Vec<String> {
+        let config = self.path().join("callgate.yaml");
+        let config = config.to_str().unwrap();
+        let callgate = env!("CARGO_BIN_EXE_callgate");
+        let words = [callgate, "--config", config, "mcp", "wrap", "--server", server, "--"];
+        words.iter().map(|&word| word.to_owned()).chain(command.iter().cloned()).collect()
     }
 
     /// Wraps a command.

@@ -50,10 +50,11 @@ async fn pump(
     sender: &mpsc::Sender<Bytes>,
 ) -> Option<String> {
     let mut splitter = Splitter::new(Framing::Sse, exchange.site.settings.max_message + BESIDE);
-    let mut plain = Vec::new();
+    let (mut plain, mut ends) = (Vec::new(), exchange.site.ends.clone());
     loop {
         let frame = tokio::select! {
             frame = body.frame() => frame,
+            _ = ends.wait_for(|ends| *ends), if exchange.id.is_none() => return None,
             // The client is gone; so must we be, for a server stops what nobody waits for.
             () = sender.closed() => return None,
         };

@@ -180,7 +180,7 @@ fn encode(text: &str) -> String {
 }
 
 /// What a header says; `None` if it cannot be read.
-fn decode(value: &HeaderValue) -> Option<String> {
+pub(crate) fn decode(value: &HeaderValue) -> Option<String> {
     let text = value.to_str().ok()?.trim();
     match text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) {
         None => Some(text.to_owned()),

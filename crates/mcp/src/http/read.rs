@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 
 /// Why a body cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     #[error("it is larger than the limit of {0} bytes")]
     TooLarge(usize),
     #[error("it broke off")]
@@ -41,7 +41,7 @@ pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
 }
 
 /// A whole body.
-pub(super) async fn whole<B: Body<Data = Bytes> + Unpin>(
+pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     headers: &HeaderMap,
     mut body: B,
     limit: usize,

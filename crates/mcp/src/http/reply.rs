@@ -23,7 +23,7 @@ pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 const HEADER_MISMATCH: i32 = -32020;
 
 /// A message, whole.
-pub(super) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
+pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(whole(text.into()));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -31,7 +31,7 @@ pub(super) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Bo
 }
 
 /// Nothing but a status.
-pub(super) fn status(status: StatusCode) -> Response<Body> {
+pub(crate) fn status(status: StatusCode) -> Response<Body> {
     let body = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -56,7 +56,7 @@ pub(super) fn mismatch(id: Option<&Id>, why: &str) -> Response<Body> {
 }
 
 /// A stream of events, and where to put them.
-pub(super) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
+pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
     let (sender, receiver) = mpsc::channel(WAITING);
     let mut response = Response::new(Channel(receiver).boxed_unsync());
     let headers = response.headers_mut();
@@ -68,7 +68,7 @@ pub(super) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
 /// Pieces of a stream that may wait for a slow client; then the server waits, too.
 const WAITING: usize = 16;
 
-pub(super) fn whole(bytes: Bytes) -> Body {
+pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 

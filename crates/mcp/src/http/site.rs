@@ -12,6 +12,7 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use url::Url;
 
 use super::old::Channels;
@@ -41,6 +42,8 @@ pub(super) struct Site {
     pub(super) channels: Channels,
     /// Whoever says something to the server in a client's place holds one of these.
     pub(super) telling: Arc<Semaphore>,
+    /// Whether we stop.
+    pub(super) ends: watch::Receiver<bool>,
     launch: Launch,
     decider: Decider,
     conversations: Mutex<HashMap<Key, Known>>,
@@ -105,6 +108,7 @@ impl Site {
         upstream: Upstream,
         decider: Decider,
         settings: HttpSettings,
+        ends: watch::Receiver<bool>,
     ) -> Self {
         let launch = Launch::origin(&url.origin().ascii_serialization());
         Self {
@@ -114,6 +118,7 @@ impl Site {
             upstream,
             settings,
             channels: Channels::default(),
+            ends,
             telling: Arc::new(Semaphore::new(MAX_TELLING)),
             launch,
             decider,
