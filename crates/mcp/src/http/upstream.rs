@@ -82,7 +82,7 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<Incoming>, UpstreamError> {
         let mut url = url.clone();
-        for _ in 0..MAX_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let response = self.once(&method, &url, headers, body.clone()).await?;
             match elsewhere(&url, &response)? {
                 None => return Ok(response),
