@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, and callgate as one, from outside.
+//! MCP servers behind `callgate mcp wrap` and behind the gateway, and callgate as one, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -12,6 +12,7 @@ mod calls;
 mod clients;
 mod conformance;
 mod differentials;
+mod http;
 mod joined;
 mod lifecycle;
 mod limits;

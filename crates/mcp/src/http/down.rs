@@ -41,6 +41,7 @@ pub(super) async fn get(
                 session,
                 headers,
                 id: None,
+                waits: false,
                 begins: false,
                 channel: None,
             };

@@ -104,6 +104,7 @@ pub(super) async fn connect(
         conversation,
         headers,
         id: None,
+        waits: false,
         begins: false,
         channel: Some(Arc::clone(&channel)),
     };
@@ -136,6 +137,7 @@ pub(super) async fn post(
         visitor,
         headers: told.headers.clone(),
         id: None,
+        waits: false,
         begins: false,
         channel: Some(Arc::clone(&channel)),
     };

@@ -30,6 +30,8 @@ pub(super) struct Exchange {
     pub(super) to: Url,
     /// The request that waits for an answer, if it is one.
     pub(super) id: Option<Id>,
+    /// The session waits for the answer, and not because of another request with the same id.
+    pub(super) waits: bool,
     /// It begins a conversation.
     pub(super) begins: bool,
     /// The stream on which answers come, where there is one for all.
@@ -106,6 +108,7 @@ pub(super) async fn answer(
         conversation,
         headers: told.headers.clone(),
         id: None,
+        waits: false,
         begins,
         channel: None,
     };
@@ -161,6 +164,8 @@ impl Exchange {
             return Ok(Outcome::Forward(told.body.clone()));
         }
         let steps = self.session.lock().client_says(message);
+        let is_on_its_way = |step: &Step| matches!(step, Step::ToServer(_) | Step::Judge(_));
+        self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.settle(steps).await;
         if let (Some(called), Outcome::Forward(body)) = (&called, &outcome)
             && body != text.as_bytes()
@@ -186,6 +191,16 @@ impl Exchange {
             }
         }
         Outcome::Nothing
+    }
+}
+
+/// However it ends, also when the client goes away: nothing waits for ever.
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // On the oldest transport the answer comes elsewhere, when this is over.
+        if let Some(id) = self.id.as_ref().filter(|_| self.waits && self.channel.is_none()) {
+            self.session.lock().let_go(id);
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Requests to a server on the network.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -80,7 +82,7 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<Incoming>, UpstreamError> {
         let mut url = url.clone();
-        for _ in 0..MAX_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let response = self.once(&method, &url, headers, body.clone()).await?;
             match elsewhere(&url, &response)? {
                 None => return Ok(response),
@@ -134,20 +136,24 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
 
 /// The innermost reason: the outer ones say that something could not be done.
 fn reason(error: &hyper_util::client::legacy::Error) -> String {
-    let mut inner: &dyn std::error::Error = error;
-    while let Some(source) = inner.source() {
-        inner = source;
+    let mut inner: &(dyn Error + 'static) = error;
+    while let Some(next) = within(inner) {
+        inner = next;
     }
-    // What a certificate lacks is told by whoever looked at it.
-    let hidden = inner.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let refused = match hidden {
-        Some(hidden) => hidden.downcast_ref::<rustls::Error>(),
-        None => inner.downcast_ref::<rustls::Error>(),
-    };
-    match refused {
+    match inner.downcast_ref::<rustls::Error>() {
+        // What a certificate lacks is told by whoever looked at it.
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
             why.to_string()
         }
         _ => inner.to_string(),
+    }
+}
+
+fn within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    // An error of the system does not name as its source what it was made of.
+    let made_of = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match made_of {
+        Some(made_of) => Some(made_of),
+        None => error.source(),
     }
 }
