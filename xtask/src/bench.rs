@@ -21,17 +21,33 @@ pub(crate) struct Program {
     package: &'static str,
     /// Its folder.
     folder: &'static str,
+    /// What the package must have for it.
+    features: &'static str,
 }
 
 pub(crate) const PROGRAMS: [Program; 3] = [
-    Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit" },
-    Program { name: "judge_bench", package: "callgate-policy", folder: "crates/policy" },
-    Program { name: "registry_bench", package: "callgate-registry", folder: "crates/registry" },
+    Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit", features: "" },
+    Program {
+        name: "judge_bench",
+        package: "callgate-policy",
+        folder: "crates/policy",
+        features: "",
+    },
+    Program {
+        name: "registry_bench",
+        package: "callgate-registry",
+        folder: "crates/registry",
+        features: "",
+    },
 ];
 
 /// The gateway as a whole, against other proxies. It has a table and options of its own.
-const GATEWAY: Program =
-    Program { name: "gateway", package: "callgate-testkit", folder: "crates/testkit" };
+const GATEWAY: Program = Program {
+    name: "gateway",
+    package: "callgate-testkit",
+    folder: "crates/testkit",
+    features: "",
+};
 
 /// The gateway's benchmark, with its options.
 pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
@@ -48,6 +64,34 @@ pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
         .args(options))
 }
 
+/// A wrapped MCP server as a whole, against the same server directly.
+const MCP: Program = Program {
+    name: "mcp",
+    package: "callgate-testkit",
+    folder: "crates/testkit",
+    features: "servers",
+};
+
+/// The benchmark of wrapped MCP servers, with its options, and what definitions cost.
+pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
+    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "callgate"]))?;
+    let binary = MCP.build(workspace)?;
+    println!("\n{}", MCP.name);
+    let mut bench = Command::new(binary);
+    bench.arg("--callgate").arg(workspace.target.join("release/callgate"));
+    // Only where the servers are there already: to install them takes longer than to measure.
+    if let Some(everything) = setup::everything_server(workspace) {
+        bench.arg("--everything").args(everything);
+    }
+    run(bench.args(options))?;
+    for program in PROGRAMS.iter().filter(|program| program.name == "registry_bench") {
+        let binary = program.build(workspace)?;
+        println!("\n{}", program.name);
+        run(&mut Command::new(binary))?;
+    }
+    Ok(())
+}
+
 /// Everything.
 pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
     for program in &PROGRAMS {
@@ -59,6 +103,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<()> {
         println!("\n{}", program.name);
         run(&mut Command::new(binary))?;
     }
+    mcp(workspace, &[])?;
     gateway(workspace, &[])
 }
 
@@ -79,6 +124,8 @@ impl Program {
             self.package,
             "--example",
             self.name,
+            "--features",
+            self.features,
         ]))?;
         Ok(workspace.target.join("release/examples").join(self.name))
     }

@@ -26,6 +26,7 @@ usage: cargo xtask <command>
   test                       everything; installs what it needs
   bench                      speed of the hot paths and of the gateway, as tables
   bench gateway [options]    only the gateway; `--help` lists the options
+  bench mcp [options]        only a wrapped MCP server, and what definitions cost
   fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise
   fuzz again                 as `test` fuzzes: the same runs each time
   guard                      instruction counts against xtask/instructions.toml
@@ -52,6 +53,7 @@ fn run(args: &[&str]) -> Result<()> {
         ["test"] => test::test(&workspace),
         ["bench"] => bench::bench(&workspace),
         ["bench", "gateway", options @ ..] => bench::gateway(&workspace, options),
+        ["bench", "mcp", options @ ..] => bench::mcp(&workspace, options),
         ["fuzz"] => fuzz::fuzz(&workspace, Effort::Seconds(60), None),
         ["fuzz", "again"] => fuzz::fuzz(&workspace, test::FUZZ, None),
         ["fuzz", seconds] => fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), None),

@@ -73,6 +73,14 @@ pub(crate) fn peers(workspace: &Workspace) -> Result<Clients> {
     Ok(Clients { python, node: found.node })
 }
 
+/// Node and the file of server-everything, if [`peers`] has set them up.
+pub(crate) fn everything_server(workspace: &Workspace) -> Option<[PathBuf; 2]> {
+    let node = node_of(&workspace.tools().join("peers/bin/python")).ok()?.node;
+    let package = "peers/node/node_modules/@modelcontextprotocol/server-everything";
+    let script = workspace.root.join(package).join("dist/index.js");
+    (node.exists() && script.exists()).then_some([node, script])
+}
+
 /// A virtual environment in `.tools` with exactly the requirements. Gives its interpreter.
 fn python_packages(workspace: &Workspace, requirements: &str, home: &str) -> Result<PathBuf> {
     let place = workspace.tools().join(home);

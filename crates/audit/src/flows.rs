@@ -40,11 +40,24 @@ impl FlowStep {
 /// A step on its way into the store.
 #[derive(Debug)]
 pub(crate) struct SealedStep {
-    session: [u8; 32],
+    session: FlowKey,
     step: FlowStep,
 }
 
+/// A session as it is kept.
+pub(crate) type FlowKey = [u8; 32];
+
 impl SealedStep {
+    fn new(session: &str, step: FlowStep) -> Self {
+        let step = FlowStep {
+            server: seal::word(&step.server),
+            tool: seal::word(&step.tool),
+            role: seal::word(&step.role),
+            ..step
+        };
+        Self { session: key(session), step }
+    }
+
     pub(crate) fn insert(&self, store: &Store) -> Result<(), Fault> {
         let step = &self.step;
         store.execute(
@@ -63,6 +76,10 @@ impl SealedStep {
         Ok(())
     }
 
+    pub(crate) fn key(&self) -> &FlowKey {
+        &self.session
+    }
+
     pub(crate) fn size(&self) -> usize {
         self.step.server.len() + self.step.tool.len() + 256
     }
@@ -74,31 +91,66 @@ impl Audit {
         self.shared().put(sealed(session, step))
     }
 
+    /// Keeps a step, unless something in the steps of its session since this time speaks against it.
+    /// Both happen in one transaction: of two processes at once, one sees the step of the other.
+    pub fn add_flow_unless<T>(
+        &self,
+        session: &str,
+        since: i64,
+        step: FlowStep,
+        against: impl FnOnce(Vec<FlowStep>) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let (shared, sealed) = (self.shared(), SealedStep::new(session, step));
+        let add = |store: &Store| {
+            let against = against(find(store, &sealed.session, since)?);
+            if against.is_none() {
+                sealed.insert(store)?;
+            }
+            Ok(against)
+        };
+        let against = shared
+            .with_appending(|store| store.transaction(add))
+            .map_err(|fault| StoreError::Failed(fault.why()))?;
+        shared.known.add_flow(sealed.key());
+        Ok(against)
+    }
+
+    /// Takes back the step of a call that was not made after all.
+    pub fn remove_flow(&self, session: &str, record: RecordId) -> Result<(), StoreError> {
+        let remove = "DELETE FROM flows WHERE session = ?1 AND record = ?2";
+        let (key, record) = (key(session), record.to_string());
+        self.shared()
+            .with_appending(|store| {
+                store.transaction(|store| store.execute(remove, params![key, record]))
+            })
+            .map(drop)
+            .map_err(|fault| StoreError::Failed(fault.why()))
+    }
+
     /// The steps of a session since this time, in microseconds since 1970: the newest
     /// [`FlowStep::MAX_FOUND`], oldest first.
     pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
-        self.shared().with_looking(|store| {
-            find(store, &key(session), since).map_err(|fault| StoreError::Failed(fault.why()))
+        let (shared, key) = (self.shared(), key(session));
+        // Most sessions that are asked for have none, and that is known without asking the store.
+        if !shared.known.may_have_flow(shared, &key)? {
+            return Ok(Vec::new());
+        }
+        shared.with_looking(|store| {
+            find(store, &key, since).map_err(|fault| StoreError::Failed(fault.why()))
         })
     }
 }
 
 pub(crate) fn sealed(session: &str, step: FlowStep) -> Item {
-    let step = FlowStep {
-        server: seal::word(&step.server),
-        tool: seal::word(&step.tool),
-        role: seal::word(&step.role),
-        ..step
-    };
-    Item::Flow(SealedStep { session: key(session), step })
+    Item::Flow(SealedStep::new(session, step))
 }
 
 /// Clients name sessions, and name them anything: they are kept as hashes.
-fn key(session: &str) -> [u8; 32] {
+fn key(session: &str) -> FlowKey {
     Sha256::digest(session).into()
 }
 
-fn find(store: &Store, session: &[u8; 32], since: i64) -> Result<Vec<FlowStep>, Fault> {
+fn find(store: &Store, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault> {
     let mut query = store.connection().prepare_cached(
         "SELECT at, server, tool, role, record, arguments FROM flows \
          WHERE session = ?1 AND at >= ?2 ORDER BY at DESC, id DESC LIMIT ?3",

@@ -65,6 +65,7 @@ mod flows;
 mod health;
 mod keeper;
 mod keys;
+mod known;
 mod pins;
 mod place;
 mod query;

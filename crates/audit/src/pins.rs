@@ -86,19 +86,24 @@ impl Audit {
     /// A number that is another one after each change of any pin, by any process: cheap enough to
     /// ask before every call.
     pub fn pins_version(&self) -> Result<u64, StoreError> {
-        let read = "SELECT pins FROM versions WHERE one = 1";
-        let number = |store: &Store| store.one(read, [], |row| row.get::<_, i64>(0));
-        let found = self.shared().with_looking(|store| number(store).map_err(failed_store))?;
-        Ok(found.unwrap_or(0).unsigned_abs())
+        self.shared().known.pins_version(self.shared(), || {
+            let read = "SELECT pins FROM versions WHERE one = 1";
+            let number = |store: &Store| store.one(read, [], |row| row.get::<_, i64>(0));
+            let found = self.shared().with_looking(|store| number(store).map_err(failed_store))?;
+            Ok(found.unwrap_or(0).unsigned_abs())
+        })
     }
 
     /// Keeps pins, all in one transaction. Each is kept only if nobody else has changed it since it
     /// had this revision, so that two processes that see a new tool at once agree on one.
     pub fn put_pins(&self, pins: &[StoredPin]) -> Result<Vec<PutPin>, StoreError> {
         pins.iter().try_for_each(StoredPin::check)?;
-        self.shared()
+        let put = self
+            .shared()
             .with_appending(|store| store.transaction(|store| put(store, pins)))
-            .map_err(failed_store)
+            .map_err(failed_store);
+        self.shared().known.pins_changed();
+        put
     }
 
     /// Keeps one pin.
@@ -110,7 +115,10 @@ impl Audit {
     /// Forgets a pin, whatever it is by now. `false` where there is none.
     pub fn remove_pin(&self, server: &str, kind: &str, name: &str) -> Result<bool, StoreError> {
         let remove = |store: &Store| remove(store, server, kind, name);
-        self.shared().with_appending(|store| store.transaction(remove)).map_err(failed_store)
+        let removed =
+            self.shared().with_appending(|store| store.transaction(remove)).map_err(failed_store);
+        self.shared().known.pins_changed();
+        removed
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::OpenError;
@@ -134,6 +135,8 @@ impl Place {
         connection.pragma_update_and_check(None, "wal_autocheckpoint", 0, |_| Ok(()))?;
         connection.pragma_update_and_check(None, "journal_size_limit", WAL_KEPT, |_| Ok(()))?;
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
+        // Otherwise each query that compares with a value is planned again for each value.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_prepared_statement_cache_capacity(32);
         Ok(identity)
     }

@@ -19,18 +19,22 @@ pub(crate) struct Entry {
 /// What the writer is to do.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Write this.
-    Write(Item),
+    /// Write all of these, or none.
+    Write(Vec<Item>),
     /// Answer when everything before it is written, and what was counted too.
     Flush,
 }
 
 impl Work {
-    pub(crate) fn item(&self) -> Option<&Item> {
+    pub(crate) fn items(&self) -> &[Item] {
         match self {
-            Self::Write(item) => Some(item),
-            Self::Flush => None,
+            Self::Write(items) => items,
+            Self::Flush => &[],
         }
+    }
+
+    fn size(&self) -> usize {
+        self.items().iter().map(Item::size).sum()
     }
 }
 
@@ -68,7 +72,7 @@ impl Queue {
 
     /// Queues something, or says at once that there is no room.
     pub(crate) fn push(&self, work: Work) -> Receipt {
-        let size = work.item().map_or(0, Item::size);
+        let size = work.size();
         let mut waiting = self.waiting.lock();
         if waiting.closed {
             return Receipt::ready(Err(AppendError::Closed));
@@ -96,7 +100,7 @@ impl Queue {
         }
         let many = waiting.entries.len().min(MAX_BATCH);
         let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
-        let taken: usize = batch.iter().filter_map(|entry| entry.work.item()).map(Item::size).sum();
+        let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
         waiting.bytes = waiting.bytes.saturating_sub(taken);
         self.length.store(waiting.entries.len(), Ordering::Relaxed);
         Taken::Batch(batch)
@@ -131,7 +135,7 @@ mod tests {
     use crate::seal::Sealed;
 
     fn item() -> Work {
-        Work::Write(Item::Record(Sealed::new(Record::new(Kind::Turn))))
+        Work::Write(vec![Item::Record(Sealed::new(Record::new(Kind::Turn)))])
     }
 
     #[test]
@@ -155,7 +159,7 @@ mod tests {
         let queue = Queue::default();
         let large = || {
             let body = "x".repeat(MAX_BYTES / 2 - 256);
-            Work::Write(Item::Record(Sealed { time: 0, joins: None, body }))
+            Work::Write(vec![Item::Record(Sealed { time: 0, joins: None, body })])
         };
         let _first = queue.push(large());
         let _second = queue.push(large());

@@ -1,7 +1,6 @@
 //! What the handles, the writer and the keeper share.
 
-use std::iter;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,6 +10,7 @@ use crate::cipher::Cipher;
 use crate::error::{OpenError, StoreError};
 use crate::health::Pulse;
 use crate::keys::Keys;
+use crate::known::{Known, View};
 use crate::place::{Patience, Place};
 use crate::queue::{Queue, Work};
 use crate::receipt::{AppendError, Receipt};
@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     patience: Patience,
     /// The writer thread has `appending`, and may have it for long.
     taken: AtomicBool,
+    /// How often a connection was opened anew: what was known of the store may be of another file.
+    opened: AtomicU64,
     /// A connection to look things up, so that nobody who does waits for the disk.
     looking: Mutex<Store>,
     pub(crate) queue: Queue,
@@ -37,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) bindings: Bindings,
     pub(crate) turns: Turns,
+    pub(crate) known: Known,
     pub(crate) cipher: Cipher,
     #[cfg(test)]
     pub(crate) faults: crate::faults::Faults,
@@ -53,12 +56,14 @@ impl Shared {
             appending: Mutex::new(None),
             patience,
             taken: AtomicBool::new(false),
+            opened: AtomicU64::new(0),
             looking: Mutex::new(looking),
             queue: Queue::default(),
             pulse: Pulse::default(),
             keys: Keys::default(),
             bindings: Bindings::default(),
             turns: Turns::default(),
+            known: Known::default(),
             cipher,
             settings: settings.clone(),
             place,
@@ -75,13 +80,18 @@ impl Shared {
 
     /// Writes at once if that takes microseconds and nobody else is at it; queues it otherwise.
     pub(crate) fn put(&self, item: Item) -> Receipt {
-        match self.put_now(&item) {
+        self.put_all(vec![item])
+    }
+
+    /// The same for what is written together or not at all.
+    pub(crate) fn put_all(&self, items: Vec<Item>) -> Receipt {
+        match self.put_now(&items) {
             Some(result) => Receipt::ready(result),
-            None => self.queue.push(Work::Write(item)),
+            None => self.queue.push(Work::Write(items)),
         }
     }
 
-    fn put_now(&self, item: &Item) -> Option<Result<(), AppendError>> {
+    fn put_now(&self, items: &[Item]) -> Option<Result<(), AppendError>> {
         let slow = match (self.settings.durability, &self.place) {
             (Durability::Process, _) | (_, Place::Memory(_)) => false,
             (Durability::Disk, Place::File(_)) => true,
@@ -91,9 +101,9 @@ impl Shared {
         }
         let mut appending = self.appending.try_lock_for(ONE_APPEND)?;
         let store = appending.as_ref()?;
-        match self.patience.without(|| store.commit(iter::once(item), now())) {
+        match self.patience.without(|| store.commit(items.iter(), now())) {
             Ok(()) => {
-                self.written(item);
+                items.iter().for_each(|item| self.written(item));
                 Some(Ok(()))
             }
             Err(Fault::Busy) => None,
@@ -133,10 +143,32 @@ impl Shared {
             Some(store) => store,
             None => {
                 let opened = self.place.writer(self.settings.durability, self.patience.clone());
+                self.opened.fetch_add(1, Ordering::Relaxed);
                 self.store(opened.map_err(|error| Fault::Lost(error.to_string()))?)
             }
         };
         Ok(appending.insert(store))
+    }
+
+    /// The state of the store as far as others have made it what it is. It is another one once
+    /// another connection has written, and the same however much the one that appends writes; `None`
+    /// while that one is in use. Two system calls, where looking for something takes a dozen.
+    pub(crate) fn view(&self) -> Option<View> {
+        if self.is_taken() {
+            return None;
+        }
+        let appending = self.appending.try_lock()?;
+        let store = appending.as_ref()?;
+        let version = self.patience.without(|| {
+            let mut ask = store.connection().prepare_cached("PRAGMA data_version").ok()?;
+            ask.query_row([], |row| row.get(0)).ok()
+        })?;
+        // The numbers of two connections have nothing to do with each other.
+        Some(View { opened: self.opened(), version })
+    }
+
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened.load(Ordering::Relaxed)
     }
 
     /// Gives up the connection that appends: its file is no longer the store.
@@ -157,6 +189,7 @@ impl Shared {
     pub(crate) fn reopen_looking(&self) -> Result<(), OpenError> {
         let opened = self.place.writer(self.settings.durability, Patience::new())?;
         *self.looking.lock() = Store::new(opened);
+        self.opened.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -169,8 +202,10 @@ impl Shared {
 
     /// What is to be known in memory about something that was written, before anybody hears of it.
     pub(crate) fn written(&self, item: &Item) {
-        if let Item::Removed(removed) = item {
-            self.bindings.add(removed.binding);
+        match item {
+            Item::Removed(removed) => self.bindings.add(removed.binding),
+            Item::Flow(step) => self.known.add_flow(step.key()),
+            Item::Record(_) => {}
         }
     }
 

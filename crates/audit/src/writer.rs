@@ -29,7 +29,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 }
 
 fn write(shared: &Shared, batch: Vec<Entry>) {
-    let items = batch.iter().filter_map(|entry| entry.work.item());
+    let items = batch.iter().flat_map(|entry| entry.work.items());
     let mut written = Ok(());
     if items.clone().next().is_some() {
         written = shared.with_appending(|store| store.commit(items.clone(), now()));

@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::exit;
 pub(crate) use admin::{Config, Doctor, Keys};
 pub(crate) use mcp::{
-    Action, Detected, Detections, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
-    McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
+    Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
+    McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
 pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
 

@@ -25,9 +25,9 @@ pub(crate) struct Given {
     model: Option<String>,
 }
 
-/// All but the one of the arguments.
-const KEYS: [&str; 10] =
-    ["tool", "server", "id", "surface", "agent", "session", "cwd", "home", "provider", "model"];
+/// All but the two that every call has: the tool and its arguments.
+const KEYS: [&str; 9] =
+    ["server", "id", "surface", "agent", "session", "cwd", "home", "provider", "model"];
 
 impl Given {
     /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
@@ -44,7 +44,7 @@ impl Given {
         let mut members = reader.object().map_err(not_a_call)?;
         while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
             let key = key.decode().map_err(not_a_call)?;
-            if key != input && !KEYS.contains(&key.as_ref()) {
+            if key != input && key != "tool" && !KEYS.contains(&key.as_ref()) {
                 return Err(unknown_key(&key, input));
             }
             let kind = reader.kind().map_err(not_a_call)?;
@@ -150,7 +150,7 @@ fn arguments(text: &str) -> Result<Arguments> {
 }
 
 fn unknown_key(key: &str, input: &str) -> anyhow::Error {
-    let known = format!("the keys of a call are {input}, {}", KEYS.join(", "));
+    let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
     hinted(format!("unknown key `{key}` in the call"), known)
 }
 

@@ -11,6 +11,7 @@
 //! act as one.
 
 mod admission;
+mod budget;
 mod call;
 mod check;
 mod desk;
@@ -21,6 +22,7 @@ mod names;
 mod observe;
 mod odd;
 mod pins;
+mod readable;
 mod record;
 mod session;
 mod settings;

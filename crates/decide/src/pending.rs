@@ -106,9 +106,13 @@ impl Waiting {
     }
 }
 
+/// In the place of a rule: the store, without which nothing is decided.
+pub(crate) const STORE: &str = "audit.store";
+
 /// The cause may name files: it is for the operator's log, not for the model.
 fn unrecorded(tool: &str) -> Denial {
     let mut denial = Denial::refused(tool, "The record of this call could not be written.");
+    denial.rule = Some(STORE.to_owned());
     denial.hint = Some("Tell the operator: callgate's store does not take records.".to_owned());
     denial
 }

@@ -33,6 +33,8 @@ use http::header::{ALLOW, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use rustls::RootCertStore;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
 use url::Url;
 
 pub use reply::Body;
@@ -110,6 +112,7 @@ pub struct Visitor {
 /// The servers on the network that are declared.
 pub struct Door {
     sites: HashMap<String, Arc<Site>>,
+    ending: watch::Sender<bool>,
 }
 
 impl Door {
@@ -120,24 +123,33 @@ impl Door {
         roots: &RootCertStore,
         settings: &HttpSettings,
     ) -> Result<Self, rustls::Error> {
+        let (ending, ends) = watch::channel(false);
         let site = |server: HttpServer| {
             let waits = (settings.connect, settings.head);
             let pin = server.tls_fingerprint.as_deref();
             let upstream = Upstream::new(roots, pin, server.bearer, waits)?;
             let named = (server.id.clone(), server.kind, server.url);
-            let site = Site::new(named, upstream, decider.clone(), settings.clone());
+            let site = Site::new(named, upstream, decider.clone(), settings.clone(), ends.clone());
             Ok::<_, rustls::Error>((server.id, Arc::new(site)))
         };
-        Ok(Self { sites: servers.into_iter().map(site).collect::<Result<_, _>>()? })
+        Ok(Self { sites: servers.into_iter().map(site).collect::<Result<_, _>>()?, ending })
+    }
+
+    /// Ends the streams on which no answer is waited for: they would never end by themselves.
+    pub fn end(&self) {
+        self.ending.send_replace(true);
     }
 
     /// Lists the tools of every server, as far as that needs no client: so they are known, and held to
     /// what they were, before anybody calls one.
     pub async fn list(&self) {
-        let listed = self.sites.values().filter(|site| site.kind == ServerType::Streamable);
-        for site in listed {
-            list::at_start(site).await;
+        // All at once: one that does not answer must not hold the others up.
+        let mut listing = JoinSet::new();
+        for site in self.sites.values() {
+            let site = Arc::clone(site);
+            listing.spawn(async move { list::at_start(&site).await });
         }
+        while listing.join_next().await.is_some() {}
     }
 
     /// Answers a request, whatever it is.
@@ -151,6 +163,11 @@ impl Door {
             );
             return reply::error(StatusCode::NOT_FOUND, None, NO_SERVER, &text);
         };
+        if !post::has_fit_session(request.headers()) {
+            let text =
+                "callgate did not hand this request on: `Mcp-Session-Id` must be one short text";
+            return reply::error(StatusCode::BAD_REQUEST, None, -32600, text);
+        }
         match (site.kind, request.method(), rest) {
             (ServerType::Streamable, &Method::POST, "") => {
                 post::answer(site, visitor, request).await

@@ -143,14 +143,15 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Asks it.
-    pub(crate) fn ask(&mut self, desk: &McpSession) -> McpPending {
+    /// Asks it. `request` is the one it came in, where each message has one of its own.
+    pub(crate) fn ask(&mut self, desk: &McpSession, request: Option<&str>) -> McpPending {
         let arguments = std::mem::replace(&mut self.arguments, Arguments::pending());
         desk.call(McpCall {
             tool: &self.tool,
             arguments,
             call_id: self.meta.call_id.take(),
             session: self.meta.session.take(),
+            request: request.map(str::to_owned),
             goes_on: self.goes_on.as_ref(),
         })
     }

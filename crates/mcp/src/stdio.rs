@@ -6,11 +6,14 @@ mod environment;
 mod pipe;
 mod program;
 
+use std::future::{Future as _, poll_fn};
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use callgate_decide::mcp::McpSession;
+use callgate_decide::mcp::{McpDecision, McpPending, McpSession};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::Notify;
@@ -91,10 +94,11 @@ pub async fn wrap(
         settled: Notify::new(),
     });
     let mut server_speaks = tokio::spawn(pump(Arc::clone(&shared), stdout, Side::Server));
-    let client_speaks = pump(Arc::clone(&shared), input, Side::Client);
+    // A task of its own: what it reads need not wake all that is waited for below.
+    let mut client_speaks = tokio::spawn(pump(Arc::clone(&shared), input, Side::Client));
     let ended = tokio::select! {
         ended = running.wait(grace) => ended,
-        () = client_speaks => {
+        _ = &mut client_speaks => {
             shared.settle(grace).await;
             shared.to_server.close();
             running.end(grace).await
@@ -111,6 +115,7 @@ pub async fn wrap(
             running.end(grace).await
         }
     };
+    client_speaks.abort();
     let ended = ended.map_err(WrapError::Wait)?;
     // What it said last is still on its way. Somebody it started may keep the pipe open.
     let last_words = async {
@@ -192,9 +197,7 @@ impl Shared {
     async fn take(self: &Arc<Self>, steps: Vec<Step>, side: Side) {
         for step in steps {
             match step {
-                Step::Judge(question) => {
-                    tokio::spawn(Arc::clone(self).judge(*question));
-                }
+                Step::Judge(question) => self.ask(*question, side).await,
                 Step::Listing(number) => {
                     tokio::spawn(Arc::clone(self).watch_listing(number));
                 }
@@ -215,9 +218,26 @@ impl Shared {
         }
     }
 
+    /// Most verdicts and their records are there at once. For the others a task of its own waits, so
+    /// that what comes meanwhile is read; and for a call that waited for the server's list, since whoever
+    /// reads the server must not wait for it to read.
+    async fn ask(self: &Arc<Self>, mut question: Question, side: Side) {
+        let mut pending = question.ask(&self.desk, None);
+        if side == Side::Client
+            && let Poll::Ready(decision) = poll_once(&mut pending).await
+        {
+            return self.decided(question, decision).await;
+        }
+        tokio::spawn(Arc::clone(self).judge(question, pending));
+    }
+
     /// In a task of its own, so it may wait for the server to read.
-    async fn judge(self: Arc<Self>, mut question: Question) {
-        let decision = question.ask(&self.desk).await;
+    async fn judge(self: Arc<Self>, question: Question, pending: McpPending) {
+        let decision = pending.await;
+        self.decided(question, decision).await;
+    }
+
+    async fn decided(&self, question: Question, decision: McpDecision) {
         let steps = self.session.lock().decided(question, decision);
         for step in steps {
             self.send(step, Side::Client).await;
@@ -231,7 +251,7 @@ impl Shared {
         let steps = self.session.lock().listing_late(number);
         for step in steps {
             if let Step::Judge(question) = step {
-                tokio::spawn(Arc::clone(&self).judge(*question));
+                self.ask(*question, Side::Server).await;
             }
         }
     }
@@ -250,4 +270,9 @@ impl Shared {
         };
         tokio::time::timeout(at_most, settled).await.ok();
     }
+}
+
+/// What is there already.
+async fn poll_once(pending: &mut McpPending) -> Poll<McpDecision> {
+    poll_fn(|context| Poll::Ready(Pin::new(&mut *pending).poll(context))).await
 }

@@ -82,8 +82,18 @@ impl NameMap {
         let folded = fold(name.trim());
         match self.by_spelling.get(&folded) {
             Some(found) => self.found(found),
-            None => self.found(&self.shortened(&folded)),
+            None => {
+                let mut found = self.shortened(&folded);
+                found.extend(self.of_a_plugin(&folded));
+                self.found(&found)
+            }
         }
+    }
+
+    /// The tools that a name may mean in which a plugin stands before the server.
+    fn of_a_plugin(&self, folded: &str) -> Vec<usize> {
+        let places = spell::without_plugin(folded).filter_map(|name| self.by_spelling.get(&name));
+        places.flatten().copied().collect()
     }
 
     /// What a name in a namespace may mean: some agents say the two apart, as `srv` or `mcp__srv`

@@ -229,6 +229,38 @@ fn the_steps_of_a_session_come_back_in_order() {
 }
 
 #[test]
+fn a_session_of_which_nothing_was_known_is_noticed() {
+    for durability in [Durability::Disk, Durability::Process] {
+        let place = Place::new();
+        let (one, two) = (place.open(durability), place.open(durability));
+        for round in 0..3 {
+            let session = format!("session {round}");
+            assert_eq!(one.flows(&session, 0).unwrap(), [], "and that is remembered");
+            one.append(call("Bash", "{}")).wait().unwrap();
+            assert_eq!(one.flows(&session, 0).unwrap(), []);
+            two.add_flow(&session, step(10, "read")).wait().unwrap();
+            assert_eq!(one.flows(&session, 0).unwrap().len(), 1);
+            one.add_flow(&session, step(11, "read")).wait().unwrap();
+            assert_eq!(one.flows(&session, 0).unwrap().len(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_step_is_kept_unless_something_speaks_against_it() {
+    let place = Place::new();
+    let (one, two) = (place.open(Durability::Process), place.open(Durability::Process));
+    let second = |steps: Vec<FlowStep>| (!steps.is_empty()).then_some(steps.len());
+    let (first, late) = (step(10, "first"), step(20, "late"));
+    assert_eq!(one.add_flow_unless("s", 0, first.clone(), second), Ok(None));
+    assert_eq!(two.add_flow_unless("s", 0, late.clone(), second), Ok(Some(1)));
+    assert_eq!(two.add_flow_unless("s", 11, late.clone(), second), Ok(None), "long ago");
+    assert_eq!(one.flows("s", 0).unwrap(), [first.clone(), late]);
+    two.remove_flow("s", first.record).unwrap();
+    assert_eq!(one.flows("s", 0).unwrap().len(), 1);
+}
+
+#[test]
 fn steps_are_bounded_by_age_and_number() {
     let place = Place::new();
     let shared = shared(&place);

@@ -3,6 +3,7 @@
 mod pins;
 mod records;
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -31,6 +32,10 @@ pub(crate) enum Mcp {
     /// record nothing. Policy files are watched; who subscribed is told of changes. Speaks on
     /// standard input and output, or over HTTP with `--listen`.
     Serve(McpServe),
+
+    /// Become a server's program. `wrap` starts this; on Linux the program then ends with it.
+    #[command(hide = true)]
+    Launch(Launch),
 
     /// List the servers: those that the config declares, and those that were seen.
     Servers(Servers),
@@ -77,10 +82,21 @@ pub(crate) struct Wrap {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpServe {
-    /// Serve over HTTP at this address, below /mcp, instead of on standard input and output. On any
+    /// Serve over HTTP at this address, at /mcp, instead of on standard input and output. On any
     /// address but loopback, clients need gateway keys
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Launch {
+    /// Who starts it
+    #[arg(long, value_name = "PROCESS")]
+    pub(crate) parent: i32,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

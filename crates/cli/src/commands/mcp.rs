@@ -4,6 +4,7 @@ mod calls;
 mod detections;
 mod events;
 mod found;
+mod launch;
 mod pins;
 mod serve;
 mod servers;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: &args::Mcp, config: Option<&Path>) -> Result<Exit> {
     match args {
         Mcp::Wrap(args) => wrap::run(args, config),
         Mcp::Serve(args) => serve::run(args, config),
+        Mcp::Launch(args) => launch::run(args),
         Mcp::Servers(args) => servers::run(args, config),
         Mcp::Tools(args) => tools::run(args, config),
         Mcp::Calls(args) => calls::run(args, config),

@@ -72,7 +72,8 @@ fn fit_connections(resolved: &mut Resolved) {
 
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
-    let mounts = mcp::mounts(&resolved, &decider)?;
+    let door = mcp::door(&resolved, &decider)?;
+    let mounts = mcp::mounts(door.as_ref());
     let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
         .await
         .map_err(start_error)?;
@@ -90,6 +91,7 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let stopping = async {
         // A sender that is gone asks for the same.
         let _ = stopping.await;
+        door.iter().for_each(|door| door.end());
     };
     tokio::select! {
         () = server.serve(stopping) => {}

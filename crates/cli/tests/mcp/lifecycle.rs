@@ -1,6 +1,7 @@
 //! A wrapped server lives and ends as it would alone.
 
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{Place, simple};
 
@@ -35,9 +36,9 @@ fn keys_of_the_agent_are_not_for_servers() {
 #[test]
 fn a_server_that_does_not_end_is_ended() {
     let place = Place::new(ALLOW, "");
-    let script =
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)";
+    let script = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('{\"jsonrpc\":\"2.0\",\"method\":\"notifications/ready\"}', flush=True)\ntime.sleep(600)";
     let wrapped = place.wrap("s", &["--grace", "200ms"], &["python3", "-c", script]);
+    assert_eq!(wrapped.hear()["method"], "notifications/ready");
     assert_eq!(wrapped.end().code, Some(128 + 9));
 }
 
@@ -142,4 +143,48 @@ fn a_server_has_a_name() {
         let end = place.wrap(name, &[], &["python3", "-c", "print('ran')"]).end();
         assert_eq!(end.code, Some(2), "{name}");
     }
+}
+
+#[test]
+fn a_declared_program_is_the_one_that_was_declared() {
+    let path = std::env::var_os("PATH").unwrap();
+    let places = std::env::split_paths(&path).map(|folder| folder.join("python3"));
+    let file = std::fs::read(places.into_iter().find(|place| place.is_file()).unwrap()).unwrap();
+    let hash: String = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
+    for (hash, runs) in [(hash, true), ("0".repeat(64), false)] {
+        let place = Place::new(ALLOW, "");
+        place.declare(&[("s", &format!("sha256: \"{hash}\""))], "");
+        let mut wrapped = place.scripted("s", simple());
+        if runs {
+            wrapped.hello();
+        }
+        let end = wrapped.end();
+        assert_eq!(end.code, Some(if runs { 0 } else { 2 }), "{}", end.said);
+        assert_eq!(end.received.is_empty(), !runs);
+        assert_eq!(end.said.contains("pinned"), !runs, "{}", end.said);
+    }
+}
+
+/// Ignores the end of its input, and says who it is.
+const STAYS: &str = "import os, time\nprint('{\"jsonrpc\":\"2.0\",\"method\":\"notifications/ready\",\"params\":{\"id\":%d}}' % os.getpid(), flush=True)\ntime.sleep(600)";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_does_not_outlive_a_shim_that_was_killed() {
+    let place = Place::new(ALLOW, "");
+    let wrapped = place.wrap("s", &[], &["python3", "-c", STAYS]);
+    let server = wrapped.hear()["params"]["id"].as_u64().unwrap();
+    let id = wrapped.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-KILL", &id]).status().unwrap().success());
+    wrapped.wait();
+    let runs = || {
+        let stat = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap_or_default();
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim().chars().next());
+        state.is_some_and(|state| state != 'Z')
+    };
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while runs() && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(!runs(), "the server {server} runs without its shim");
 }

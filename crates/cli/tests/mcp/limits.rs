@@ -52,3 +52,53 @@ fn closed_to_servers_that_are_not_declared() {
     assert_eq!(end.code, Some(1), "{end:?}");
     assert!(end.received.is_empty());
 }
+
+/// A server with one tool of this name.
+fn with_tool(name: &str) -> serde_json::Value {
+    let mut answers = simple();
+    answers["tools/list"] = json!({ "result": { "tools": [tool(name, "Does it.")] } });
+    answers
+}
+
+#[test]
+fn a_name_that_was_taken_over_is_not_called() {
+    for (watch, is_shown) in [("block", false), ("alert", true)] {
+        let place = Place::new(ALLOW, "");
+        let flows = format!("  flows: {{ take_over: {watch} }}\n");
+        place.declare(&[("notes", ""), ("extra", "")], &flows);
+        let mut notes = place.scripted("notes", with_tool("get_note"));
+        notes.hello();
+        assert_eq!(text_of(&notes.call("get_note", json!({}))), "done");
+        let mut extra = place.scripted("extra", with_tool("Get_Note"));
+        extra.hello();
+        assert_eq!(extra.tools().len(), usize::from(is_shown), "{watch}");
+        let answer = extra.call("Get_Note", json!({}));
+        assert_eq!(answer["result"]["isError"] == true, !is_shown, "{watch}: {answer}");
+        if !is_shown {
+            assert!(text_of(&answer).contains("`notes` had first"), "{answer}");
+        }
+        assert_eq!(text_of(&notes.call("get_note", json!({}))), "done", "the first one keeps it");
+        notes.end();
+        assert_eq!(extra.end().received.contains("\"tools/call\""), is_shown);
+    }
+}
+
+#[test]
+fn a_burst_ends_for_all_processes_at_once() {
+    let burst = "mcp: { flows: { burst: { calls: 3, window: 1h, then: block } } }";
+    let place = Place::new(ALLOW, burst);
+    let (mut first, mut second) = (place.scripted("s", simple()), place.scripted("t", simple()));
+    first.hello();
+    second.hello();
+    for wrapped in [&mut first, &mut second] {
+        assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
+    }
+    assert_eq!(text_of(&first.call("echo", json!({}))), "done");
+    for wrapped in [&mut first, &mut second] {
+        let answer = wrapped.call("echo", json!({}));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(text_of(&answer).contains("mcp.flows"), "{answer}");
+    }
+    let received = first.end().received + &second.end().received;
+    assert_eq!(received.matches("\"tools/call\"").count(), 3, "{received}");
+}

@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, and callgate as one, from outside.
+//! MCP servers behind `callgate mcp wrap` and behind the gateway, and callgate as one, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -7,14 +7,18 @@
     reason = "a panic is a failed test"
 )]
 
+mod asked;
 mod calls;
 mod clients;
 mod conformance;
 mod differentials;
+mod http;
+mod joined;
 mod lifecycle;
 mod limits;
 mod lists;
 mod network;
+mod parity;
 mod peers;
 mod pins;
 mod serve;

@@ -114,3 +114,33 @@ fn each_process_is_held_to_what_its_own_server_shows() {
     first.end();
     second.end();
 }
+
+#[test]
+fn a_prompt_too_is_held_to_what_its_own_server_shows() {
+    let place = Place::new(ALLOW, "");
+    let with_prompt = |description: &str| {
+        let mut answers = simple();
+        let prompt = json!({ "name": "review", "description": description });
+        answers["prompts/list"] = json!({ "result": { "prompts": [prompt] } });
+        answers["prompts/get"] = json!({ "result": { "messages": [] } });
+        answers
+    };
+    let prompts = |wrapped: &mut crate::support::Wrapped| {
+        let list = wrapped.ask("prompts/list", json!({}));
+        list["result"]["prompts"].as_array().unwrap().len()
+    };
+    let mut first = place.scripted("s", with_prompt("Looks at a change."));
+    first.hello();
+    assert_eq!(prompts(&mut first), 1);
+    let mut second = place.scripted("s", with_prompt("Looks at everything."));
+    second.hello();
+    assert_eq!(prompts(&mut second), 0);
+    assert_eq!(prompts(&mut first), 1, "what it shows is what was trusted");
+    let read = |wrapped: &mut crate::support::Wrapped| {
+        wrapped.ask("prompts/get", json!({ "name": "review" }))
+    };
+    assert!(read(&mut second)["error"]["message"].as_str().unwrap().contains("pins diff"));
+    assert!(read(&mut first)["result"].is_object());
+    first.end();
+    second.end();
+}

@@ -15,7 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with a config, and a command that is wrapped.
 pub(crate) struct Place {
-    folder: TempDir,
+    path: PathBuf,
+    /// Removed with it; absent where the folder is somebody else's.
+    _folder: Option<TempDir>,
 }
 
 /// A wrapped server that runs.
@@ -34,11 +36,16 @@ impl Place {
         fs::write(folder.path().join("rules.yaml"), policy).unwrap();
         let config = format!("store: sqlite:callgate.db\npolicies: [rules.yaml]\n{settings}\n");
         fs::write(folder.path().join("callgate.yaml"), config).unwrap();
-        Self { folder }
+        Self { path: folder.path().to_owned(), _folder: Some(folder) }
+    }
+
+    /// A folder that has a config already.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), _folder: None }
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     /// callgate with the config of this place.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, McpFacts, Record, RecordId};
+use callgate_audit::{Action, Kind, McpFacts, Record, RecordId, Tool, Verdict};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, Permit};
 
 use super::desk::now_micros;
 use super::join::{self, ArgumentHash};
+use super::readable::{self, Readings};
 use super::record as records;
 use super::session::McpSession;
 use super::settings::McpSettings;
@@ -30,6 +31,8 @@ pub struct McpCall<'a> {
     pub call_id: Option<String>,
     /// The agent's session, where the client tells it.
     pub session: Option<String>,
+    /// The request it came in, where each call has one of its own. Else: the one of the conversation.
+    pub request: Option<String>,
     /// The call that this one goes on with: a client answers what the server asked in between.
     pub goes_on: Option<&'a CallTicket>,
 }
@@ -37,7 +40,7 @@ pub struct McpCall<'a> {
 impl<'a> McpCall<'a> {
     /// A call of which nothing else is known.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        Self { tool, arguments, call_id: None, session: None, goes_on: None }
+        Self { tool, arguments, call_id: None, session: None, request: None, goes_on: None }
     }
 }
 
@@ -120,7 +123,9 @@ impl McpSession {
             Err(why) => return self.unreadable(&origin, call.tool, &why.to_string()),
         };
         let id = CallId(call.call_id.unwrap_or_default());
-        let whole = ToolCall { id, name, arguments: call.arguments, origin };
+        let Readings { arguments, shorter } = readable::readable(call.arguments);
+        let whole = ToolCall { id, name, arguments, origin };
+        let shorter = shorter.map(|arguments| ToolCall { arguments, ..whole.clone() });
         let settings = self.settings();
         let arguments = join::hash(&whole.arguments);
         // Only the same call goes on; another one under its name is a new one.
@@ -128,9 +133,10 @@ impl McpSession {
         let goes_on =
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let (at, record) = (now_micros(), RecordId::new());
-        let asked = Asked { at, tool: call.tool, call: &whole, arguments, goes_on, record };
+        let (tool, shorter) = (call.tool, shorter.as_ref());
+        let asked = Asked { at, tool, call: &whole, shorter, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
-        self.answer(&settings, asked, decided, begun)
+        self.answer(&settings, asked, decided, (call.request, begun))
     }
 
     /// Records what was decided, and tells it.
@@ -139,13 +145,19 @@ impl McpSession {
         settings: &McpSettings,
         asked: Asked<'_>,
         decided: Decided,
-        begun: Instant,
+        (request, begun): (Option<String>, Instant),
     ) -> McpPending {
         let Asked { tool, call, arguments, record: id, .. } = asked;
-        let Decided { objections, judgement, joined, known } = decided;
+        let Decided { objections, judgement, joined, known, steps } = decided;
         let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
         record.id = id;
-        record.verdict = Some(objections.verdict(&judgement));
+        record.request = request.or(record.request);
+        let unread = readable::unread(&call.arguments, &judgement);
+        let mut verdict = objections.verdict(&judgement);
+        if let (Some(unread), true) = (&unread, verdict.rule == judgement.rule) {
+            verdict.reason = Some(explained(verdict.reason.as_deref(), unread));
+        }
+        record.verdict = Some(verdict);
         record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
         record.mcp = Some(McpFacts {
             joined,
@@ -169,10 +181,9 @@ impl McpSession {
         let permit = if stopped { None } else { judgement.permit(call) };
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
-            // The call waits for its own record and for no other: that one is written first.
             let stray = joined.is_none().then(|| uncorrelated(&record));
-            let receipt = self.inner.audit.append(record);
-            stray.into_iter().for_each(|stray| self.inner.write(stray));
+            let records = std::iter::once(record).chain(stray);
+            let receipt = self.inner.audit.append_together(steps, records);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
             let ticket =
@@ -183,6 +194,9 @@ impl McpSession {
         let denial = objections.denial(call.name.raw(), judgement.denial(call));
         let mut denial =
             denial.unwrap_or_else(|| Denial::refused(tool, "no permit was given for it"));
+        if let (Some(unread), true) = (&unread, denial.rule == judgement.rule) {
+            denial.reason = explained(Some(&denial.reason), unread);
+        }
         denial.record = Some(id.to_string());
         McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
     }
@@ -198,13 +212,26 @@ impl McpSession {
     }
 }
 
-/// The record of a call that no model was seen to make.
+/// A rule's reason, and why it was told at all.
+fn explained(reason: Option<&str>, unread: &str) -> String {
+    format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
+}
+
+/// The record of a call that no model was seen to make. What it was called with, and why it was let
+/// through, stands in its own.
 fn uncorrelated(call: &Record) -> Record {
     let id = call.id;
-    Record {
-        id: RecordId::new(),
-        kind: Kind::UncorrelatedExecution,
-        detail: Some(format!("no call of a model was seen that this belongs to; it is {id}")),
-        ..call.clone()
-    }
+    let tool = call.tool.as_ref().map(|tool| Tool {
+        call_id: tool.call_id.clone(),
+        name: tool.name.clone(),
+        server: tool.server.clone(),
+        ..Tool::default()
+    });
+    let mut record = Record::new(Kind::UncorrelatedExecution);
+    record.detail = Some(format!("no call of a model was seen that this belongs to; it is {id}"));
+    record.surface = call.surface;
+    record.who = call.who.clone();
+    record.tool = tool;
+    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+    record
 }

@@ -7,6 +7,7 @@ use callgate_audit::{Action, Hit, RecordId, Verdict};
 use callgate_policy::{Denial, Judgement};
 
 use super::settings::Watch;
+use crate::pending::STORE;
 use crate::record;
 
 /// What was checked, in the order in which reasons are told.
@@ -20,6 +21,8 @@ pub(crate) enum Check {
     Finding,
     Rules,
     Flow,
+    /// What has to be kept or read to decide cannot be.
+    Store,
 }
 
 impl Check {
@@ -33,6 +36,7 @@ impl Check {
             Self::Finding => "mcp.inspect",
             Self::Rules => "rules",
             Self::Flow => "mcp.flows",
+            Self::Store => STORE,
         }
     }
 }
@@ -156,9 +160,12 @@ pub fn withheld(denial: &Denial) -> String {
 
 /// A denial as the model is told: what, by what, that nothing ran, and what to do instead.
 pub fn told(denial: &Denial) -> String {
-    let again = match denial.rule.as_deref() == Some(Check::Rate.word()) {
-        true => "It was not executed. Do not retry it before then.",
-        false => "It was not executed. Do not retry it: the answer stays the same.",
+    let again = match denial.rule.as_deref() {
+        Some(rule) if rule == Check::Rate.word() => "Do not retry it before then.",
+        Some(rule) if rule == STORE => {
+            "That is not for what it does: it may be tried again once the store works."
+        }
+        _ => "Do not retry it: the answer stays the same.",
     };
-    format!("{}\n{again}", denial.notice())
+    format!("{}\nIt was not executed. {again}", denial.notice())
 }

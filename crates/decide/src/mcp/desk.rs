@@ -134,16 +134,24 @@ impl Books {
         tool: &str,
         shown: &Version,
     ) -> Option<KnownTool> {
-        let pin = self.registry.get(&Identity::tool(server, tool))?;
-        let state = match pin.state() {
-            State::Quarantined => State::Quarantined,
-            _ if shown.is_same(&pin.version) => State::Trusted,
-            _ => State::Changed,
-        };
+        let state = self.state_as(&Identity::tool(server, tool), shown);
+        if state == State::Unseen {
+            return None;
+        }
         let (hash, key) = (shown.hash.as_str().to_owned(), key(server, shown.whole.as_str()));
         let known = self.inspected.get(&key).map(Arc::clone);
         let inspection = known.unwrap_or_else(|| self.inspect(server, key, &shown.definition));
         Some(KnownTool { state, hash, inspection })
+    }
+
+    /// Where something stands as one server shows it.
+    pub(crate) fn state_as(&self, identity: &Identity, shown: &Version) -> State {
+        match self.registry.get(identity).map(|pin| (pin.state(), &pin.version)) {
+            None => State::Unseen,
+            Some((State::Quarantined, _)) => State::Quarantined,
+            Some((_, trusted)) if shown.is_same(trusted) => State::Trusted,
+            Some(_) => State::Changed,
+        }
     }
 
     /// Inspects a definition as it was listed, with everything that is not pinned. It is done

@@ -87,17 +87,19 @@ pub(crate) fn find(
     open(audit, key, since, |step| step.arguments == execution.arguments)
 }
 
-/// The execution of an intent begins: it is not found again.
-pub(crate) fn done(audit: &Audit, joined: &Joined, execution: Execution<'_>) {
+/// A step, and what it is kept under.
+pub(crate) type KeyedStep = (String, FlowStep);
+
+/// What is to be kept when the execution of an intent begins, so that it is not found again.
+pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> {
     let Execution { at, server, tool, arguments, .. } = execution;
     let mut keys = vec![joined.key.clone(), content_key(None, server, tool)];
     if execution.session.is_some() {
         keys.push(content_key(execution.session, server, tool));
     }
     keys.dedup();
-    for key in keys {
-        keep(audit.add_flow(&key, step(at, server, tool, DONE, joined.record, arguments)));
-    }
+    let done = || step(at, server, tool, DONE, joined.record, arguments);
+    keys.into_iter().map(|key| (key, done())).collect()
 }
 
 /// The first intent under a key that has not been executed.
@@ -125,16 +127,34 @@ fn session_key(session: &str) -> String {
     format!("session\0{session}")
 }
 
-/// Remembers a call that was let through.
-pub(crate) fn remember(audit: &Audit, session: &str, past: &Past, arguments: ArgumentHash) {
+/// What is to be kept of a call that is let through.
+pub(crate) fn remembered(session: &str, past: &Past, arguments: ArgumentHash) -> KeyedStep {
     let role = past.role.word();
     let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
-    keep(audit.add_flow(&session_key(session), step));
+    (session_key(session), step)
+}
+
+/// Keeps a call, unless something speaks against it in what its session has called since then.
+pub(crate) fn remember_unless<T>(
+    audit: &Audit,
+    (key, step): KeyedStep,
+    since: i64,
+    against: impl FnOnce(&[Past]) -> Option<T>,
+) -> Result<Option<T>, StoreError> {
+    audit.add_flow_unless(&key, since, step, |steps| against(&past(steps)))
+}
+
+/// Forgets a call that was not made after all.
+pub(crate) fn forget(audit: &Audit, session: &str, record: RecordId) -> Result<(), StoreError> {
+    audit.remove_flow(&session_key(session), record)
 }
 
 /// What a session has called since then, in the order of time.
 pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Past>, StoreError> {
-    let steps = audit.flows(&session_key(session), since)?;
+    Ok(past(audit.flows(&session_key(session), since)?))
+}
+
+fn past(steps: Vec<FlowStep>) -> Vec<Past> {
     let past = |step: FlowStep| Past {
         at: step.at,
         server: step.server,
@@ -142,7 +162,7 @@ pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Pa
         role: Role::from_word(&step.role),
         record: step.record,
     };
-    Ok(steps.into_iter().map(past).collect())
+    steps.into_iter().map(past).collect()
 }
 
 fn step(
@@ -157,7 +177,7 @@ fn step(
     FlowStep { at, server, tool, role, record, arguments }
 }
 
-/// Nobody waits for a step: it is written before the record of its call, for which the call waits.
+/// Nobody waits for the step of an intent.
 fn keep(receipt: Receipt) {
     if receipt.is_ready()
         && let Err(error) = receipt.wait()

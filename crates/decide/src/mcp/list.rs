@@ -55,10 +55,12 @@ pub(crate) struct Listing {
     /// What this conversation's server has shown, by tool. Another process may speak to another
     /// instance of the server, which shows something else.
     shown: HashMap<String, Version>,
+    /// The same of its prompts.
+    prompts: HashMap<String, Version>,
 }
 
-/// Tools that are remembered as this conversation's server shows them. The others are held to what the
-/// registry has seen last.
+/// Tools, and prompts, that are remembered as this conversation's server shows them. The others are held
+/// to what the registry has seen last.
 const MAX_SHOWN: usize = 10_000;
 
 impl Listing {
@@ -69,10 +71,21 @@ impl Listing {
         if !page.insert(name.clone()) {
             return Err(format!("the list has a second tool `{name}`"));
         }
-        if self.shown.len() < MAX_SHOWN || self.shown.contains_key(&name) {
-            self.shown.insert(name, Version::new(launch, &definition));
-        }
+        self.show(ItemKind::Tool, &name, Version::new(launch, &definition));
         Ok((definition, Ok(None)))
+    }
+
+    /// Remembers what this conversation's server shows.
+    fn show(&mut self, kind: ItemKind, name: &str, version: Version) {
+        let shown = match kind {
+            ItemKind::Tool => &mut self.shown,
+            ItemKind::Prompt => &mut self.prompts,
+            // Nobody asks for them again.
+            ItemKind::Instructions => return,
+        };
+        if shown.len() < MAX_SHOWN || shown.contains_key(name) {
+            shown.insert(name.to_owned(), version);
+        }
     }
 }
 
@@ -195,7 +208,9 @@ impl McpSession {
         });
         objections.add(admission::server(settings, &self.server));
         let identity = Identity::of(self.server.as_str(), &definition);
-        let state = self.books().registry.state_of(&identity);
+        let shown = Version::new(&self.launch, &definition);
+        let state = self.known_books().state_as(&identity, &shown);
+        self.listing.lock().show(kind, definition.name(), shown);
         objections.add(pins::check(settings, &identity, state));
         if !settings.enforce {
             objections.soften();
@@ -213,7 +228,11 @@ impl McpSession {
     pub(crate) fn check_prompt(&self, settings: &McpSettings, name: &str) -> Option<Objection> {
         let (server, name) = (self.server.clone(), name.to_owned());
         let identity = Identity { server, kind: ItemKind::Prompt, name };
-        let state = self.books().registry.state_of(&identity);
+        let books = self.books();
+        let state = match self.listing.lock().prompts.get(&identity.name) {
+            Some(shown) => books.state_as(&identity, shown),
+            None => books.registry.state_of(&identity),
+        };
         pins::check(settings, &identity, state)
     }
 
@@ -254,7 +273,7 @@ impl McpSession {
         let reason = format!("a definition is left out: {why}");
         record.verdict = Some(record::without_rule(Action::Deny, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
-        self.write_definition(record);
+        self.write_within(&self.budgets.unpinnable, record);
         Item::Hide { why: why.to_owned() }
     }
 
@@ -299,7 +318,7 @@ impl McpSession {
             findings: records::facts(told.findings),
             ..self.facts(settings)
         });
-        self.write_definition(record);
+        self.write_within(&self.budgets.definitions, record);
     }
 }
 

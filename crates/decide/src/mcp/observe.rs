@@ -141,7 +141,7 @@ impl McpSession {
 
 fn unkept() -> Objection {
     Objection::block(
-        Check::Pin,
+        Check::Store,
         "Its pin could not be kept.".to_owned(),
         "Tell the operator: callgate's store cannot be written.",
     )

@@ -5,9 +5,6 @@ use callgate_audit::{Action, Kind};
 use super::session::McpSession;
 use crate::record;
 
-/// A hostile peer could be odd in every message, and push everything else out of the store.
-const MAX_ODD: u64 = 64;
-
 impl McpSession {
     /// The server says that its tools are others now: whoever holds the session asks for them again
     /// before the next call.
@@ -18,15 +15,10 @@ impl McpSession {
     /// A message that was not handed on, whose it was and why.
     pub fn withheld(&self, whose: &str, why: &str) {
         tracing::warn!(server = self.server, whose, why, "a message was not handed on");
-        let mut odd = self.odd.lock();
-        *odd += 1;
-        if *odd > MAX_ODD {
-            return;
-        }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.verdict = Some(record::without_rule(Action::Deny, why));
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("withheld: a message of {whose} ({}): {why}", self.server));
-        self.inner.write(record);
+        self.write_within(&self.budgets.odd, record);
     }
 }

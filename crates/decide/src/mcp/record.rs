@@ -1,7 +1,5 @@
 //! What is written about servers.
 
-use std::sync::atomic::Ordering;
-
 use callgate_audit::{Action, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
 use callgate_call::Origin;
 use callgate_policy::Denial;
@@ -10,11 +8,6 @@ use callgate_scan::inspect::Finding;
 use super::session::McpSession;
 use super::settings::McpSettings;
 use crate::record;
-
-/// Records of findings of one session: enough to see what a server does.
-const MAX_FOUND: u64 = 1024;
-/// Records of definitions of one session: twice as many as are pinned of one server.
-const MAX_DEFINITIONS: u64 = 20_000;
 
 impl McpSession {
     /// A record of something on this server.
@@ -39,21 +32,6 @@ impl McpSession {
         let id = record.id.to_string();
         self.inner.write(record);
         Some(id)
-    }
-
-    /// Writes what was found. A hostile server could be odd in every message, and push everything
-    /// else out of the store.
-    pub(crate) fn write_found(&self, record: Record) {
-        if self.findings.fetch_add(1, Ordering::Relaxed) < MAX_FOUND {
-            self.inner.write(record);
-        }
-    }
-
-    /// Writes what is new about a definition, within the same reason.
-    pub(crate) fn write_definition(&self, record: Record) {
-        if self.definitions.fetch_add(1, Ordering::Relaxed) < MAX_DEFINITIONS {
-            self.inner.write(record);
-        }
     }
 
     /// A record of something that a setting watches, and that is no call.

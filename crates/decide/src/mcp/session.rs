@@ -1,7 +1,6 @@
 //! One conversation between a client and a server.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use callgate_audit::{Action, McpFacts};
 use callgate_call::{Facts, Origin, Surface};
@@ -11,6 +10,7 @@ use callgate_scan::inspect::{Class, Finding, Severity, similar};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::admission;
+use super::budget::Budgets;
 use super::check::Objections;
 use super::desk::Books;
 use super::list::Listing;
@@ -29,12 +29,8 @@ pub struct McpSession {
     pub(crate) launch: Launch,
     pub(crate) context: Context,
     pub(crate) listing: Mutex<Listing>,
-    /// Messages that were not handed on.
-    pub(crate) odd: Mutex<u64>,
-    /// Records of findings written so far.
-    pub(crate) findings: AtomicU64,
-    /// Records of definitions written so far.
-    pub(crate) definitions: AtomicU64,
+    /// How many records of each sort it may still cause.
+    pub(crate) budgets: Budgets,
 }
 
 impl McpSession {
@@ -46,9 +42,7 @@ impl McpSession {
             launch: launch.clone(),
             context: Context { origin: Origin::new(facts), ..context },
             listing: Mutex::default(),
-            odd: Mutex::default(),
-            findings: AtomicU64::new(0),
-            definitions: AtomicU64::new(0),
+            budgets: Budgets::default(),
         }
     }
 

@@ -109,7 +109,7 @@ impl McpSession {
             let told = Watched { what: what.method(), rule: what.setting(), reason: &reason };
             let record = self.watched(&settings, action, told);
             let id = record.id.to_string();
-            self.write_found(record);
+            self.write_within(&self.budgets.asked, record);
             if is_blocked(&settings, watch) {
                 let reason = format!("This client's gateway refuses `{}`.", what.method());
                 let hint = "Go on without it.";
@@ -188,7 +188,8 @@ impl McpSession {
         if raw.trim().is_empty() {
             return Looked { findings: Vec::new(), stripped: None, worst: None };
         }
-        let known = self.books().others(&self.server);
+        // As they were at the last call: what is asked for with every text must cost nothing.
+        let known = self.known_books().others(&self.server);
         let context = Context { place, known: &known };
         let findings = inspect_json(raw, &context);
         let stripped = settings.inspect.strip.then(|| strip(raw)).flatten();
@@ -229,7 +230,7 @@ impl McpSession {
         }
         record.verdict = Some(verdict(denial.as_ref(), judgement.as_ref()));
         let id = record.id.to_string();
-        self.write_found(record);
+        self.write_within(&self.budgets.findings, record);
         match (denial, looked.stripped) {
             (Some(denial), _) => Inspected::Block(Box::new(Denial { record: Some(id), ..denial })),
             (None, Some(stripped)) => Inspected::Replace(stripped),

@@ -1,6 +1,6 @@
 //! All checks of one call, and what they come to.
 
-use callgate_audit::RecordId;
+use callgate_audit::{RecordId, StoreError};
 use callgate_call::{Form, ToolCall};
 use callgate_policy::{Findings, Judgement, LimitBy, LimitFacts, LimitKey, Policies, Rate};
 
@@ -8,9 +8,9 @@ use super::call::Ticket;
 use super::check::{Check, Objection, Objections, POLICY};
 use super::desk::KnownTool;
 use super::flows::{self, Next, Past, Role};
-use super::join::{self, ArgumentHash, Execution, Joined};
+use super::join::{self, ArgumentHash, Execution, Joined, KeyedStep};
 use super::session::McpSession;
-use super::settings::{McpSettings, Watch};
+use super::settings::{FlowSettings, McpSettings, Watch};
 use crate::clock::now;
 use crate::counter::Counter;
 use crate::settings::{OddArguments, Oversize};
@@ -22,6 +22,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) at: i64,
     pub(crate) tool: &'a str,
     pub(crate) call: &'a ToolCall,
+    /// The same call, as servers read it that leave out what is no character.
+    pub(crate) shorter: Option<&'a ToolCall>,
     pub(crate) arguments: ArgumentHash,
     /// The call that it goes on with.
     pub(crate) goes_on: Option<&'a Ticket>,
@@ -36,6 +38,8 @@ pub(crate) struct Decided {
     pub(crate) judgement: Judgement,
     pub(crate) joined: Option<RecordId>,
     pub(crate) known: Option<KnownTool>,
+    /// What later calls are judged with in mind, if this one passes.
+    pub(crate) steps: Vec<KeyedStep>,
 }
 
 impl<'a> Asked<'a> {
@@ -67,10 +71,9 @@ impl McpSession {
         let mut objections = Objections::default();
         self.check_tool(settings, asked.tool, known.as_ref(), &mut objections);
         let role = self.role(settings, asked.tool, known.as_ref());
+        let first_owner = owner.as_deref();
+        let next = Next { at: asked.at, server: &self.server, tool: asked.tool, role, first_owner };
         if asked.goes_on.is_none() {
-            let first_owner = owner.as_deref();
-            let next =
-                Next { at: asked.at, server: &self.server, tool: asked.tool, role, first_owner };
             objections.add(self.flows(settings, asked.session(), next));
         }
         let joined = self.join(settings, asked);
@@ -87,22 +90,37 @@ impl McpSession {
         let found = found.unwrap_or_default();
         let judge = |limits: &LimitFacts| policies.judge_with(asked.call, &now(), limits, found);
         let mut judgement = self.first_judgement(&policies, asked.call, judge);
+        if let Some(shorter) = asked.shorter.filter(|_| judgement.verdict.passes()) {
+            let other = policies.judge_with(shorter, &now(), &LimitFacts::unasked(), found);
+            objections.add((!other.verdict.passes()).then(|| hidden_by_halves(&other)));
+        }
+        let passes = |objections: &Objections, judgement: &Judgement| {
+            judgement.verdict.passes() && objections.stops().next().is_none()
+        };
+        let mut noted = Noted::No;
+        if passes(&objections, &judgement) {
+            noted = self.note(settings, asked, next, &mut objections);
+        }
         // A call is counted once, at the first door that sees it.
         let counted = joined.is_none() && asked.goes_on.is_none();
         if counted && objections.stops().next().is_none() {
             judgement = tokens.judge(judgement, judge);
         }
-        if judgement.verdict.passes() && objections.stops().next().is_none() {
+        if passes(&objections, &judgement) {
             let lost = tokens.take(&rate);
             objections.add(lost.iter().filter(|_| settings.enforce).map(too_many));
         }
         drop(tokens);
-        if judgement.verdict.passes() && objections.stops().next().is_none() {
-            self.passes(settings, asked, role, joined.as_ref());
-        }
+        let steps = match passes(&objections, &judgement) {
+            true => self.steps(settings, asked, role, joined.as_ref(), noted),
+            false => {
+                self.take_back(asked, noted);
+                Vec::new()
+            }
+        };
         let first = asked.goes_on.map(|first| first.record);
         let joined = first.or(joined.map(|joined| joined.record));
-        Decided { objections, judgement, joined, known }
+        Decided { objections, judgement, joined, known, steps }
     }
 
     /// What the rules say about the call before any limit is asked.
@@ -125,13 +143,7 @@ impl McpSession {
         let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
         match join::history(&self.inner.audit, session, since) {
             Ok(past) => flows::check(&settings.flows, &past, next),
-            Err(error) => {
-                tracing::error!(%error, "the calls of a session cannot be read");
-                let watch = flows::strictest(&settings.flows);
-                let reason = "What this session has called before cannot be read.".to_owned();
-                let hint = "Tell the operator: callgate's store cannot be read.";
-                vec![Objection::new(Check::Flow, watch, reason, hint)]
-            }
+            Err(error) => vec![unread_flows(&settings.flows, &error)],
         }
     }
 
@@ -146,22 +158,65 @@ impl McpSession {
         })
     }
 
-    /// The call is let through: later ones are judged with it in mind.
-    fn passes(
+    /// What is kept of a call that is let through.
+    fn steps(
         &self,
         settings: &McpSettings,
         asked: &Asked<'_>,
         role: Role,
         joined: Option<&Joined>,
-    ) {
-        let audit = &self.inner.audit;
-        if let Some(joined) = joined {
-            join::done(audit, joined, asked.execution(&self.server));
+        noted: Noted,
+    ) -> Vec<KeyedStep> {
+        let execution = asked.execution(&self.server);
+        let mut steps = joined.map_or_else(Vec::new, |joined| join::done(joined, execution));
+        let is_new = asked.goes_on.is_none() && noted == Noted::No;
+        if is_new && flows::matters(&settings.flows, role) {
+            steps.push(self.remembered(asked, role));
         }
-        if asked.goes_on.is_none() && flows::matters(&settings.flows, role) {
-            let (server, tool) = (self.server.clone(), asked.tool.to_owned());
-            let past = Past { at: asked.at, server, tool, role, record: asked.record };
-            join::remember(audit, asked.session(), &past, asked.arguments);
+        steps
+    }
+
+    fn remembered(&self, asked: &Asked<'_>, role: Role) -> KeyedStep {
+        let (server, tool) = (self.server.clone(), asked.tool.to_owned());
+        let past = Past { at: asked.at, server, tool, role, record: asked.record };
+        join::remembered(asked.session(), &past, asked.arguments)
+    }
+
+    /// Looks back once more and keeps the call in one, where what it completes is stopped: two processes
+    /// may each be about to let the last call through.
+    fn note(
+        &self,
+        settings: &McpSettings,
+        asked: &Asked<'_>,
+        next: Next<'_>,
+        objections: &mut Objections,
+    ) -> Noted {
+        let flows = &settings.flows;
+        let stops = settings.enforce && flows::strictest(flows) == Watch::Block;
+        let since = flows::since(flows, next).filter(|_| asked.goes_on.is_none() && stops);
+        let Some(since) = since.filter(|_| flows::matters(flows, next.role)) else {
+            return Noted::No;
+        };
+        let against = |past: &[Past]| {
+            let found = flows::check(flows, past, next);
+            let found = found.into_iter().filter(|it| it.watch == Watch::Block);
+            Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
+        };
+        let step = self.remembered(asked, next.role);
+        match join::remember_unless(&self.inner.audit, step, since, against) {
+            Ok(None) => return Noted::Yes,
+            Ok(Some(found)) => objections.add(found),
+            Err(error) => objections.add([unread_flows(flows, &error)]),
+        }
+        Noted::No
+    }
+
+    /// The call is not made after all.
+    fn take_back(&self, asked: &Asked<'_>, noted: Noted) {
+        if noted == Noted::Yes
+            && let Err(error) = join::forget(&self.inner.audit, asked.session(), asked.record)
+        {
+            tracing::error!(%error, "a call that was not made stays among those of its session");
         }
     }
 
@@ -191,6 +246,30 @@ impl McpSession {
         let bucket = vec![(LimitBy::Server, self.server.clone())];
         LimitKey { policy: POLICY.to_owned(), rule: Check::Rate.word().to_owned(), bucket, rate }
     }
+}
+
+/// Whether a call is kept among those of its session before it is let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Noted {
+    No,
+    Yes,
+}
+
+/// A rule would stop what some servers read.
+fn hidden_by_halves(judgement: &Judgement) -> Objection {
+    let rule = judgement.rule.as_deref().unwrap_or("the default");
+    let reason = format!(
+        "Without the half of a character that its arguments hold, `{rule}` stops it: {}",
+        judgement.reason
+    );
+    Objection::block(Check::Rules, reason, "Call it with whole characters.")
+}
+
+fn unread_flows(settings: &FlowSettings, error: &StoreError) -> Objection {
+    tracing::error!(%error, "the calls of a session cannot be read");
+    let reason = "What this session has called before cannot be read.".to_owned();
+    let hint = "Tell the operator: callgate's store cannot be read.";
+    Objection::new(Check::Store, flows::strictest(settings), reason, hint)
 }
 
 fn too_many(key: &LimitKey) -> Objection {

@@ -13,7 +13,8 @@ use super::post::{Exchange, session_of, without_line_end};
 use super::site::{self, SESSION, Site};
 use super::upstream::UpstreamError;
 use super::{Body, Visitor, events, read, reply};
-use crate::message::{Id, Message};
+use crate::answers;
+use crate::message::{Id, Kind, Message, Outcome};
 use crate::session::Step;
 
 /// A stream on which the server says what it likes (`GET`), also what a client has missed.
@@ -40,6 +41,7 @@ pub(super) async fn get(
                 session,
                 headers,
                 id: None,
+                waits: false,
                 begins: false,
                 channel: None,
             };
@@ -55,13 +57,20 @@ pub(super) async fn delete(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::upward(request.into_parts().0.headers);
+    if site.conversation(&visitor, session_of(&headers).as_deref()).refused.is_some() {
+        return reply::status(StatusCode::FORBIDDEN);
+    }
     match site.upstream.send(Method::DELETE, &site.url, &headers, Bytes::new()).await {
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
             if let (true, Some(named)) = (response.status().is_success(), session_of(&headers)) {
                 site.forget(&visitor, &named);
             }
-            reply::status(response.status())
+            // On 401 a client would look for a place to sign in, and find none here.
+            reply::status(match response.status() {
+                StatusCode::UNAUTHORIZED => StatusCode::BAD_GATEWAY,
+                status => status,
+            })
         }
     }
 }
@@ -131,6 +140,11 @@ pub(super) async fn channel(
     }
 }
 
+/// Whether the head says that events follow.
+pub(super) fn is_stream(headers: &HeaderMap) -> bool {
+    matches!(kind(headers), Some(Said::Events))
+}
+
 /// What the head says of the body.
 enum Said {
     Message,
@@ -154,7 +168,7 @@ impl Exchange {
             return reply::status(status);
         }
         let steps = match Message::of_body(body) {
-            Ok(message) => self.session.lock().server_says(message),
+            Ok(message) => self.session.lock().server_says(self.of_status(message, status)),
             Err(unfit) if status.is_success() => self.session.lock().withhold(&unfit, body),
             Err(_) => return self.failure(body, status),
         };
@@ -166,10 +180,31 @@ impl Exchange {
                 Step::Judge(_) | Step::Listing(_) => {}
             }
         }
+        if let Some(id) = self.id.as_ref().filter(|_| !status.is_success()) {
+            self.session.lock().forget(id);
+        }
         match said {
             Some(said) => reply::message(status, said),
-            None => unreadable(self, "it is not an answer to what was asked"),
+            None if status.is_success() => {
+                unreadable(self, "it is not an answer to what was asked")
+            }
+            // The status itself tells a client what to do: to begin anew, or to come back later.
+            None => reply::error(status, self.id.as_ref(), answers::REFUSED, WITHHELD),
         }
+    }
+
+    /// In an error of the transport some servers name a request that nobody made.
+    fn of_status<'a>(&self, message: Message<'a>, status: StatusCode) -> Message<'a> {
+        let Message { text, kind } = message;
+        let kind = match kind {
+            Kind::Answer { id, outcome: outcome @ Outcome::Error(_) }
+                if !status.is_success() && id != self.id =>
+            {
+                Kind::Answer { id: None, outcome }
+            }
+            kind => kind,
+        };
+        Message { text, kind }
     }
 
     /// No message at all. A request must not be left without an answer.
@@ -191,7 +226,7 @@ impl Exchange {
             Inspected::Pass => Some(text.into_owned()),
             Inspected::Replace(_) | Inspected::Block(_) => None,
         };
-        let shown = shown.unwrap_or_else(|| "callgate withheld the server's text".to_owned());
+        let shown = shown.unwrap_or_else(|| WITHHELD.to_owned());
         let mut response = Response::new(reply::whole(shown.into()));
         *response.status_mut() = status;
         response
@@ -200,6 +235,9 @@ impl Exchange {
         response
     }
 }
+
+/// What stands in the place of a text that is not shown.
+const WITHHELD: &str = "callgate withheld the server's text";
 
 /// What is shown of the text of an error.
 const MAX_FAILURE: usize = 64 * 1024;

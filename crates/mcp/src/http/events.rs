@@ -50,10 +50,11 @@ async fn pump(
     sender: &mpsc::Sender<Bytes>,
 ) -> Option<String> {
     let mut splitter = Splitter::new(Framing::Sse, exchange.site.settings.max_message + BESIDE);
-    let mut plain = Vec::new();
+    let (mut plain, mut ends) = (Vec::new(), exchange.site.ends.clone());
     loop {
         let frame = tokio::select! {
             frame = body.frame() => frame,
+            _ = ends.wait_for(|ends| *ends), if exchange.id.is_none() => return None,
             // The client is gone; so must we be, for a server stops what nobody waits for.
             () = sender.closed() => return None,
         };
@@ -86,46 +87,54 @@ async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
     exchange.session.lock().forget(id);
     let text = format!("callgate withheld the rest of the server's answer: {why}");
     let error = answers::error(Some(id), answers::REFUSED, &text);
+    let error = without_separators(error.as_bytes());
     sender.send(format!("event: message\ndata: {error}\n\n").into()).await.ok();
 }
 
 /// One event.
 fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
-    let Some(data) = frame.data() else {
-        // A comment, or a number to go on from.
-        if frame.clean() {
-            frame.keep(out);
-        }
-        return;
-    };
-    if data.is_empty() {
-        match frame.clean() {
-            true => frame.keep(out),
-            false => frame.rewrite(None, b"", out),
-        }
-        return;
-    }
-    if let Some(channel) = &exchange.channel
+    if let (Some(channel), Some(data)) = (&exchange.channel, frame.data())
+        && !data.is_empty()
         && channel.takes(&exchange.site, frame, data, out)
     {
         return;
     }
-    let (mut is_first, desk) = (true, &exchange.conversation.desk);
+    let desk = &exchange.conversation.desk;
     let knew_tools = desk.knows_tools();
-    for step in said(&exchange.session, data) {
-        match step {
-            Step::ToServer(text) => tell_server(exchange, text),
-            Step::ToClient(text) => {
-                write(frame, data, &without_line_end(text), is_first, out);
-                is_first = false;
-            }
-            Step::Judge(_) | Step::Listing(_) => {}
-        }
-    }
+    pass(frame, |data| messages(exchange, data), out);
     // The server said that they are others now.
     if knew_tools && !desk.knows_tools() {
         list::again(exchange);
     }
+}
+
+/// What a client gets of an event whose data `judge` makes into messages.
+fn pass(frame: &Frame<'_>, judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>, out: &mut Vec<u8>) {
+    match frame.data() {
+        // A comment, or a number to go on from.
+        None if frame.clean() => frame.keep(out),
+        None => {}
+        Some([]) if frame.clean() => frame.keep(out),
+        Some([]) => frame.rewrite(None, b"", out),
+        Some(data) => {
+            for (place, text) in judge(data).into_iter().enumerate() {
+                write(frame, data, &text, place == 0, out);
+            }
+        }
+    }
+}
+
+/// What the client gets to see of a message of the server.
+fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    for step in said(&exchange.session, data) {
+        match step {
+            Step::ToServer(text) => tell_server(exchange, text),
+            Step::ToClient(text) => messages.push(without_line_end(text)),
+            Step::Judge(_) | Step::Listing(_) => {}
+        }
+    }
+    messages
 }
 
 /// What is to be done with a message of the server.
@@ -157,7 +166,7 @@ fn has_separator(text: &[u8]) -> bool {
         && std::str::from_utf8(text).map_or(true, |text| text.contains(SEPARATORS))
 }
 
-fn without_separators(text: &[u8]) -> String {
+pub(super) fn without_separators(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     match text.contains(SEPARATORS) {
         false => text.into_owned(),
@@ -174,13 +183,19 @@ fn without_separators(text: &[u8]) -> String {
 /// Says something to the server in the client's place.
 pub(super) fn tell_server(exchange: &Exchange, text: Vec<u8>) {
     let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
-    let to = exchange.to.clone();
+    let Ok(permit) = Arc::clone(&site.telling).try_acquire_owned() else {
+        let why = "it asks faster than it takes answers";
+        exchange.conversation.desk.withheld("the server", why);
+        return;
+    };
+    let to = exchange.place();
     tokio::spawn(async move {
         let body = without_line_end(text).into();
         let sent = site.upstream.send(Method::POST, &to, &headers, body).await;
         if let Err(error) = sent {
             tracing::debug!(server = site.id, %error, "the server was not told");
         }
+        drop(permit);
     });
 }
 
@@ -210,17 +225,4 @@ pub(super) async fn find<T>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_ends_a_line_for_some_is_escaped() {
-        let text = "{\"a\":\"x\u{2028}\u{2028}data: y\u{85}é—\"}";
-        assert!(has_separator(text.as_bytes()));
-        assert_eq!(
-            without_separators(text.as_bytes()),
-            "{\"a\":\"x\\u2028\\u2028data: y\\u0085é—\"}"
-        );
-        assert!(!has_separator("{\"a\":\"é—\"}".as_bytes()));
-    }
-}
+mod tests;

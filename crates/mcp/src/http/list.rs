@@ -7,48 +7,41 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use callgate_call::Who;
 use callgate_decide::mcp::McpSession;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method};
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http_body_util::BodyExt as _;
 use url::Url;
 
-use super::old::Channel;
+use super::old::{self, Channel};
 use super::post::Exchange;
 use super::site::{self, Conversation, SESSION, Site};
-use super::{Visitor, events, hex, read};
+use super::{ServerType, Visitor, down, events, hex, read};
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::session::listing;
 
 /// A server that did not list its tools is not asked again so soon.
 const PAUSE: Duration = Duration::from_secs(30);
 
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const MODERN: HeaderValue = HeaderValue::from_static("2026-07-28");
 const LEGACY: HeaderValue = HeaderValue::from_static("2025-11-25");
 
 /// Before a call: what a tool is must be known by then, and a client may have listed them in another
 /// life. `meta` is what a request of the newer revisions says of its client.
 pub(super) async fn before_call(exchange: &Exchange, meta: Option<String>) {
-    let asked = Asked {
-        site: Arc::clone(&exchange.site),
-        to: exchange.to.clone(),
-        channel: exchange.channel.clone(),
-        headers: site::own(&exchange.headers),
-        meta,
-    };
-    asked.list_once(&exchange.conversation).await;
+    Asked::by(exchange, meta).list_once(&exchange.conversation).await;
 }
 
 /// The server says that its tools are others now: they are looked at before a client does.
 pub(super) fn again(exchange: &Exchange) {
-    let asked = Asked {
-        site: Arc::clone(&exchange.site),
-        to: exchange.to.clone(),
-        channel: exchange.channel.clone(),
-        headers: site::own(&exchange.headers),
-        // Where conversations have names, it is one of the older revisions.
-        meta: (!exchange.conversation.is_named()).then(|| META.to_owned()),
-    };
+    let asked = Asked::by(exchange, is_modern(&exchange.headers).then(|| META.to_owned()));
     let conversation = Arc::clone(&exchange.conversation);
     tokio::spawn(async move { asked.list_once(&conversation).await });
+}
+
+/// Revisions are dates, so that later ones are greater.
+fn is_modern(headers: &HeaderMap) -> bool {
+    headers.get(REVISION).is_some_and(|said| said.as_bytes() >= MODERN.as_bytes())
 }
 
 /// How a server is asked for its tools.
@@ -63,6 +56,17 @@ struct Asked {
 }
 
 impl Asked {
+    /// In a client's conversation.
+    fn by(exchange: &Exchange, meta: Option<String>) -> Self {
+        Self {
+            site: Arc::clone(&exchange.site),
+            to: exchange.place(),
+            channel: exchange.channel.clone(),
+            headers: site::own(&exchange.headers),
+            meta,
+        }
+    }
+
     async fn list_once(&self, conversation: &Conversation) {
         if conversation.desk.knows_tools() {
             return;
@@ -97,7 +101,8 @@ impl Asked {
                 break;
             }
         }
-        Some(())
+        // A list without an end, or one that cannot be read, is none.
+        desk.knows_tools().then_some(())
     }
 
     /// The answer to a request of our own, and its head.
@@ -116,7 +121,7 @@ impl Asked {
         let limit = self.site.settings.max_message;
         let answer = match expected {
             Some(expected) => expected.await.ok()?,
-            None if !is_stream(&head.headers) => {
+            None if !down::is_stream(&head.headers) => {
                 read::whole(&head.headers, body, limit).await.ok()?
             }
             None => {
@@ -129,11 +134,6 @@ impl Asked {
         };
         Some((head.headers, answer))
     }
-}
-
-fn is_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
 }
 
 fn answers(data: &[u8], id: &Id) -> bool {
@@ -157,9 +157,12 @@ pub(super) async fn at_start(site: &Arc<Site>) {
         return;
     }
     let listing = async {
-        match modern(site, &desk).await {
+        if site.kind == ServerType::Events {
+            return on_stream(site, visitor).await;
+        }
+        match Asked::by_ourselves(site, MODERN, Some(META)).pages(&desk).await {
             Some(()) => Some(()),
-            None => legacy(site, &desk).await,
+            None => Asked::by_ourselves(site, LEGACY, None).greet(&desk).await,
         }
     };
     let listed = tokio::time::timeout(site.settings.list_timeout, listing).await;
@@ -172,14 +175,35 @@ pub(super) async fn at_start(site: &Arc<Site>) {
 impl Asked {
     fn by_ourselves(site: &Arc<Site>, revision: HeaderValue, meta: Option<&str>) -> Self {
         let mut headers = site::own(&HeaderMap::new());
-        headers.insert("mcp-protocol-version", revision);
+        headers.insert(REVISION, revision);
         let meta = meta.map(str::to_owned);
         Self { site: Arc::clone(site), to: site.url.clone(), channel: None, headers, meta }
     }
 }
 
-async fn modern(site: &Arc<Site>, desk: &McpSession) -> Option<()> {
-    Asked::by_ourselves(site, MODERN, Some(META)).pages(desk).await
+/// On a stream of our own, where all answers come on one.
+async fn on_stream(site: &Arc<Site>, visitor: Visitor) -> Option<()> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let opened = old::connect(Arc::clone(site), visitor, headers.clone()).await;
+    let (channel, stream) = opened.ok()?;
+    let mut stream = stream.into_body();
+    while channel.place().is_none() {
+        stream.frame().await?.ok()?;
+    }
+    let asked = Asked {
+        site: Arc::clone(site),
+        to: channel.place()?.clone(),
+        channel: Some(Arc::clone(&channel)),
+        headers: site::own(&headers),
+        meta: None,
+    };
+    // Nobody reads what else the server says; but it must be able to say it.
+    let unread = async { while stream.frame().await.is_some() {} };
+    tokio::select! {
+        listed = asked.greet(channel.desk()) => listed,
+        () = unread => None,
+    }
 }
 
 /// What our own requests say of their client.
@@ -191,28 +215,31 @@ const META: &str = concat!(
     r#""}}"#
 );
 
-async fn legacy(site: &Arc<Site>, desk: &McpSession) -> Option<()> {
-    let mut asked = Asked::by_ourselves(site, LEGACY, None);
-    let id = own_id()?;
-    let hello = format!(
-        concat!(
-            r#"{{"jsonrpc":"2.0","id":{},"method":"initialize","params":{{"#,
-            r#""protocolVersion":"2025-11-25","capabilities":{{}},"#,
-            r#""clientInfo":{{"name":"callgate","version":"{}"}}}}}}"#
-        ),
-        id.json(),
-        env!("CARGO_PKG_VERSION"),
-    );
-    let (head, _) = asked.ask(&asked.headers, &id, hello).await?;
-    let named = head.get(SESSION).cloned();
-    if let Some(named) = &named {
-        asked.headers.insert(SESSION, named.clone());
+impl Asked {
+    /// Lists the tools in a conversation of the older revisions, from its greeting to its end.
+    async fn greet(mut self, desk: &McpSession) -> Option<()> {
+        let id = own_id()?;
+        let hello = format!(
+            concat!(
+                r#"{{"jsonrpc":"2.0","id":{},"method":"initialize","params":{{"#,
+                r#""protocolVersion":"2025-11-25","capabilities":{{}},"#,
+                r#""clientInfo":{{"name":"callgate","version":"{}"}}}}}}"#
+            ),
+            id.json(),
+            env!("CARGO_PKG_VERSION"),
+        );
+        let (head, _) = self.ask(&self.headers, &id, hello).await?;
+        let named = head.get(SESSION).cloned();
+        if let Some(named) = &named {
+            self.headers.insert(SESSION, named.clone());
+        }
+        let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let upstream = &self.site.upstream;
+        upstream.send(Method::POST, &self.to, &self.headers, ready.into()).await.ok()?;
+        let listed = self.pages(desk).await;
+        if named.is_some() {
+            upstream.send(Method::DELETE, &self.to, &self.headers, Bytes::new()).await.ok();
+        }
+        listed
     }
-    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    site.upstream.send(Method::POST, &site.url, &asked.headers, ready.into()).await.ok()?;
-    let listed = asked.pages(desk).await;
-    if named.is_some() {
-        site.upstream.send(Method::DELETE, &site.url, &asked.headers, Bytes::new()).await.ok();
-    }
-    listed
 }

@@ -70,6 +70,7 @@ fn named(method: &str, text: &str, params: Span) -> Option<String> {
 }
 
 /// Which arguments of one tool are repeated, and in which header.
+#[derive(Default)]
 pub(super) struct Repeated(Vec<(HeaderName, Vec<String>)>);
 
 impl Repeated {
@@ -96,14 +97,18 @@ impl Repeated {
         })
     }
 
-    /// Makes the headers that are there say what other arguments say.
+    /// Makes the headers that are there say what other arguments say. One of which nobody knows what
+    /// it repeats is left out: it may hold what the arguments must not hold any more.
     pub(super) fn rewrite(&self, headers: &mut HeaderMap, arguments: &str) {
         let arguments = Value::parse(arguments).unwrap_or(Value::Null);
-        for (header, path) in &self.0 {
-            if headers.remove(header).is_some()
-                && let Some(value) = at(&arguments, path).and_then(written)
-            {
-                headers.insert(header.clone(), value);
+        let is_said = |name: &&HeaderName| name.as_str().starts_with(PARAMETER);
+        let said: Vec<HeaderName> = headers.keys().filter(is_said).cloned().collect();
+        for header in said {
+            headers.remove(&header);
+            let path = self.0.iter().find(|(known, _)| *known == header).map(|(_, path)| path);
+            let value = path.and_then(|path| at(&arguments, path)).and_then(written);
+            if let Some(value) = value {
+                headers.insert(header, value);
             }
         }
     }
@@ -242,10 +247,12 @@ mod tests {
     #[test]
     fn other_arguments_are_repeated_anew() {
         let repeated = Repeated::of(DEFINITION);
-        let mut headers = headers(&[("mcp-param-region", "eu"), ("mcp-param-n", "1"), ("x", "y")]);
+        let said = [("mcp-param-region", "eu"), ("mcp-param-n", "1"), ("mcp-param-other", "eu")];
+        let mut headers = headers(&[&said[..], &[("x", "y")]].concat());
         repeated.rewrite(&mut headers, r#"{"region":"grün"}"#);
         assert_eq!(headers["mcp-param-region"], "=?base64?Z3LDvG4=?=");
         assert!(repeated.disagreement(&headers, r#"{"region":"grün"}"#).is_none());
         assert!(!headers.contains_key("mcp-param-n") && headers.contains_key("x"));
+        assert!(!headers.contains_key("mcp-param-other"), "nobody knows what it repeats");
     }
 }

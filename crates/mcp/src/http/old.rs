@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use callgate_decide::mcp::McpSession;
 use callgate_wire::Frame;
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
@@ -16,7 +17,7 @@ use url::Url;
 
 use super::post::{Exchange, Outcome, Told};
 use super::site::{self, Conversation, Site};
-use super::{Body, PATH, Visitor, down, hex, reply};
+use super::{Body, PATH, Visitor, down, events, hex, reply};
 use crate::message::{Id, Kind, Message};
 
 /// Streams of one server at once.
@@ -61,18 +62,28 @@ pub(super) async fn open(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::upward(request.into_parts().0.headers);
+    match connect(site, visitor, headers).await {
+        Ok((_, stream)) | Err(stream) => stream,
+    }
+}
+
+/// Opens a stream of the server; or gives the answer in its place. Of a stream that the server does
+/// not open the place stays unknown.
+pub(super) async fn connect(
+    site: Arc<Site>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Result<(Arc<Channel>, Response<Body>), Response<Body>> {
     let conversation = site.begin(&visitor, true);
     if conversation.refused.is_some() {
-        return reply::status(StatusCode::FORBIDDEN);
+        return Err(reply::status(StatusCode::FORBIDDEN));
     }
     let mut random = [0; 16];
     if getrandom::fill(&mut random).is_err() {
-        return reply::status(StatusCode::SERVICE_UNAVAILABLE);
+        return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
-    let response = match site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await {
-        Err(error) => return down::unreachable(&site, None, &error),
-        Ok(response) => response,
-    };
+    let response = site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await;
+    let response = response.map_err(|error| down::unreachable(&site, None, &error))?;
     let (to_client, stream) = reply::stream();
     let channel = Arc::new(Channel {
         token: hex(&random),
@@ -83,7 +94,7 @@ pub(super) async fn open(
         own: Mutex::default(),
     });
     if !site.channels.open(Arc::clone(&channel)) {
-        return reply::status(StatusCode::SERVICE_UNAVAILABLE);
+        return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
     let exchange = Exchange {
         session: conversation.session(),
@@ -93,10 +104,11 @@ pub(super) async fn open(
         conversation,
         headers,
         id: None,
+        waits: false,
         begins: false,
-        channel: Some(channel),
+        channel: Some(Arc::clone(&channel)),
     };
-    down::channel(exchange, response, stream).await
+    Ok((channel, down::channel(exchange, response, stream).await))
 }
 
 /// A message of the client.
@@ -125,6 +137,7 @@ pub(super) async fn post(
         visitor,
         headers: told.headers.clone(),
         id: None,
+        waits: false,
         begins: false,
         channel: Some(Arc::clone(&channel)),
     };
@@ -137,15 +150,19 @@ impl Exchange {
             Err(response) => response,
             Ok(Outcome::Nothing) => reply::status(StatusCode::ACCEPTED),
             Ok(Outcome::Answer(answer)) => {
-                let text = String::from_utf8_lossy(&answer);
-                channel.say(&text).await;
+                channel.say(&events::without_separators(&answer)).await;
                 reply::status(StatusCode::ACCEPTED)
             }
             Ok(Outcome::Forward(body)) => {
                 let (site, headers) = (&self.site, &self.headers);
                 match site.upstream.send(Method::POST, &self.to, headers, body.into()).await {
                     Ok(response) => down::taken(self, response).await,
-                    Err(error) => down::unreachable(site, None, &error),
+                    Err(error) => {
+                        if let Some(id) = &self.id {
+                            self.session.lock().forget(id);
+                        }
+                        down::unreachable(site, self.id.as_ref(), &error)
+                    }
                 }
             }
         }
@@ -156,6 +173,16 @@ impl Channel {
     async fn say(&self, text: &str) {
         let event = format!("event: message\ndata: {text}\n\n");
         self.to_client.send(event.into()).await.ok();
+    }
+
+    /// Where the server wants to be spoken to, once it has said so.
+    pub(super) fn place(&self) -> Option<&Url> {
+        self.place.get()
+    }
+
+    /// Where the conversation is judged.
+    pub(super) fn desk(&self) -> &McpSession {
+        &self.conversation.desk
     }
 
     pub(super) fn sender(&self) -> &mpsc::Sender<Bytes> {

@@ -30,6 +30,8 @@ pub(super) struct Exchange {
     pub(super) to: Url,
     /// The request that waits for an answer, if it is one.
     pub(super) id: Option<Id>,
+    /// The session waits for the answer, and not because of another request with the same id.
+    pub(super) waits: bool,
     /// It begins a conversation.
     pub(super) begins: bool,
     /// The stream on which answers come, where there is one for all.
@@ -67,7 +69,7 @@ impl Told {
         let body = body.map_err(|error| {
             conversation.desk.withheld("the client", &error.to_string());
             let text = format!("callgate did not hand this message on: {error}");
-            reply::error(StatusCode::PAYLOAD_TOO_LARGE, None, -32600, &text)
+            reply::error(error.status(), None, -32600, &text)
         })?;
         let told = Self { headers: site::upward(head.headers), body };
         let fits = match Message::of_body(&told.body) {
@@ -106,6 +108,7 @@ pub(super) async fn answer(
         conversation,
         headers: told.headers.clone(),
         id: None,
+        waits: false,
         begins,
         channel: None,
     };
@@ -113,6 +116,12 @@ pub(super) async fn answer(
 }
 
 impl Exchange {
+    /// Where the server is spoken to: on the oldest transport, where its stream has said.
+    pub(super) fn place(&self) -> Url {
+        let said = self.channel.as_ref().and_then(|channel| channel.place());
+        said.unwrap_or(&self.to).clone()
+    }
+
     async fn run(mut self, told: &Told) -> Response<Body> {
         match self.outcome(told).await {
             Err(response) => response,
@@ -155,6 +164,8 @@ impl Exchange {
             return Ok(Outcome::Forward(told.body.clone()));
         }
         let steps = self.session.lock().client_says(message);
+        let is_on_its_way = |step: &Step| matches!(step, Step::ToServer(_) | Step::Judge(_));
+        self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.settle(steps).await;
         if let (Some(called), Outcome::Forward(body)) = (&called, &outcome)
             && body != text.as_bytes()
@@ -172,13 +183,24 @@ impl Exchange {
                 Step::ToServer(text) => return Outcome::Forward(without_line_end(text)),
                 Step::ToClient(text) => return Outcome::Answer(without_line_end(text)),
                 Step::Judge(mut question) => {
-                    let decision = question.ask(&self.conversation.desk).await;
+                    let decision =
+                        question.ask(&self.conversation.desk, Some(&self.visitor.request)).await;
                     steps = self.session.lock().decided(*question, decision);
                 }
                 Step::Listing(_) => {}
             }
         }
         Outcome::Nothing
+    }
+}
+
+/// However it ends, also when the client goes away: nothing waits for ever.
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // On the oldest transport the answer comes elsewhere, when this is over.
+        if let Some(id) = self.id.as_ref().filter(|_| self.waits && self.channel.is_none()) {
+            self.session.lock().let_go(id);
+        }
     }
 }
 
@@ -238,18 +260,23 @@ impl Called {
         let Ok(message) = Message::of_body(body) else { return };
         let arguments = Self::read(&message).and_then(|called| called.arguments);
         let arguments = arguments.map_or("{}", |span| span.of(message.text));
-        if let Some(repeated) = self.repeated(conversation) {
-            repeated.rewrite(headers, arguments);
-        }
+        self.repeated(conversation).unwrap_or_default().rewrite(headers, arguments);
     }
 }
 
 pub(super) fn session_of(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(SESSION)?.to_str().ok()?;
-    Some(value.chars().take(MAX_SESSION).collect())
+    Some(headers.get(SESSION)?.to_str().ok()?.to_owned())
 }
 
-/// Names of conversations are UUIDs or tokens.
+/// Whether the head names no conversation, or one for certain: of two names every server takes
+/// another one.
+pub(super) fn has_fit_session(headers: &HeaderMap) -> bool {
+    let mut names = headers.get_all(SESSION).iter();
+    let is_fit = names.next().is_none_or(|name| name.len() <= MAX_SESSION && name.to_str().is_ok());
+    is_fit && names.next().is_none()
+}
+
+/// Names of conversations are UUIDs or tokens. A longer one is refused: it would be kept.
 const MAX_SESSION: usize = 4096;
 
 fn id_of(message: &Message<'_>) -> Option<Id> {
@@ -267,11 +294,14 @@ pub(super) fn without_line_end(mut text: Vec<u8>) -> Vec<u8> {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    value.is_some_and(|value| {
-        let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
-        let is_json = parts.next().is_some_and(|kind| kind == "application/json");
-        // In another character set the server would read another message.
-        is_json && parts.all(|part| part.is_empty() || part.replace('"', "") == "charset=utf-8")
-    })
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let value = values.next().and_then(|value| value.to_str().ok());
+    // Of two values every reader takes another one.
+    values.next().is_none()
+        && value.is_some_and(|value| {
+            let mut parts = value.split(';').map(|part| part.trim().to_ascii_lowercase());
+            let is_json = parts.next().is_some_and(|kind| kind == "application/json");
+            // In another character set the server would read another message.
+            is_json && parts.all(|part| part.is_empty() || part.replace('"', "") == "charset=utf-8")
+        })
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use callgate_wire::{Decoder, Limits};
 use http::header::CONTENT_ENCODING;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body::Body;
 use http_body_util::BodyExt as _;
 
@@ -16,6 +16,17 @@ pub(crate) enum ReadError {
     Broken,
     #[error("its coding cannot be undone: {0}")]
     Coding(String),
+}
+
+impl ReadError {
+    /// What a client is told whose body it is.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        }
+    }
 }
 
 /// Undoes what the head says of the body.

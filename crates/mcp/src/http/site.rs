@@ -11,6 +11,8 @@ use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::sync::watch;
 use url::Url;
 
 use super::old::Channels;
@@ -25,6 +27,10 @@ pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 /// should it go on, only what the server asked in it is not known any more.
 const MAX_CONVERSATIONS: usize = 4096;
 
+/// Refusals on their way to one server at once. A server that asks faster than it takes them is not
+/// told of the rest, and waits for its answers.
+const MAX_TELLING: usize = 64;
+
 /// A declared server.
 pub(super) struct Site {
     pub(super) id: String,
@@ -34,6 +40,10 @@ pub(super) struct Site {
     pub(super) settings: HttpSettings,
     /// Conversations of the oldest transport.
     pub(super) channels: Channels,
+    /// Whoever says something to the server in a client's place holds one of these.
+    pub(super) telling: Arc<Semaphore>,
+    /// Whether we stop.
+    pub(super) ends: watch::Receiver<bool>,
     launch: Launch,
     decider: Decider,
     conversations: Mutex<HashMap<Key, Known>>,
@@ -51,6 +61,13 @@ struct Key {
 struct Known {
     conversation: Arc<Conversation>,
     used: Instant,
+}
+
+/// What becomes of a conversation under the same name that another request has begun meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    Keep,
+    Replace,
 }
 
 /// One client and the server, over many requests.
@@ -91,6 +108,7 @@ impl Site {
         upstream: Upstream,
         decider: Decider,
         settings: HttpSettings,
+        ends: watch::Receiver<bool>,
     ) -> Self {
         let launch = Launch::origin(&url.origin().ascii_serialization());
         Self {
@@ -100,6 +118,8 @@ impl Site {
             upstream,
             settings,
             channels: Channels::default(),
+            ends,
+            telling: Arc::new(Semaphore::new(MAX_TELLING)),
             launch,
             decider,
             conversations: Mutex::default(),
@@ -117,14 +137,13 @@ impl Site {
         }
         drop(all);
         let conversation = self.begin(visitor, named.is_some());
-        self.remember(key, Arc::clone(&conversation));
-        conversation
+        self.remember(key, conversation, Meanwhile::Keep)
     }
 
     /// The server has named a conversation that just began.
     pub(super) fn name(&self, visitor: &Visitor, named: &str, begun: Arc<Conversation>) {
         let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
-        self.remember(key, begun);
+        self.remember(key, begun, Meanwhile::Replace);
     }
 
     pub(super) fn forget(&self, visitor: &Visitor, named: &str) {
@@ -132,13 +151,24 @@ impl Site {
         self.conversations.lock().remove(&key);
     }
 
-    fn remember(&self, key: Key, conversation: Arc<Conversation>) {
+    /// Remembers a conversation, and gives the one that is remembered.
+    fn remember(
+        &self,
+        key: Key,
+        conversation: Arc<Conversation>,
+        meanwhile: Meanwhile,
+    ) -> Arc<Conversation> {
         let mut all = self.conversations.lock();
+        if let (Meanwhile::Keep, Some(known)) = (meanwhile, all.get(&key)) {
+            return Arc::clone(&known.conversation);
+        }
         if all.len() >= MAX_CONVERSATIONS {
             let oldest = all.iter().min_by_key(|(_, known)| known.used).map(|(key, _)| key.clone());
             oldest.and_then(|oldest| all.remove(&oldest));
         }
-        all.insert(key, Known { conversation, used: Instant::now() });
+        let known = Known { conversation: Arc::clone(&conversation), used: Instant::now() };
+        all.insert(key, known);
+        conversation
     }
 
     /// A conversation that is not remembered.
@@ -187,6 +217,14 @@ fn hash(visitor: &Visitor, with_claims: bool) -> u64 {
 pub(super) fn upward(mut headers: HeaderMap) -> HeaderMap {
     // They speak of the client's body, or of the page it stands on: that was looked at here.
     for name in LEFT_OUT {
+        headers.remove(name);
+    }
+    // Some servers take an underscore for a hyphen, and such a header for one that is checked here.
+    let is_alike = |name: &&HeaderName| {
+        name.as_str().contains('_') && name.as_str().replace('_', "-").starts_with("mcp-")
+    };
+    let alike: Vec<HeaderName> = headers.keys().filter(is_alike).cloned().collect();
+    for name in alike {
         headers.remove(name);
     }
     headers

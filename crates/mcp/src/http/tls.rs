@@ -6,7 +6,8 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore,
+    SignatureScheme,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -28,6 +29,11 @@ pub(super) fn config(roots: &RootCertStore, pin: Option<&str>) -> Result<ClientC
     })
 }
 
+/// It shows another certificate.
+#[derive(Debug, thiserror::Error)]
+#[error("its certificate is not the one of `tls_fingerprint`, but {0}")]
+struct NotPinned(String);
+
 /// Takes one certificate and no other.
 #[derive(Debug)]
 struct Pinned {
@@ -44,9 +50,10 @@ impl ServerCertVerifier for Pinned {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match hex(&Sha256::digest(shown)) == self.pin {
+        let shown = hex(&Sha256::digest(shown));
+        match shown == self.pin {
             true => Ok(ServerCertVerified::assertion()),
-            false => Err(CertificateError::ApplicationVerificationFailure.into()),
+            false => Err(CertificateError::Other(OtherError(Arc::new(NotPinned(shown)))).into()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Requests to a server on the network.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +13,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use rustls::RootCertStore;
+use rustls::{CertificateError, OtherError, RootCertStore};
 use url::Url;
 
 use super::tls;
@@ -38,7 +40,10 @@ pub(super) enum UpstreamError {
     Reach(String),
     #[error("it did not answer within {} s", .0.as_secs())]
     Late(Duration),
-    #[error("it sends its clients to another place (`{0}`): if that is right, declare that `url`")]
+    #[error(
+        "it sends its clients to another place, at `{0}`; the log has the whole address. If that is \
+         right, declare it as `url`"
+    )]
     Elsewhere(String),
     #[error("its address cannot be used")]
     Address,
@@ -77,14 +82,14 @@ impl Upstream {
         body: Bytes,
     ) -> Result<Response<Incoming>, UpstreamError> {
         let mut url = url.clone();
-        for _ in 0..MAX_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let response = self.once(&method, &url, headers, body.clone()).await?;
             match elsewhere(&url, &response)? {
                 None => return Ok(response),
                 Some(next) => url = next,
             }
         }
-        Err(UpstreamError::Elsewhere(url.to_string()))
+        Err(UpstreamError::Elsewhere(url.origin().ascii_serialization()))
     }
 
     async fn once(
@@ -120,15 +125,35 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
     let keeps_method = matches!(response.status().as_u16(), 307 | 308);
     match from.join(said) {
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
-        _ => Err(UpstreamError::Elsewhere(said.chars().take(200).collect())),
+        // The rest of it is the server's text, which nobody has looked at: it is for the log alone.
+        to => {
+            tracing::warn!(said, "the server sends its clients to another place");
+            let origin = to.map(|url| url.origin().ascii_serialization());
+            Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
+        }
     }
 }
 
 /// The innermost reason: the outer ones say that something could not be done.
 fn reason(error: &hyper_util::client::legacy::Error) -> String {
-    let mut inner: &dyn std::error::Error = error;
-    while let Some(source) = inner.source() {
-        inner = source;
+    let mut inner: &(dyn Error + 'static) = error;
+    while let Some(next) = within(inner) {
+        inner = next;
     }
-    inner.to_string()
+    match inner.downcast_ref::<rustls::Error>() {
+        // What a certificate lacks is told by whoever looked at it.
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
+            why.to_string()
+        }
+        _ => inner.to_string(),
+    }
+}
+
+fn within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    // An error of the system does not name as its source what it was made of.
+    let made_of = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match made_of {
+        Some(made_of) => Some(made_of),
+        None => error.source(),
+    }
 }

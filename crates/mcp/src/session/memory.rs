@@ -8,6 +8,9 @@ use callgate_decide::mcp::CallTicket;
 /// as any other text.
 const MAX_KEPT: usize = 4096;
 
+/// Names of tasks are UUIDs or tokens. What comes of one with a longer name is judged as any other text.
+const MAX_TASK_ID: usize = 1024;
+
 /// The calls of a client that go on.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -23,6 +26,9 @@ impl Memory {
     }
 
     pub(super) fn keep_task(&mut self, id: String, ticket: CallTicket) {
+        if id.len() > MAX_TASK_ID {
+            return;
+        }
         if self.tasks.len() >= MAX_KEPT {
             self.tasks.clear();
         }

@@ -1,5 +1,7 @@
 //! What the server says.
 
+use std::collections::VecDeque;
+
 use callgate_call::json::{Edits, Span, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
@@ -75,14 +77,20 @@ impl Session {
         let Way::Requests { answered } = &mut self.way else { return asked };
         match asked {
             Some(asked) => {
-                if answered.len() >= MAX_ANSWERED {
-                    answered.pop_front();
-                }
-                answered.push_back((id.clone(), asked.clone()));
+                remember(answered, id, asked.clone());
                 Some(asked)
             }
             // A client that lost the answer asked the server to say it again.
             None => answered.iter().rev().find(|(known, _)| known == id).map(|(_, it)| it.clone()),
+        }
+    }
+
+    /// The request in which this one came is over, with its answer or without. Without, the client may
+    /// still ask for the answer where the server keeps it.
+    pub(crate) fn let_go(&mut self, id: &Id) {
+        self.held.remove(id);
+        if let (Way::Requests { answered }, Some(asked)) = (&mut self.way, self.asked.remove(id)) {
+            remember(answered, id, asked);
         }
     }
 
@@ -345,10 +353,19 @@ fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
 /// Whether a line that cannot be read was meant for an answer.
 fn is_like_an_answer(line: &[u8]) -> bool {
     let holds = |key: &[u8]| memmem::find(line, key).is_some();
-    line.trim_ascii_start().starts_with(b"{") && (holds(b"\"result\"") || holds(b"\"error\""))
+    matches!(line.trim_ascii_start(), [b'{' | b'[', ..])
+        && (holds(b"\"result\"") || holds(b"\"error\""))
 }
 
-/// Requests that were answered and are remembered.
+fn remember(answered: &mut VecDeque<(Id, Asked)>, id: &Id, asked: Asked) {
+    if answered.len() >= MAX_ANSWERED {
+        answered.pop_front();
+    }
+    answered.push_back((id.clone(), asked));
+}
+
+/// Requests that were answered, or whose answer was lost, and that are remembered. What comes of older
+/// ones is withheld.
 const MAX_ANSWERED: usize = 256;
 
 /// The error of the older revisions by which a server sends a user to a page.

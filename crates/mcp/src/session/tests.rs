@@ -48,7 +48,7 @@ impl Between {
                 Step::ToClient(line) => self.to_client.push(text(line)),
                 Step::Listing(_) => {}
                 Step::Judge(mut question) => {
-                    let decision = question.ask(&self.desk).await;
+                    let decision = question.ask(&self.desk, None).await;
                     steps.extend(self.session.decided(*question, decision));
                 }
             }

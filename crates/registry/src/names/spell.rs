@@ -86,6 +86,18 @@ pub(super) fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
     without.filter(|server| !server.is_empty())
 }
 
+/// Claude Code names a server that a plugin brings `mcp__plugin_<plugin>_<server>__<tool>`.
+const PLUGIN: &str = "mcp__plugin_";
+/// Words that are tried as the plugin's name. Plugins have two or three.
+const MAX_PLUGIN_WORDS: usize = 12;
+
+/// The names that are left when what may be a plugin is taken out. Where it ends, no name tells.
+pub(super) fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
+    let rest = folded.strip_prefix(PLUGIN).unwrap_or("");
+    let ends = rest.match_indices('_').filter(|(at, _)| *at > 0).take(MAX_PLUGIN_WORDS);
+    ends.filter_map(|(at, _)| Some(format!("mcp__{}", rest.get(at + 1..)?)))
+}
+
 /// By what a spelling is found that an agent would shorten; `None` for one that it would not.
 pub(super) fn beginning(spelling: &str) -> Option<&str> {
     (spelling.len() > LONG).then(|| spelling.get(..KEPT)).flatten()

@@ -125,3 +125,22 @@ fn astral_characters_count_twice_in_javascript() {
         assert_eq!(map.find(name), Found::One(&known("s", "a\u{1f600}b")), "{name}");
     }
 }
+
+#[test]
+fn a_server_that_a_plugin_brings_is_found_behind_the_plugin() {
+    let map = map(&[("issues", "create"), ("my_issues", "create"), ("plugin_a_b", "create")]);
+    for (name, servers) in [
+        ("mcp__plugin_tracker_issues__create", vec!["issues"]),
+        ("mcp__plugin_my-tracker_issues__create", vec!["issues"]),
+        // Where the plugin's name ends cannot be told.
+        ("mcp__plugin_tracker_my_issues__create", vec!["issues", "my_issues"]),
+        // A server of that very name goes before.
+        ("mcp__plugin_a_b__create", vec!["plugin_a_b"]),
+        ("mcp__plugin_issues__create", vec![]),
+        ("mcp__plugin_tracker_issues__delete", vec![]),
+        ("plugin_tracker_issues__create", vec![]),
+    ] {
+        let found: Vec<String> = found(&map, name).into_iter().map(|(server, _)| server).collect();
+        assert_eq!(found, servers, "{name}");
+    }
+}

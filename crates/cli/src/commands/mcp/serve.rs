@@ -9,6 +9,7 @@ mod offer;
 mod recent;
 mod reload;
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,11 +23,25 @@ use crate::args;
 use crate::commands::serve::logging;
 use crate::commands::serve::reload::changed_since;
 use crate::exit::Exit;
+use crate::render;
+
+/// Whoever types this at a terminal would wait for ever.
+fn tell_people() {
+    if io::stdin().is_terminal() {
+        render::talk(
+            "callgate speaks MCP here, one message a line: agents start this by themselves \
+             (`claude mcp add callgate -- callgate mcp serve`). Ctrl-D ends it.\n",
+        );
+    }
+}
 
 pub(super) fn run(args: &args::McpServe, config: Option<&Path>) -> Result<Exit> {
     let resolved = reload::load(config)?;
     match args.listen {
-        None => logging::quiet()?,
+        None => {
+            logging::quiet()?;
+            tell_people();
+        }
         Some(_) => logging::start(args::LogFormat::Text)?,
     }
     let listener = args.listen.map(|listen| Listener::new(&resolved, listen)).transpose()?;

@@ -13,6 +13,7 @@ use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
+use super::launch;
 use crate::args;
 use crate::commands::serve::logging;
 use crate::exit::Exit;
@@ -53,7 +54,11 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
         ..Settings::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(callgate_mcp::wrap(Arc::new(session), command, settings))?;
+    let ended = runtime.block_on(callgate_mcp::wrap(
+        Arc::new(session),
+        launch::bound(command),
+        settings,
+    ))?;
     runtime.shutdown_background();
     audit.flush().wait().context("the last records are not written")?;
     Ok(Exit::Server(ended.code))

@@ -31,12 +31,12 @@ impl Mount for Mounted {
     }
 }
 
-/// Mounts the servers on the network that are declared. Must be called inside a runtime.
-pub(super) fn mounts(resolved: &Resolved, decider: &Decider) -> Result<Mounts> {
+/// The door to the servers on the network, if any are declared. Must be called inside a runtime.
+pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<Door>>> {
     let servers = resolved.mcp_servers.iter().filter_map(|server| network(server).transpose());
     let servers: Vec<HttpServer> = servers.collect::<Result<_>>()?;
     if servers.is_empty() {
-        return Ok(Mounts::default());
+        return Ok(None);
     }
     let settings = HttpSettings {
         max_message: resolved.mcp_message_limit,
@@ -49,7 +49,14 @@ pub(super) fn mounts(resolved: &Resolved, decider: &Decider) -> Result<Mounts> {
     let door = Arc::new(door.context("TLS cannot be set up")?);
     let listing = Arc::clone(&door);
     tokio::spawn(async move { listing.list().await });
-    Ok(Mounts::default().at(PATH, Arc::new(Mounted(door))))
+    Ok(Some(door))
+}
+
+/// The door, where clients find it.
+pub(super) fn mounts(door: Option<&Arc<Door>>) -> Mounts {
+    door.map_or_else(Mounts::default, |door| {
+        Mounts::default().at(PATH, Arc::new(Mounted(Arc::clone(door))))
+    })
 }
 
 /// A server, if it is one on the network.

@@ -96,6 +96,7 @@ fn what_another_site_or_the_wrong_form_asks_is_refused() {
     }
     assert_eq!(ask(Ask::post("/mcp/notes", "{}")).status, 404);
     assert_eq!(ask(Ask::post("/v1/messages", "{}")).status, 404, "it forwards nothing");
+    assert_eq!(ask(Ask::get("/healthz")).status, 404, "it is no gateway");
     let text = Ask::new("POST", "/mcp").header("content-type", "text/plain");
     assert_eq!(ask(text).status, 415);
     assert_eq!(ask(list().header("accept", "text/html")).status, 200, "the other one does");

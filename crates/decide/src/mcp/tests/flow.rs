@@ -177,3 +177,40 @@ fn a_call_that_was_counted_where_the_model_made_it_is_not_counted_again() {
     }
     assert_eq!(stopped_by(&notes, "read_note"), "slowly");
 }
+
+#[test]
+fn a_burst_is_one_for_all_who_call_at_once() {
+    let burst = Burst { calls: 5, window: Duration::from_secs(3600), then: Watch::Block };
+    let flows = FlowSettings { burst: Some(burst), ..McpSettings::default().flows };
+    let settings = McpSettings { flows, ..McpSettings::default() };
+    let world = World::new(settings);
+    let notes = world.listed("notes", &[READ]);
+    let barrier = std::sync::Barrier::new(16);
+    let passed = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..16)
+            .map(|_| {
+                scope.spawn(|| {
+                    barrier.wait();
+                    call(&notes, "read_note").is_ok()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|it| it.join().unwrap()).filter(|it| *it).count()
+    });
+    assert_eq!(passed, 5);
+}
+
+#[test]
+fn a_call_that_is_stopped_after_all_is_not_remembered() {
+    let burst = Burst { calls: 2, window: Duration::from_secs(3600), then: Watch::Block };
+    let flows = FlowSettings { burst: Some(burst), ..McpSettings::default().flows };
+    let settings = McpSettings { flows, ..McpSettings::default() };
+    let rules = "  - { id: slowly, tool: slow, limit: { calls: 1, per: hour }, verdict: deny, reason: Too many. }\n";
+    let world = World::with_rules(settings, rules);
+    let notes = world.listed("notes", &[READ, r#"{"name":"slow"}"#]);
+    call(&notes, "slow").unwrap();
+    // Stopped by its own limit, which is asked last.
+    assert_eq!(stopped_by(&notes, "slow"), "slowly");
+    call(&notes, "read_note").unwrap();
+    assert_eq!(stopped_by(&notes, "read_note"), "mcp.flows");
+}

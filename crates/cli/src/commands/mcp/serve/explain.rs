@@ -12,13 +12,17 @@ use super::known::{Loaded, answered, unsaid};
 use crate::commands::calls;
 use crate::commands::policy::explain::{json::Explained, text};
 use crate::given::Given;
-use crate::render::{printable, rule_name};
+use crate::render::{hinted, printable, rule_name};
 
 pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
     let asked: Value = serde_json::from_str(arguments)?;
     match asked.get("record") {
         None | Some(Value::Null) => {}
-        Some(Value::String(id)) => return record(now, id),
+        Some(Value::String(id)) if is_alone(&asked) => return record(now, id),
+        Some(Value::String(_)) => {
+            let hint = "give `record` alone, or leave it out and describe the call";
+            return Err(hinted("a record and a call are asked for at once".to_owned(), hint));
+        }
         Some(_) => bail!("`record` is not a string"),
     }
     let given = Given::parse_with(arguments, "arguments")?;
@@ -28,6 +32,14 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
         true => whole(now, &call),
         false => named(now, &call),
     }
+}
+
+/// Whether nothing is said beside one thing.
+fn is_alone(asked: &Value) -> bool {
+    let said = |members: &serde_json::Map<String, Value>| {
+        members.values().filter(|value| !value.is_null()).count()
+    };
+    asked.as_object().map(said) == Some(1)
 }
 
 /// A record, as `callgate calls show` tells it.

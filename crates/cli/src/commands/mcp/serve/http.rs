@@ -49,8 +49,9 @@ impl Listener {
         watch: Watch,
     ) -> Result<()> {
         let signals = Signals::new().context("cannot listen for signals")?;
-        let door = Door(Arc::new(Http::new(service, changes.clone())));
-        let mounts = Mounts::default().at(PATH, Arc::new(door));
+        let door: Arc<dyn Mount> = Arc::new(Door(Arc::new(Http::new(service, changes.clone()))));
+        let paths = std::iter::once(PATH).chain(GATEWAYS_OWN);
+        let mounts = paths.fold(Mounts::default(), |all, path| all.at(path, Arc::clone(&door)));
         let server =
             Server::start(self.settings, self.decider, mounts).await.map_err(start_error)?;
         let address = server.address().context("the listener has no address")?;
@@ -71,6 +72,9 @@ impl Listener {
         Ok(())
     }
 }
+
+/// What a gateway tells of itself there is not true of this: nothing is judged here.
+const GATEWAYS_OWN: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 fn banner(address: SocketAddr) -> String {
     let mut text = format!("callgate {} as an MCP server\n", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,71 @@
+//! A call in a model's answer, and the same call on its way to the server.
+
+use std::path::Path;
+
+use callgate_testkit::gateway::Setup;
+use callgate_testkit::http::Ask;
+use callgate_testkit::upstream::{Answer, Upstream};
+use serde_json::{Value, json};
+
+use crate::support::{Place, simple, text_of};
+
+const ALLOW: &str = "policy: p\nrules: []\n";
+
+/// A model that makes one call.
+fn model(name: &str, input: &Value) -> Upstream {
+    let call = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": input });
+    let message = json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [call],
+        "stop_reason": "tool_use", "stop_sequence": null,
+        "usage": { "input_tokens": 1, "output_tokens": 1 },
+    });
+    Upstream::always(Answer::json(200, message.to_string()))
+}
+
+fn ask() -> Ask {
+    let messages = json!([{ "role": "user", "content": "hi" }]);
+    let body = json!({ "model": "any", "max_tokens": 64, "messages": messages });
+    Ask::post("/v1/messages", body.to_string()).header("authorization", "Bearer none")
+}
+
+/// The records of this kind, oldest first.
+fn of_kind(place: &Place, kind: &str) -> Vec<Value> {
+    let mut found = place.json(&["mcp", "calls", "--json", "--type", kind]);
+    found.reverse();
+    found
+}
+
+#[test]
+fn an_execution_is_joined_to_the_models_call_by_its_id() {
+    // A plugin's server has the plugin in its name.
+    for name in ["mcp__s__echo", "mcp__plugin_my_tools_s__echo"] {
+        let upstream = model(name, &json!({ "text": "hi" }));
+        let binary = Path::new(env!("CARGO_BIN_EXE_callgate"));
+        let gateway = Setup::new(binary, &upstream.url(), ALLOW, "").start();
+        let place = Place::at(gateway.folder());
+        let mut wrapped = place.scripted("s", simple());
+        wrapped.hello();
+        assert_eq!(wrapped.tools(), ["echo", "delete_all"]);
+        let reply = ask().send(gateway.address());
+        assert!(reply.text().contains("toolu_1"), "{}", reply.text());
+        let mut call = |id: &str, text: &str| {
+            let meta = json!({ "claudecode/toolUseId": id });
+            let arguments = json!({ "text": text });
+            let params = json!({ "name": "echo", "arguments": arguments, "_meta": meta });
+            assert_eq!(text_of(&wrapped.ask("tools/call", params)), "done");
+        };
+        // The client has written the arguments anew: the id alone tells.
+        call("toolu_1", "something else");
+        call("toolu_2", "of no model");
+        wrapped.end();
+        let intended = of_kind(&place, "mcp_tool_call_intercepted");
+        assert_eq!(intended.len(), 1, "{name}: {intended:?}");
+        assert_eq!(intended[0]["tool"]["server"], "s", "{name}");
+        let called = of_kind(&place, "mcp_tool_called");
+        assert_eq!(called[0]["mcp"]["joined"], intended[0]["id"], "{called:?}");
+        assert_eq!(called[1]["mcp"]["joined"], Value::Null, "{called:?}");
+        let strays = of_kind(&place, "uncorrelated_execution");
+        assert_eq!(strays.len(), 1, "{strays:?}");
+        assert_eq!(strays[0]["tool"]["call_id"], "toolu_2", "{strays:?}");
+    }
+}
