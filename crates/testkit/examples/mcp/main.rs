@@ -7,6 +7,7 @@
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::panic,
     reason = "a panic ends the measurement"
 )]
