@@ -21,17 +21,33 @@ pub(crate) struct Program {
     package: &'static str,
     /// Its folder.
     folder: &'static str,
+    /// What the package must have for it.
+    features: &'static str,
 }
 
 pub(crate) const PROGRAMS: [Program; 3] = [
-    Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit" },
-    Program { name: "judge_bench", package: "callgate-policy", folder: "crates/policy" },
-    Program { name: "registry_bench", package: "callgate-registry", folder: "crates/registry" },
+    Program { name: "frames", package: "callgate-testkit", folder: "crates/testkit", features: "" },
+    Program {
+        name: "judge_bench",
+        package: "callgate-policy",
+        folder: "crates/policy",
+        features: "",
+    },
+    Program {
+        name: "registry_bench",
+        package: "callgate-registry",
+        folder: "crates/registry",
+        features: "",
+    },
 ];
 
 /// The gateway as a whole, against other proxies. It has a table and options of its own.
-const GATEWAY: Program =
-    Program { name: "gateway", package: "callgate-testkit", folder: "crates/testkit" };
+const GATEWAY: Program = Program {
+    name: "gateway",
+    package: "callgate-testkit",
+    folder: "crates/testkit",
+    features: "",
+};
 
 /// The gateway's benchmark, with its options.
 pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
@@ -49,7 +65,12 @@ pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
 }
 
 /// A wrapped MCP server as a whole, against the same server directly.
-const MCP: Program = Program { name: "mcp", package: "callgate-testkit", folder: "crates/testkit" };
+const MCP: Program = Program {
+    name: "mcp",
+    package: "callgate-testkit",
+    folder: "crates/testkit",
+    features: "servers",
+};
 
 /// The benchmark of wrapped MCP servers, with its options, and what definitions cost.
 pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
@@ -103,6 +124,8 @@ impl Program {
             self.package,
             "--example",
             self.name,
+            "--features",
+            self.features,
         ]))?;
         Ok(workspace.target.join("release/examples").join(self.name))
     }

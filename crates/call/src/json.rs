@@ -17,7 +17,7 @@ mod reader;
 mod value;
 
 pub use edit::{Edits, Member, document, elements, member, members};
-pub use escape::{decode_into, escape_into, quote};
+pub use escape::{decode_into, escape_into, has_escape, quote};
 pub use fields::Fields;
 pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
 pub use value::Value;

@@ -16,7 +16,7 @@ use crate::exit;
 pub(crate) use admin::{Config, Doctor, Keys};
 pub(crate) use mcp::{
     Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
-    McpFilters, Pick, Pins, PinsList, Servers, Tools, Wrap,
+    McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
 pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
 

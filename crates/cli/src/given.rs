@@ -25,23 +25,27 @@ pub(crate) struct Given {
     model: Option<String>,
 }
 
-const KEYS: [&str; 11] = [
-    "tool", "input", "server", "id", "surface", "agent", "session", "cwd", "home", "provider",
-    "model",
-];
+/// All but the two that every call has: the tool and its arguments.
+const KEYS: [&str; 9] =
+    ["server", "id", "surface", "agent", "session", "cwd", "home", "provider", "model"];
 
 impl Given {
     /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
     /// must not become a call without arguments.
     pub(crate) fn parse(text: &str) -> Result<Self> {
+        Self::parse_with(text, "input")
+    }
+
+    /// The same with another word for the arguments.
+    pub(crate) fn parse_with(text: &str, input: &str) -> Result<Self> {
         let not_a_call = |error| anyhow!("the call is not one JSON object: {error}");
         let mut given = Self::default();
         let mut reader = Reader::new(text);
         let mut members = reader.object().map_err(not_a_call)?;
         while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
             let key = key.decode().map_err(not_a_call)?;
-            if !KEYS.contains(&key.as_ref()) {
-                return Err(unknown_key(&key));
+            if key != input && key != "tool" && !KEYS.contains(&key.as_ref()) {
+                return Err(unknown_key(&key, input));
             }
             let kind = reader.kind().map_err(not_a_call)?;
             let mut value = reader.clone();
@@ -49,7 +53,7 @@ impl Given {
             if kind == Kind::Null {
                 continue;
             }
-            if key == "input" {
+            if key == input {
                 set(&mut given.input, &key, arguments(raw)?)?;
                 continue;
             }
@@ -75,7 +79,7 @@ impl Given {
             "provider" => &mut self.provider,
             "model" => &mut self.model,
             "surface" => return set(&mut self.surface, key, surface(&value)?),
-            _ => return Err(unknown_key(key)),
+            _ => return Err(unknown_key(key, "input")),
         };
         set(slot, key, value)
     }
@@ -84,6 +88,11 @@ impl Given {
     pub(crate) fn from_flags(tool: &str, input: Option<&str>) -> Result<Self> {
         let input = input.map(arguments).transpose().context("cannot read `--input`")?;
         Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
+    }
+
+    /// Whether it says what the tool is given.
+    pub(crate) fn has_input(&self) -> bool {
+        self.input.is_some()
     }
 
     /// The call this is. Flags fill in what was not said.
@@ -140,8 +149,8 @@ fn arguments(text: &str) -> Result<Arguments> {
     }
 }
 
-fn unknown_key(key: &str) -> anyhow::Error {
-    let known = format!("the keys of a call are {}", KEYS.join(", "));
+fn unknown_key(key: &str, input: &str) -> anyhow::Error {
+    let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
     hinted(format!("unknown key `{key}` in the call"), known)
 }
 

@@ -19,6 +19,11 @@ impl Judge {
         Self { policies, buckets: Buckets::default() }
     }
 
+    /// The policies.
+    pub(crate) fn policies(&self) -> &Policies {
+        &self.policies
+    }
+
     /// What the policies say about what a response says.
     pub(crate) fn text_guard(&self) -> Option<TextGuard> {
         self.policies.text_guard(Direction::Response)

@@ -16,8 +16,12 @@ pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
 
 /// Opens the store to read it; `None` if it is not there yet.
 pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
-    let settings = callgate_config::audit_settings(config)?;
-    match Reader::open(&settings.store) {
+    opened_if_there(&callgate_config::audit_settings(config)?.store)
+}
+
+/// The same for a store whose place is known.
+pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
+    match Reader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
         opened => Ok(Some(opened?)),
     }
@@ -42,7 +46,7 @@ pub(crate) fn is_new(config: Option<&Path>) -> Result<bool> {
 }
 
 /// A store that is not there yet is where everybody begins.
-fn open_error(error: OpenError) -> anyhow::Error {
+pub(crate) fn open_error(error: OpenError) -> anyhow::Error {
     match error {
         OpenError::Missing { path } => hinted(
             format!("no records yet: there is no store at `{}`", path.display()),

@@ -71,19 +71,27 @@ pub(crate) fn error(error: &anyhow::Error) {
             text.push_str("\n\n");
         }
     }
+    let (message, hint) = message_and_hint(error);
+    text.push_str(&format!("{}: {}\n", color.paint(RED, "error"), printable(&message)));
+    if let Some(hint) = hint {
+        text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(&hint)));
+    }
+    talk(&text);
+}
+
+/// What went wrong, and what to do next.
+pub(crate) fn message_and_hint(error: &anyhow::Error) -> (String, Option<String>) {
     let whole = format!("{error:#}");
     // Some errors carry their hint with them.
     let (message, carried) = match whole.split_once("\nhint: ") {
         Some((message, hint)) => (message, Some(hint)),
         None => (whole.as_str(), None),
     };
-    text.push_str(&format!("{}: {}\n", color.paint(RED, "error"), printable(message)));
     let hinted = error.chain().find_map(|cause| cause.downcast_ref::<Hinted>());
+    let of_config = error.downcast_ref::<ConfigError>();
     let hint = hinted.map(|hinted| hinted.hint.as_str()).or(carried);
-    if let Some(hint) = hint.or_else(|| of_config.and_then(ConfigError::hint)) {
-        text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(hint)));
-    }
-    talk(&text);
+    let hint = hint.or_else(|| of_config.and_then(ConfigError::hint));
+    (message.to_owned(), hint.map(str::to_owned))
 }
 
 /// Writes to stderr. There is nobody to tell if that fails.

@@ -1,7 +1,10 @@
 //! Members in which a frame says its text a second time, in tokens: where the text changes, they
 //! must go.
 
-use callgate_call::json::{Error, Kind, Reader, Span};
+use std::sync::LazyLock;
+
+use callgate_call::json::{Error, Kind, Reader, Span, has_escape};
+use memchr::memmem::Finder;
 
 /// What takes the place of every such member: nothing, in the type that stands there.
 pub fn echoes(data: &str) -> Vec<(Span, String)> {
@@ -17,17 +20,19 @@ pub fn echoes(data: &str) -> Vec<(Span, String)> {
 pub fn may_echo(data: &str, text: Span) -> bool {
     let before = data.get(..text.start).unwrap_or(data);
     let behind = data.get(text.end..).unwrap_or("");
-    // A key may be spelled with escapes. Where nothing stands under it, nothing is said.
-    let may = |part: &str| {
-        part.contains('\\')
-            || ["logprobs", "token_likelihoods", LISTED].iter().any(|key| {
-                part.match_indices(key).any(|(at, found)| {
-                    let value = part.get(at + found.len()..).unwrap_or("");
-                    !["\":[]", "\":null"].iter().any(|nothing| value.starts_with(nothing))
-                })
-            })
+    may_say(before) || may_say(behind)
+}
+
+/// A key may be spelled with escapes. Where nothing stands under it, nothing is said.
+fn may_say(part: &str) -> bool {
+    static FINDERS: LazyLock<[Finder<'static>; 3]> =
+        LazyLock::new(|| ["logprobs", "token_likelihoods", LISTED].map(Finder::new));
+    let says = |at: usize, key: &Finder<'_>| {
+        let value = part.get(at + key.needle().len()..).unwrap_or("");
+        !["\":[]", "\":null"].iter().any(|nothing| value.starts_with(nothing))
     };
-    may(before) || may(behind)
+    has_escape(part)
+        || FINDERS.iter().any(|key| key.find_iter(part.as_bytes()).any(|at| says(at, key)))
 }
 
 /// Chat and Responses, Gemini, Gemini as its proxies spell it, and Cohere before its second version.

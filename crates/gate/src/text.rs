@@ -10,7 +10,7 @@ mod pending;
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_call::json::{Span, decode_into, escape_into};
+use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{
     Blame, Block, BlockStep, Carrier, Comes, Host, Lane, Order, Part, Reading, Slot, Voice, What,
 };
@@ -128,7 +128,7 @@ impl Texts {
     /// A text that stands whole.
     fn whole(&self, raw: &str) -> Passed {
         let mut text = String::new();
-        let plain = match raw.contains('\\') {
+        let plain = match has_escape(raw) {
             false => raw,
             true => {
                 decode_into(raw, &mut None, &mut text);
@@ -158,7 +158,7 @@ impl Flowing {
     fn piece(&mut self, raw: &str, ends: bool) -> Passed {
         let had_half = self.half.is_some();
         let mut decoded = String::new();
-        let plain = match had_half || raw.contains('\\') {
+        let plain = match had_half || has_escape(raw) {
             false => raw,
             true => {
                 decode_into(raw, &mut self.half, &mut decoded);

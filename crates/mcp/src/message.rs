@@ -120,6 +120,18 @@ impl<'a> Message<'a> {
         Self::parse(text).map(Some).map_err(|why| Unfit { id: id_of(text), why })
     }
 
+    /// Reads a body or an event that is a message as a whole: no line end in it ends it.
+    pub(crate) fn of_body(body: &'a [u8]) -> Result<Self, Unfit> {
+        let text = std::str::from_utf8(body).map_err(|_| {
+            let text = String::from_utf8_lossy(body);
+            Unfit { id: id_of(&text), why: Why::Utf8 }
+        })?;
+        if let Some(rest) = text.strip_prefix('\u{feff}') {
+            return Err(Unfit { id: id_of(rest), why: Why::ByteOrderMark });
+        }
+        Self::parse(text).map_err(|why| Unfit { id: id_of(text), why })
+    }
+
     fn parse(text: &'a str) -> Result<Self, Why> {
         let mut reader = Reader::new(text);
         match reader.kind()? {

@@ -8,7 +8,7 @@ use crate::answers::Era;
 
 /// The key by which a request of the newer revisions says which one it speaks.
 pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 
 /// The parameters of a request that names something: a tool, a prompt or a resource.
@@ -109,7 +109,8 @@ pub(crate) fn text_member(text: &str, object: Span, key: &str) -> Option<String>
     string(text, member(text, object, key)?)
 }
 
-fn string(text: &str, span: Span) -> Option<String> {
+/// The text that stands there, if it is one.
+pub(crate) fn string(text: &str, span: Span) -> Option<String> {
     let read: Result<Text<'_>, Error> = Reader::at(text, span).string();
     read.and_then(|read| read.decode().map(Cow::into_owned)).ok()
 }

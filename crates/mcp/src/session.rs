@@ -10,8 +10,10 @@
 //! client ◄────────────────────────────── ToClient ◄── server_line ── server
 //! ```
 
-mod listing;
+pub(crate) mod listing;
 mod lists;
+mod memory;
+mod queue;
 mod server;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -24,7 +26,12 @@ use callgate_decide::mcp::{
     CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read, told,
 };
 
+use parking_lot::Mutex;
+
 use self::listing::Listing;
+use self::queue::Queue;
+
+pub(crate) use self::memory::Memory;
 use crate::answers::{self, Era};
 use crate::message::{Id, Kind, Message, Unfit};
 use crate::params::{self, Meta, NameKey, Named};
@@ -32,9 +39,6 @@ use crate::params::{self, Meta, NameKey, Named};
 /// The most requests that may wait for answers at once. Clients have a handful; what is beyond is
 /// refused.
 const MAX_OPEN: usize = 4096;
-
-/// Bytes that may wait behind calls that are not judged yet: as much as the largest message.
-const MAX_QUEUED: usize = 64 << 20;
 
 /// Requests that were called off and are remembered: their answers may be on their way.
 const MAX_CALLED_OFF: usize = 256;
@@ -47,11 +51,8 @@ pub(crate) struct Session {
     asked: HashMap<Id, Asked>,
     /// Requests of the client that are not judged yet.
     held: HashMap<Id, Held>,
-    /// What goes to the server, in the order it came: a call that is not judged yet holds up what was
-    /// said after it.
-    queue: VecDeque<Queued>,
-    /// Bytes in it.
-    queued: usize,
+    /// What goes to the server, where its order must be kept.
+    way: Way,
     /// Requests that the client has called off: their answers are nobody's.
     called_off: VecDeque<Id>,
     /// Requests of the server that the client has not answered, with their numbers.
@@ -59,26 +60,28 @@ pub(crate) struct Session {
     /// Requests of the server so far.
     wants: u64,
     listing: Listing,
-    /// The calls that go on as tasks of the server.
-    tasks: HashMap<String, CallTicket>,
-    /// Calls in the midst of which the server asked back, by tool and arguments.
-    rounds: HashMap<u64, CallTicket>,
+    memory: Arc<Mutex<Memory>>,
     /// The largest arguments that are judged.
     max_arguments: usize,
     /// Tools and the like of which was said that they are not shown.
     told: HashSet<String>,
 }
 
-/// A line on its way to the server.
+/// How messages go to the server.
 #[derive(Debug)]
-enum Queued {
-    Ready(Vec<u8>),
-    /// A call that is not judged yet, and its size.
-    Held(Id, usize),
+enum Way {
+    /// All on one way, one behind the other.
+    Pipe(Queue),
+    /// Each by itself, in a request of its own. Whoever carries them lists tools before calls.
+    Requests {
+        /// Requests that were answered and are remembered: a client that lost an answer may ask for
+        /// it again.
+        answered: VecDeque<(Id, Asked)>,
+    },
 }
 
 /// What a request of the client was, to know what its answer is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Asked {
     Hello,
     /// Whether it asks for the first page.
@@ -96,7 +99,7 @@ enum Asked {
 }
 
 /// A call that was handed on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Called {
     ticket: CallTicket,
     era: Era,
@@ -140,33 +143,51 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Asks it.
-    pub(crate) fn ask(&mut self, desk: &McpSession) -> McpPending {
+    /// Asks it. `request` is the one it came in, where each message has one of its own.
+    pub(crate) fn ask(&mut self, desk: &McpSession, request: Option<&str>) -> McpPending {
         let arguments = std::mem::replace(&mut self.arguments, Arguments::pending());
         desk.call(McpCall {
             tool: &self.tool,
             arguments,
             call_id: self.meta.call_id.take(),
             session: self.meta.session.take(),
+            request: request.map(str::to_owned),
             goes_on: self.goes_on.as_ref(),
         })
     }
 }
 
 impl Session {
+    /// A conversation whose messages come one behind the other.
     pub(crate) fn new(desk: Arc<McpSession>, max_arguments: usize) -> Self {
+        Self::on(Way::Pipe(Queue::default()), desk, Arc::default(), max_arguments)
+    }
+
+    /// One whose messages come in requests of their own, and that may be a part of a longer one.
+    pub(crate) fn of_requests(
+        desk: Arc<McpSession>,
+        memory: Arc<Mutex<Memory>>,
+        max_arguments: usize,
+    ) -> Self {
+        Self::on(Way::Requests { answered: VecDeque::new() }, desk, memory, max_arguments)
+    }
+
+    fn on(
+        way: Way,
+        desk: Arc<McpSession>,
+        memory: Arc<Mutex<Memory>>,
+        max_arguments: usize,
+    ) -> Self {
         Self {
             desk,
             asked: HashMap::new(),
             held: HashMap::new(),
-            queue: VecDeque::new(),
-            queued: 0,
+            way,
             called_off: VecDeque::new(),
             wanted: HashMap::new(),
             wants: 0,
             listing: Listing::default(),
-            tasks: HashMap::new(),
-            rounds: HashMap::new(),
+            memory,
             max_arguments,
             told: HashSet::new(),
         }
@@ -188,7 +209,8 @@ impl Session {
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
 
-    fn client_says(&mut self, message: Message<'_>) -> Vec<Step> {
+    /// A message of the client.
+    pub(crate) fn client_says(&mut self, message: Message<'_>) -> Vec<Step> {
         let text = message.text;
         match message.kind {
             Kind::Request { id, method, params } => self.request(id, &method, text, params),
@@ -227,41 +249,31 @@ impl Session {
         self.behind(text)
     }
 
-    /// Hands a line on, behind the calls that came before it.
+    /// Hands a message on, behind the calls that came before it.
     fn behind(&mut self, text: &str) -> Vec<Step> {
-        if self.queue.is_empty() {
-            return vec![to_server(text)];
+        match &mut self.way {
+            Way::Requests { .. } => vec![to_server(text)],
+            Way::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
+            // Requests are refused before that; what nobody waits for is left out.
+            Way::Pipe(queue) if queue.is_overfull() => {
+                self.desk.withheld("the client", "too much waits behind a call");
+                Vec::new()
+            }
+            Way::Pipe(queue) => {
+                queue.push(line(text));
+                Vec::new()
+            }
         }
-        // Requests are refused before that; what nobody waits for is left out.
-        if self.queued > 2 * MAX_QUEUED {
-            self.desk.withheld("the client", "too much waits behind a call");
-            return Vec::new();
-        }
-        self.queued += text.len();
-        self.queue.push_back(Queued::Ready(line(text)));
-        Vec::new()
     }
 
     /// A call that held others up is decided: `text` takes its place, or nothing does.
     fn unhold(&mut self, id: &Id, text: Option<&str>) -> Vec<Step> {
-        let is_it = |queued: &Queued| matches!(queued, Queued::Held(held, _) if held == id);
-        if let Some(at) = self.queue.iter().position(is_it)
-            && let Some(Queued::Held(_, size)) = self.queue.remove(at)
-        {
-            self.queued = self.queued.saturating_sub(size);
-            if let Some(text) = text {
-                self.queued += text.len();
-                self.queue.insert(at, Queued::Ready(line(text)));
+        match &mut self.way {
+            Way::Requests { .. } => text.map(to_server).into_iter().collect(),
+            Way::Pipe(queue) => {
+                queue.settle(id, text.map(line)).into_iter().map(Step::ToServer).collect()
             }
         }
-        let mut steps = Vec::new();
-        while let Some(Queued::Ready(line)) =
-            self.queue.pop_front_if(|queued| matches!(queued, Queued::Ready(_)))
-        {
-            self.queued = self.queued.saturating_sub(line.len().saturating_sub(1));
-            steps.push(Step::ToServer(line));
-        }
-        steps
     }
 
     fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
@@ -269,7 +281,8 @@ impl Session {
             let why = "a request with this id waits for its answer already";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
         }
-        let is_full = self.asked.len() + self.held.len() >= MAX_OPEN || self.queued > MAX_QUEUED;
+        let is_full = self.asked.len() + self.held.len() >= MAX_OPEN
+            || matches!(&self.way, Way::Pipe(queue) if queue.is_full());
         if self.is_own(&id) {
             let why = "this id is callgate's own";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
@@ -302,11 +315,11 @@ impl Session {
     /// What comes of a call later is judged as its result.
     fn of_task(&self, text: &str, params: Option<Span>) -> Asked {
         let task = params.and_then(|params| params::text_member(text, params, "taskId"));
-        match task.and_then(|task| self.tasks.get(&task)) {
+        match task.and_then(|task| self.memory.lock().task(&task)) {
             None => Asked::Text(Place::Result),
             Some(ticket) => {
                 let era = params::era(text, params::meta(text, params));
-                Asked::Task(Box::new(Called { ticket: ticket.clone(), era, same: 0 }))
+                Asked::Task(Box::new(Called { ticket, era, same: 0 }))
             }
         }
     }
@@ -347,7 +360,7 @@ impl Session {
             true => Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or("")),
         };
         let same = same(&named.name, raw);
-        let goes_on = named.goes_on.then(|| self.rounds.remove(&same)).flatten();
+        let goes_on = named.goes_on.then(|| self.memory.lock().goes_on(same)).flatten();
         let question = Question {
             tool: named.name.to_string(),
             arguments,
@@ -360,8 +373,9 @@ impl Session {
             params_end: params.end,
             id: id.clone(),
         };
-        self.queued += text.len();
-        self.queue.push_back(Queued::Held(id.clone(), text.len()));
+        if let Way::Pipe(queue) = &mut self.way {
+            queue.hold(id.clone(), text.len());
+        }
         self.held.insert(id, Held::Waiting);
         match self.needs_list() {
             false => vec![Step::Judge(Box::new(question))],
@@ -393,6 +407,11 @@ impl Session {
             }
         }
         self.unhold(&id, Some(&edits.apply(&text)))
+    }
+
+    /// A request cannot be handed on after all: nobody will answer it.
+    pub(crate) fn forget(&mut self, id: &Id) {
+        self.asked.remove(id);
     }
 
     /// Whether every call that came is decided.

@@ -23,7 +23,8 @@ pub use environment::environment;
 pub use program::{Program, ProgramError};
 
 use self::child::Running;
-use self::pipe::Pipe;
+pub(crate) use self::ends::own as own_ends;
+pub(crate) use self::pipe::Pipe;
 use crate::lines::{Line, Lines};
 use crate::session::{Question, Session, Step};
 
@@ -221,7 +222,7 @@ impl Shared {
     /// that what comes meanwhile is read; and for a call that waited for the server's list, since whoever
     /// reads the server must not wait for it to read.
     async fn ask(self: &Arc<Self>, mut question: Question, side: Side) {
-        let mut pending = question.ask(&self.desk);
+        let mut pending = question.ask(&self.desk, None);
         if side == Side::Client
             && let Poll::Ready(decision) = poll_once(&mut pending).await
         {

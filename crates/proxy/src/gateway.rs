@@ -10,14 +10,15 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use uuid::Uuid;
 
-use crate::access::{self, Principal, Trust};
+use crate::access::{self, Denied, Principal, Trust};
 use crate::answer;
 use crate::headers;
 use crate::metrics::Metrics;
+use crate::mount::{Mount, Mounts, Visitor};
 use crate::outgoing::Outgoing;
 use crate::respond::{REQUEST_ID, Refusal, json};
 use crate::restore::{self, Binding};
-use crate::route::{Own, Route, Routes, Treatment, Way};
+use crate::route::{Nowhere, Own, Route, Routes, Treatment, Way, is_plain};
 use crate::settings::{Mode, Settings};
 use crate::upstream::Upstreams;
 use crate::upward;
@@ -29,6 +30,7 @@ pub(crate) struct Gateway(Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) routes: Routes,
+    pub(crate) mounts: Mounts,
     pub(crate) upstreams: Upstreams,
     pub(crate) decider: Decider,
     pub(crate) metrics: Metrics,
@@ -76,6 +78,9 @@ impl Gateway {
         id: &str,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
+        if let Some(mount) = self.0.mounts.find(request.uri().path()) {
+            return self.mounted(&*mount, request, id).await;
+        }
         let versioned = request.headers().contains_key("anthropic-version");
         let route = self.0.routes.find(request.method(), request.uri().path(), versioned);
         *dialect = route.dialect();
@@ -89,6 +94,33 @@ impl Gateway {
             Route::Nowhere(why, _) => Err(Refusal::Nowhere(why)),
             Route::Up(way) => self.up(way, request, id).await,
         }
+    }
+
+    /// Lets another door answer whoever may come in.
+    async fn mounted(
+        &self,
+        mount: &dyn Mount,
+        mut request: Request<Incoming>,
+        id: &str,
+    ) -> Result<Response<Outgoing>, Refusal> {
+        let inner = &*self.0;
+        access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
+        if !is_plain(request.uri().path()) {
+            return Err(Refusal::Nowhere(Nowhere::Crooked));
+        }
+        if wants_upgrade(request.headers()) {
+            return Err(Refusal::Upgrade);
+        }
+        let given = access::Given { headers: request.headers(), query_key: None };
+        let principal =
+            access::principal(given, inner.trust, None, &inner.decider).map_err(Refusal::Door)?;
+        let (agent, session) = claims(request.headers());
+        let visitor = Visitor { who: principal.who, agent, session, request: id.to_owned() };
+        headers::upward(request.headers_mut(), true);
+        if access::holds_key(request.headers(), request.uri().query()) {
+            return Err(Refusal::Door(Denied::MisplacedKey));
+        }
+        Ok(mount.answer(visitor, request).await.map(Outgoing::Mounted))
     }
 
     /// Sends a request up, and its answer down.
@@ -214,18 +246,24 @@ fn binding(
 
 /// Who asks whom. What a client says of its agent and session is a claim.
 fn origin(headers: &HeaderMap, principal: &Principal, way: &Way) -> Origin {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
-    let session = SESSIONS.iter().find_map(|name| text(name));
-    let agent = text("x-callgate-agent").or_else(|| agent_of(text(USER_AGENT.as_str())?));
+    let (agent, session) = claims(headers);
     Origin::new(Facts {
         who: principal.who.clone(),
-        agent: agent.map(cut),
-        session: session.map(cut),
+        agent,
+        session,
         provider: Some(way.site.provider.name.clone()),
         model: way.model(),
         ..Facts::at(Surface::Response)
     })
+}
+
+/// The agent and the session that a client claims to be.
+fn claims(headers: &HeaderMap) -> (Option<String>, Option<String>) {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
+    let session = SESSIONS.iter().find_map(|name| text(name));
+    let agent = text("x-callgate-agent").or_else(|| agent_of(text(USER_AGENT.as_str())?));
+    (agent.map(cut), session.map(cut))
 }
 
 /// Nobody's name is longer.

@@ -19,6 +19,7 @@ mod headers;
 mod inbound;
 mod judged;
 mod metrics;
+mod mount;
 mod outgoing;
 mod respond;
 mod restore;
@@ -30,5 +31,7 @@ mod texts;
 mod upstream;
 mod upward;
 
+pub use mount::{Mount, MountBody, Mounts, Visitor};
 pub use server::{Server, StartError};
 pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};
+pub use upstream::system_roots;

@@ -1,5 +1,6 @@
 //! What leaves to the client: bytes of our own, a copy, or a judged response.
 
+use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -8,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::copied::Copied;
 use crate::judged::Judged;
-use crate::upstream::UpstreamError;
+use crate::mount::MountBody;
 
 /// The body of an answer to a client.
 pub(crate) enum Outgoing {
@@ -18,6 +19,8 @@ pub(crate) enum Outgoing {
     Copied(Box<Copied>),
     /// The provider's bytes, judged on their way.
     Judged(Box<Judged>),
+    /// What another door says.
+    Mounted(MountBody),
 }
 
 impl Outgoing {
@@ -28,18 +31,21 @@ impl Outgoing {
 
 impl Body for Outgoing {
     type Data = Bytes;
-    type Error = UpstreamError;
+    type Error = Box<dyn Error + Send + Sync>;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, UpstreamError>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Copied(body) => body.poll_chunk(cx).map(|next| next.map(|r| r.map(Frame::data))),
+            Self::Copied(body) => body
+                .poll_chunk(cx)
+                .map(|next| next.map(|read| read.map(Frame::data).map_err(Into::into))),
             Self::Judged(body) => {
                 body.poll_chunk(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
             }
+            Self::Mounted(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
@@ -48,6 +54,7 @@ impl Body for Outgoing {
             Self::Whole(bytes) => bytes.is_none(),
             Self::Copied(body) => body.is_end(),
             Self::Judged(_) => false,
+            Self::Mounted(body) => body.is_end_stream(),
         }
     }
 
@@ -58,6 +65,7 @@ impl Body for Outgoing {
             }
             Self::Copied(body) => body.size_hint(),
             Self::Judged(_) => SizeHint::default(),
+            Self::Mounted(body) => body.size_hint(),
         }
     }
 }

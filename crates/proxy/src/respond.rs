@@ -16,6 +16,8 @@ use crate::upstream::UpstreamError;
 pub(crate) enum Refusal {
     /// The client may not come in.
     Access(Denied),
+    /// The client may not come in to another door.
+    Door(Denied),
     /// The client asks for something that is not there.
     Nowhere(Nowhere),
     /// The client wants to speak another protocol.
@@ -46,10 +48,14 @@ impl Refusal {
     fn row(&self) -> (StatusCode, &'static str, &'static str) {
         const REQUEST: &str = "invalid_request_error";
         match self {
-            Self::Access(Denied::Host) => {
+            // Not 401: on that, clients of MCP look for a place to sign in.
+            Self::Door(Denied::NoKey | Denied::BadKey | Denied::MisplacedKey) => {
+                (StatusCode::FORBIDDEN, "permission_error", "callgate_key")
+            }
+            Self::Access(Denied::Host) | Self::Door(Denied::Host) => {
                 (StatusCode::MISDIRECTED_REQUEST, REQUEST, "callgate_wrong_host")
             }
-            Self::Access(Denied::Origin) => {
+            Self::Access(Denied::Origin) | Self::Door(Denied::Origin) => {
                 (StatusCode::FORBIDDEN, "permission_error", "callgate_foreign_origin")
             }
             Self::Access(Denied::NoKey | Denied::BadKey | Denied::MisplacedKey) => {
@@ -86,21 +92,24 @@ impl Refusal {
     /// What, and what next.
     fn message(&self) -> String {
         match self {
-            Self::Access(Denied::Host) => "callgate: this Host is not the gateway's. Use \
+            Self::Access(Denied::Host) | Self::Door(Denied::Host) => "callgate: this Host is not the gateway's. Use \
                 localhost or the address it listens on."
                 .to_owned(),
-            Self::Access(Denied::Origin) => "callgate: web pages of other sites may not use this \
+            Self::Access(Denied::Origin) | Self::Door(Denied::Origin) => "callgate: web pages of other sites may not use this \
                 gateway."
                 .to_owned(),
-            Self::Access(Denied::NoKey) => "callgate: this gateway needs a gateway key in the \
+            Self::Access(Denied::NoKey) | Self::Door(Denied::NoKey) => "callgate: this gateway needs a gateway key in the \
                 header `x-callgate-key`. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
-            Self::Access(Denied::BadKey) => "callgate: this gateway key is not known, or was \
+            Self::Access(Denied::BadKey) | Self::Door(Denied::BadKey) => "callgate: this gateway key is not known, or was \
                 revoked. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
             Self::Access(Denied::MisplacedKey) => "callgate: a gateway key would have been \
                 sent to the provider. Send it as `x-callgate-key` only, or let the operator set \
                 `api_key_env` for this provider."
+                .to_owned(),
+            Self::Door(Denied::MisplacedKey) => "callgate: a gateway key would have been sent to \
+                the server. Send it as `x-callgate-key` only."
                 .to_owned(),
             Self::Nowhere(nowhere) => no_route(*nowhere),
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),

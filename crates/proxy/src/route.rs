@@ -13,9 +13,8 @@ use crate::settings::{Provider, Settings};
 use crate::upstream::{Target, TargetError};
 
 use apis::Api;
-use path::is_plain;
-
 pub(crate) use apis::is_of;
+pub(crate) use path::is_plain;
 pub(crate) use table::Treatment;
 
 /// Every way a request can go.

@@ -18,6 +18,7 @@ use self::client::Serving;
 use crate::access::Trust;
 use crate::gateway::{Gateway, Inner};
 use crate::metrics::Metrics;
+use crate::mount::Mounts;
 use crate::route::Routes;
 use crate::settings::Settings;
 use crate::upstream::{Timeouts, Tls, Upstreams};
@@ -57,7 +58,11 @@ pub enum StartError {
 
 impl Server {
     /// Takes the address. Must be called inside a runtime.
-    pub async fn start(settings: Settings, decider: Decider) -> Result<Self, StartError> {
+    pub async fn start(
+        settings: Settings,
+        decider: Decider,
+        mounts: Mounts,
+    ) -> Result<Self, StartError> {
         let address = settings.listen;
         let routes = Routes::new(&settings).map_err(|(provider, error)| StartError::Provider {
             provider,
@@ -74,6 +79,7 @@ impl Server {
             trust: Trust::of(address),
             settings,
             routes,
+            mounts,
             upstreams,
             decider,
             metrics: Metrics::new(),

@@ -39,6 +39,7 @@ pub(crate) use self::request_body::RequestBody;
 pub(crate) use self::response_body::{Progress, UpstreamBody};
 pub(crate) use self::target::{Target, TargetError};
 pub(crate) use self::tls::Tls;
+pub use self::tls::system_roots;
 
 use self::connect::Protocol;
 use self::h1::{Answer, Line};

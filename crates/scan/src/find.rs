@@ -10,6 +10,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::detector::{Candidate, Detector, Edge, Group, Open};
 use crate::detectors::{self, format};
+use crate::sieve::Sieve;
 use crate::word::Heads;
 
 /// A secret in a text.
@@ -170,12 +171,20 @@ pub(crate) fn end_of_run(text: &str, from: usize) -> usize {
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// Absent where no detector has keywords.
-    keywords: Option<DFA>,
+    keywords: Option<Keywords>,
     /// For each keyword of the automaton, the detectors that have it.
     of_keyword: Vec<Vec<usize>>,
     /// Detectors that are tried where a word begins, by how it begins.
     heads: Heads,
     detectors: Vec<&'static Loaded>,
+}
+
+/// All keywords, to be found together.
+#[derive(Debug)]
+struct Keywords {
+    /// Where there may be one at all.
+    sieve: Sieve,
+    automaton: DFA,
 }
 
 fn machine() -> &'static Machine {
@@ -199,11 +208,12 @@ impl Machine {
         // Keywords may overlap (`secret` and `secret_token`), so every one is reported. Some
         // thousand states: small enough for the form that costs one step for each byte.
         let keywords = (!words.is_empty()).then(|| {
-            DFA::builder()
+            let automaton = DFA::builder()
                 .ascii_case_insensitive(true)
                 .prefilter(false)
                 .build(&words)
-                .expect("the keywords of the list make an automaton")
+                .expect("the keywords of the list make an automaton");
+            Keywords { sieve: Sieve::new(&words), automaton }
         });
         let ranked = (0..).zip(&detectors);
         let heads = ranked
@@ -251,16 +261,19 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn keywords(&mut self) {
-        let Some(keywords) = &self.machine.keywords else { return };
-        let Ok(mut state) = keywords.start_state(Anchored::No) else { return };
-        let rest = self.text.as_bytes().get(self.from..).unwrap_or(&[]);
-        for (at, byte) in rest.iter().enumerate() {
-            state = keywords.next_state(Anchored::No, state, *byte);
-            if keywords.is_special(state) && keywords.is_match(state) {
-                let end = self.from + at + 1;
-                for index in 0..keywords.match_len(state) {
-                    let keyword = keywords.match_pattern(state, index);
-                    let start = end - keywords.pattern_len(keyword);
+        let Some(Keywords { sieve, automaton }) = &self.machine.keywords else { return };
+        sieve.each(self.text.as_bytes(), self.from, |range| self.keywords_in(automaton, range));
+    }
+
+    fn keywords_in(&mut self, automaton: &DFA, range: Range<usize>) {
+        let Ok(mut state) = automaton.start_state(Anchored::No) else { return };
+        let bytes = self.text.as_bytes().get(range.clone()).unwrap_or(&[]);
+        for (end, byte) in (range.start + 1..).zip(bytes) {
+            state = automaton.next_state(Anchored::No, state, *byte);
+            if automaton.is_special(state) && automaton.is_match(state) {
+                for index in 0..automaton.match_len(state) {
+                    let keyword = automaton.match_pattern(state, index);
+                    let start = end - automaton.pattern_len(keyword);
                     let ranks = self.machine.of_keyword.get(keyword.as_usize());
                     for &rank in ranks.into_iter().flatten() {
                         self.attempt(start, rank);

@@ -289,9 +289,9 @@ impl Flow {
 
     /// Drops what no detector looks back at.
     fn forget(&mut self) {
-        let needless = self.text.floor_char_boundary(self.from.saturating_sub(CONTEXT));
         // Not at every piece: moving the rest to the front costs something.
-        if needless >= CONTEXT {
+        if self.from >= 2 * CONTEXT {
+            let needless = self.text.floor_char_boundary(self.from - CONTEXT);
             self.text.drain(..needless);
             self.from -= needless;
             self.done -= needless;

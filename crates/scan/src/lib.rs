@@ -33,6 +33,7 @@ mod redact;
 mod replace;
 mod sanitize;
 mod set;
+mod sieve;
 mod value;
 mod word;
 

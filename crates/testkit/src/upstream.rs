@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-pub use answer::{Answer, Framing, Step};
+pub use answer::{Answer, Feed, Framing, Step};
 pub use coding::{Coding, gzip_pieces};
 pub use request::Request;
 

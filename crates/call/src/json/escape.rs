@@ -9,9 +9,11 @@
 pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool {
     let mut whole = true;
     let mut rest = raw;
-    while let Some((plain, escape)) = rest.split_once('\\') {
+    while let Some((plain, escape)) = next_escape(rest).and_then(|at| rest.split_at_checked(at)) {
         whole &= push_plain(plain, half, out);
         let mut chars = escape.chars();
+        // The backslash.
+        chars.next();
         let kind = chars.next();
         rest = chars.as_str();
         if kind == Some('u') {
@@ -32,6 +34,17 @@ pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool 
         }
     }
     whole & push_plain(rest, half, out)
+}
+
+/// Whether the raw text of a JSON string is other than what it says.
+#[inline]
+pub fn has_escape(raw: &str) -> bool {
+    next_escape(raw).is_some()
+}
+
+#[inline]
+fn next_escape(raw: &str) -> Option<usize> {
+    memchr::memchr(b'\\', raw.as_bytes())
 }
 
 /// Appends `text` to `out` as the inside of a JSON string. Beside what JSON demands, the line

@@ -4,6 +4,7 @@ mod pins;
 mod records;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -23,6 +24,14 @@ pub(crate) enum Mcp {
     /// The server gets an environment without keys and tokens, lives as long as its client, and
     /// its exit code is this command's.
     Wrap(Wrap),
+
+    /// Be an MCP server: what callgate knows, for agents to ask.
+    ///
+    /// Offers the resources config://rules, audit://recent and config://health, and the tools
+    /// evaluate (judge a call, and say why), explain and recent_decisions. They change nothing and
+    /// record nothing. Policy files are watched; who subscribed is told of changes. Speaks on
+    /// standard input and output, or over HTTP with `--listen`.
+    Serve(McpServe),
 
     /// Become a server's program. `wrap` starts this; on Linux the program then ends with it.
     #[command(hide = true)]
@@ -69,6 +78,14 @@ pub(crate) struct Wrap {
     /// The command; left out for a server that the config declares
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpServe {
+    /// Serve over HTTP at this address, at /mcp, instead of on standard input and output. On any
+    /// address but loopback, clients need gateway keys
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

@@ -70,7 +70,7 @@ fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
 }
 
 /// Everything that is known, one line each; what is not known is left out.
-fn described(stored: &Stored) -> String {
+pub(crate) fn described(stored: &Stored) -> String {
     let record = &stored.record;
     let mut rows = Rows::default();
     rows.add("id", Some(record.id));

@@ -47,18 +47,21 @@ pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Resu
     let text = match form {
         Form::Json => report::line(&Checked::of(call, judgement))?,
         Form::Explained => render::explanation(tool, call.arguments.raw(), judgement, color),
-        Form::Line => {
-            let mut text = render::verdict_line(tool, judgement, color);
-            if let Some(rewritten) = judgement.rewritten() {
-                text.push_str(&format!("rewritten: {}\n", render::printable(rewritten)));
-            }
-            if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
-                text.push_str(&format!("hint: {}\n", render::printable(hint)));
-            }
-            text
-        }
+        Form::Line => line(tool, judgement, color),
     };
     render::print(&text)
+}
+
+/// A judgement on a line, and what follows from it on lines of their own.
+pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
+    let mut text = render::verdict_line(tool, judgement, color);
+    if let Some(rewritten) = judgement.rewritten() {
+        text.push_str(&format!("rewritten: {}\n", render::printable(rewritten)));
+    }
+    if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
+        text.push_str(&format!("hint: {}\n", render::printable(hint)));
+    }
+    text
 }
 
 /// The call of the flags, of a JSON object, or of stdin.

@@ -17,7 +17,7 @@ use callgate_dialect::Dialect;
 use callgate_facts::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
 use callgate_policy::{Policies, Source};
-use callgate_proxy::{Inbound, Mode, Provider, Server, Settings, Timeouts};
+use callgate_proxy::{Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts};
 
 use crate::args;
 use crate::exit::Exit;
@@ -52,7 +52,7 @@ async fn play(pause: Duration) -> Result<Exit> {
     let decider =
         Decider::new(Some(policies()?), audit.clone(), callgate_decide::Settings::default());
     let model = model::Model::start().await?;
-    let server = Server::start(settings(&model)?, decider).await?;
+    let server = Server::start(settings(&model)?, decider, Mounts::default()).await?;
     let address = server.address()?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(server.serve(async {

@@ -1,6 +1,6 @@
 //! `callgate doctor`: what runs here, what it enforces, and what nothing does.
 
-mod gateway;
+pub(crate) mod gateway;
 mod mcp;
 mod store;
 

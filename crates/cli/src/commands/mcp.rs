@@ -6,6 +6,7 @@ mod events;
 mod found;
 mod launch;
 mod pins;
+mod serve;
 mod servers;
 mod store;
 mod tools;
@@ -21,6 +22,7 @@ use crate::exit::Exit;
 pub(crate) fn run(args: &args::Mcp, config: Option<&Path>) -> Result<Exit> {
     match args {
         Mcp::Wrap(args) => wrap::run(args, config),
+        Mcp::Serve(args) => serve::run(args, config),
         Mcp::Launch(args) => launch::run(args),
         Mcp::Servers(args) => servers::run(args, config),
         Mcp::Tools(args) => tools::run(args, config),

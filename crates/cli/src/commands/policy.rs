@@ -2,7 +2,7 @@
 
 mod check;
 mod detectors;
-mod explain;
+pub(crate) mod explain;
 mod list;
 
 use std::path::Path;

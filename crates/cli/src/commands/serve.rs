@@ -3,8 +3,9 @@
 mod banner;
 mod descriptors;
 pub(crate) mod logging;
-mod reload;
-mod signals;
+mod mcp;
+pub(crate) mod reload;
+pub(crate) mod signals;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ use crate::render::{self, hinted};
 use signals::Signals;
 
 /// The surfaces a gateway serves.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+const SERVED: [Surface; 3] = [Surface::Inbound, Surface::Response, Surface::Mcp];
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let mut resolved = callgate_config::load(config, &SERVED)?;
@@ -71,8 +72,11 @@ fn fit_connections(resolved: &mut Resolved) {
 
 async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
-    let server =
-        Server::start(resolved.proxy.clone(), decider.clone()).await.map_err(start_error)?;
+    let door = mcp::door(&resolved, &decider)?;
+    let mounts = mcp::mounts(door.as_ref());
+    let server = Server::start(resolved.proxy.clone(), decider.clone(), mounts)
+        .await
+        .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
     decider.loaded(&reload::detail(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
@@ -87,6 +91,7 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let stopping = async {
         // A sender that is gone asks for the same.
         let _ = stopping.await;
+        door.iter().for_each(|door| door.end());
     };
     tokio::select! {
         () = server.serve(stopping) => {}
@@ -104,7 +109,7 @@ fn runtime(workers: usize) -> io::Result<Runtime> {
     }
 }
 
-fn start_error(error: StartError) -> anyhow::Error {
+pub(crate) fn start_error(error: StartError) -> anyhow::Error {
     let message = error.to_string();
     let hint = match &error {
         StartError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {

@@ -1,4 +1,4 @@
-//! MCP servers behind `callgate mcp wrap`, from outside.
+//! MCP servers behind `callgate mcp wrap` and behind the gateway, and callgate as one, from outside.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -9,12 +9,18 @@
 
 mod asked;
 mod calls;
+mod clients;
+mod conformance;
+mod differentials;
+mod http;
 mod joined;
 mod lifecycle;
 mod limits;
 mod lists;
+mod network;
 mod parity;
 mod peers;
 mod pins;
+mod serve;
 mod strict;
 mod support;

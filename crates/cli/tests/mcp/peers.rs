@@ -10,13 +10,30 @@ use crate::support::{Place, Wrapped};
 const ALLOW: &str = "policy: p\nrules: []\n";
 
 /// Where the servers are; `None` without `cargo xtask test`, which sets them up.
-struct Peers {
-    node: PathBuf,
-    python: PathBuf,
+pub(crate) struct Peers {
+    pub(crate) node: PathBuf,
+    pub(crate) python: PathBuf,
+}
+
+/// A server that we did not write.
+pub(crate) struct Server {
+    pub(crate) name: &'static str,
+    pub(crate) command: Vec<String>,
+    /// A tool of it that changes nothing, and what it is called with.
+    pub(crate) tool: &'static str,
+    pub(crate) arguments: Value,
+    /// Another one, that a policy may deny.
+    pub(crate) other: &'static str,
+}
+
+impl Server {
+    pub(crate) fn words(&self) -> Vec<&str> {
+        self.command.iter().map(String::as_str).collect()
+    }
 }
 
 impl Peers {
-    fn find() -> Option<Self> {
+    pub(crate) fn find() -> Option<Self> {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let peers = variable("CALLGATE_PEERS_NODE").zip(variable("CALLGATE_PEERS_PYTHON"));
         if peers.is_none() {
@@ -25,11 +42,21 @@ impl Peers {
         peers.map(|(node, python)| Self { node, python })
     }
 
+    /// The folder with the scripts, and the packages of npm.
+    pub(crate) fn folder() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers")
+    }
+
+    /// A program of an npm package of MCP.
+    pub(crate) fn package(path: &str) -> String {
+        let packages = Self::folder().join("node/node_modules/@modelcontextprotocol");
+        packages.join(path).to_str().unwrap().to_owned()
+    }
+
     /// A server of an npm package.
-    fn node(&self, package: &str, args: &[&str]) -> Vec<String> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/node/node_modules");
-        let program = root.join(format!("@modelcontextprotocol/{package}/dist/index.js"));
-        let words = [self.node.to_str().unwrap(), program.to_str().unwrap()];
+    pub(crate) fn node(&self, package: &str, args: &[&str]) -> Vec<String> {
+        let program = Self::package(&format!("{package}/dist/index.js"));
+        let words = [self.node.to_str().unwrap(), &program];
         words.iter().chain(args).map(|&word| word.to_owned()).collect()
     }
 
@@ -39,35 +66,50 @@ impl Peers {
         words.iter().chain(args).map(|&word| word.to_owned()).collect()
     }
 
-    fn all(&self, folder: &Path) -> Vec<(&'static str, Vec<String>, &'static str, Value)> {
+    pub(crate) fn all(&self, folder: &Path) -> Vec<Server> {
         let folder = folder.to_str().unwrap();
         vec![
-            ("everything", self.node("server-everything", &[]), "echo", json!({ "message": "hi" })),
-            (
-                "filesystem",
-                self.node("server-filesystem", &[folder]),
-                "list_directory",
-                json!({ "path": folder }),
-            ),
-            ("memory", self.node("server-memory", &[]), "read_graph", json!({})),
-            (
-                "time",
-                self.python("mcp_server_time", &["--local-timezone", "UTC"]),
-                "convert_time",
-                json!({ "source_timezone": "UTC", "target_timezone": "Asia/Tokyo", "time": "12:00" }),
-            ),
-            (
-                "git",
-                self.python("mcp_server_git", &["--repository", folder]),
-                "git_status",
-                json!({ "repo_path": folder }),
-            ),
+            Server {
+                name: "everything",
+                command: self.node("server-everything", &[]),
+                tool: "echo",
+                arguments: json!({ "message": "hi" }),
+                other: "get-env",
+            },
+            Server {
+                name: "filesystem",
+                command: self.node("server-filesystem", &[folder]),
+                tool: "list_directory",
+                arguments: json!({ "path": folder }),
+                other: "write_file",
+            },
+            Server {
+                name: "memory",
+                command: self.node("server-memory", &[]),
+                tool: "read_graph",
+                arguments: json!({}),
+                other: "delete_entities",
+            },
+            Server {
+                name: "time",
+                command: self.python("mcp_server_time", &["--local-timezone", "UTC"]),
+                tool: "convert_time",
+                arguments: json!({ "source_timezone": "UTC", "target_timezone": "Asia/Tokyo", "time": "12:00" }),
+                other: "get_current_time",
+            },
+            Server {
+                name: "git",
+                command: self.python("mcp_server_git", &["--repository", folder]),
+                tool: "git_status",
+                arguments: json!({ "repo_path": folder }),
+                other: "git_commit",
+            },
         ]
     }
 }
 
 /// A folder that is a repository.
-fn repository() -> tempfile::TempDir {
+pub(crate) fn repository() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.txt"), "some text\n").unwrap();
     let made = Command::new("git").arg("init").arg("--quiet").arg(folder.path()).status().unwrap();
@@ -79,84 +121,29 @@ fn repository() -> tempfile::TempDir {
 fn a_session_through_callgate_is_the_same_as_without() {
     let Some(peers) = Peers::find() else { return };
     let folder = repository();
-    for (server, command, tool, arguments) in peers.all(folder.path()) {
+    for server in peers.all(folder.path()) {
         let place = Place::new(ALLOW, "");
-        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let (name, words) = (server.name, server.words());
         let mut direct = Command::new(words[0]);
         direct.args(&words[1..]);
-        let direct = session(Wrapped::start(&mut direct), tool, &arguments);
-        let through = session(place.wrap(server, &[], &words), tool, &arguments);
-        assert_eq!(direct, through, "{server}");
+        let direct = session(Wrapped::start(&mut direct), &server);
+        let through = session(place.wrap(name, &[], &words), &server);
+        assert_eq!(direct, through, "{name}");
         let blocked = place
             .json(&["calls", "--json"])
             .into_iter()
             .filter(|call| call["verdict"]["action"] == "deny")
             .count();
-        assert_eq!(blocked, 0, "{server}");
+        assert_eq!(blocked, 0, "{name}");
     }
 }
 
 /// A short session in the older revisions: what was answered.
-fn session(mut wrapped: Wrapped, tool: &str, arguments: &Value) -> Vec<Value> {
+fn session(mut wrapped: Wrapped, server: &Server) -> Vec<Value> {
     let mut heard = vec![wrapped.hello(), wrapped.ask("tools/list", json!({}))];
-    heard.push(wrapped.call(tool, arguments.clone()));
+    heard.push(wrapped.call(server.tool, server.arguments.clone()));
     heard.push(wrapped.call("no_such_tool", json!({})));
     let end = wrapped.end();
     assert_eq!(end.code, Some(0), "{}", end.said);
     heard
-}
-
-/// The table of differences between peers, against the real ones.
-#[test]
-fn no_call_slips_through_to_a_real_server() {
-    let Some(peers) = Peers::find() else { return };
-    let folder = repository();
-    for (server, command, tool, arguments) in peers.all(folder.path()) {
-        let policy = format!(
-            "policy: p\nrules:\n  - {{ id: no, tool: {tool}, surface: mcp, verdict: deny, reason: No. }}\n"
-        );
-        let place = Place::new(&policy, "");
-        let words: Vec<&str> = command.iter().map(String::as_str).collect();
-        let mut wrapped = place.wrap(server, &[], &words);
-        wrapped.hello();
-        let call = json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }).to_string();
-        let other = call.replace("\"id\":900", "\"id\":900,\"method\":\"ping\"");
-        let hidden = [
-            call.clone(),
-            other,
-            call.replace(
-                &format!("\"name\":\"{tool}\""),
-                &format!("\"name\":\"x\",\"name\":\"{tool}\""),
-            ),
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":899,\"method\":\"ping\"}}\r{call}"),
-            format!(
-                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{{\"a\":\r{call}\r}}}}"
-            ),
-            format!("\u{feff}{call}"),
-            format!("[{call}]"),
-            call.replace("900", "900.0"),
-            call.replace("{\"jsonrpc\"", "{\"result\":{},\"jsonrpc\""),
-            call.replace("tools/call", "tools\\/call"),
-        ];
-        for line in &hidden {
-            wrapped.say(line);
-        }
-        wrapped.say(r#"{"jsonrpc":"2.0","id":901,"method":"tools/list","params":{}}"#);
-        loop {
-            let answer = wrapped.hear();
-            if answer["id"] == 901 {
-                assert!(answer["result"].is_object(), "{server}: {answer}");
-                break;
-            }
-            // A call that ran would have a result of its own.
-            let ran = answer["result"].is_object() && answer["result"]["isError"] != true;
-            assert!(!ran, "{server}: {answer}");
-        }
-        wrapped.end();
-        let ran = place
-            .json(&["calls", "--json"])
-            .into_iter()
-            .filter(|call| call["verdict"]["action"] != "deny");
-        assert_eq!(ran.count(), 0, "{server}");
-    }
 }

@@ -48,7 +48,8 @@ impl Place {
         &self.path
     }
 
-    fn callgate(&self) -> Command {
+    /// callgate with the config of this place.
+    pub(crate) fn callgate(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.arg("--config").arg(self.path().join("callgate.yaml")).current_dir(self.path());
         command
@@ -103,6 +104,15 @@ impl Place {
         }
         config.push_str(settings);
         fs::write(self.path().join("callgate.yaml"), config).unwrap();
+    }
+
+    /// The command that wraps a command, for whoever starts it.
+    pub(crate) fn wrapping(&self, server: &str, command: &[String]) -> Vec<String> {
+        let config = self.path().join("callgate.yaml");
+        let config = config.to_str().unwrap();
+        let callgate = env!("CARGO_BIN_EXE_callgate");
+        let words = [callgate, "--config", config, "mcp", "wrap", "--server", server, "--"];
+        words.iter().map(|&word| word.to_owned()).chain(command.iter().cloned()).collect()
     }
 
     /// Wraps a command.

@@ -31,6 +31,8 @@ pub struct McpCall<'a> {
     pub call_id: Option<String>,
     /// The agent's session, where the client tells it.
     pub session: Option<String>,
+    /// The request it came in, where each call has one of its own. Else: the one of the conversation.
+    pub request: Option<String>,
     /// The call that this one goes on with: a client answers what the server asked in between.
     pub goes_on: Option<&'a CallTicket>,
 }
@@ -38,7 +40,7 @@ pub struct McpCall<'a> {
 impl<'a> McpCall<'a> {
     /// A call of which nothing else is known.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        Self { tool, arguments, call_id: None, session: None, goes_on: None }
+        Self { tool, arguments, call_id: None, session: None, request: None, goes_on: None }
     }
 }
 
@@ -134,7 +136,7 @@ impl McpSession {
         let (tool, shorter) = (call.tool, shorter.as_ref());
         let asked = Asked { at, tool, call: &whole, shorter, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
-        self.answer(&settings, asked, decided, begun)
+        self.answer(&settings, asked, decided, (call.request, begun))
     }
 
     /// Records what was decided, and tells it.
@@ -143,12 +145,13 @@ impl McpSession {
         settings: &McpSettings,
         asked: Asked<'_>,
         decided: Decided,
-        begun: Instant,
+        (request, begun): (Option<String>, Instant),
     ) -> McpPending {
         let Asked { tool, call, arguments, record: id, .. } = asked;
         let Decided { objections, judgement, joined, known, steps } = decided;
         let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
         record.id = id;
+        record.request = request.or(record.request);
         let unread = readable::unread(&call.arguments, &judgement);
         let mut verdict = objections.verdict(&judgement);
         if let (Some(unread), true) = (&unread, verdict.rule == judgement.rule) {

@@ -178,12 +178,35 @@ impl Books {
         if let Some(known) = self.others.get(server) {
             return Arc::clone(known);
         }
-        let is_other =
-            |pin: &&Pin| pin.identity.kind == ItemKind::Tool && pin.identity.server != server;
-        let names = self.registry.pins().filter(is_other).map(|pin| pin.identity.name.clone());
-        let known = Arc::new(Known::new(names));
+        let tools = || self.registry.pins().filter(|pin| pin.identity.kind == ItemKind::Tool);
+        let names = |of: &dyn Fn(&Pin) -> bool| -> Vec<String> {
+            tools().filter(|pin| of(pin)).map(|pin| pin.identity.name.clone()).collect()
+        };
+        let others = names(&|pin| pin.identity.server != server);
+        let own = match names(&|pin| pin.identity.server == server) {
+            own if own.is_empty() => {
+                let twins = self.twins(server);
+                names(&|pin| twins.contains(&pin.identity.server))
+            }
+            own => own,
+        };
+        let known = Arc::new(Known::new(others).with_own(own));
         self.others.insert(server.to_owned(), Arc::clone(&known));
         known
+    }
+
+    /// Servers that introduce themselves with the very same words: as long as nothing else is known of
+    /// this one, it speaks of the same tools.
+    fn twins(&self, server: &str) -> Vec<String> {
+        let pins =
+            || self.registry.pins().filter(|pin| pin.identity.kind == ItemKind::Instructions);
+        let Some(own) = pins().find(|pin| pin.identity.server == server) else { return Vec::new() };
+        let is_twin = |pin: &&Pin| {
+            pin.identity.server != server
+                && pin.state() == State::Trusted
+                && pin.seen().hash == own.seen().hash
+        };
+        pins().filter(is_twin).map(|pin| pin.identity.server.clone()).collect()
     }
 
     /// The registry has something new: what was made from it is made again.

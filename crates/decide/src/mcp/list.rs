@@ -106,6 +106,17 @@ impl McpSession {
         }
     }
 
+    /// What the server says of a tool, as canonical JSON: as this conversation has seen it, else as it
+    /// was seen last.
+    pub fn definition(&self, tool: &str) -> Option<String> {
+        if let Some(version) = self.listing.lock().shown.get(tool) {
+            return Some(version.definition.clone());
+        }
+        let books = self.known_books();
+        let pin = books.registry.get(&Identity::tool(&self.server, tool))?;
+        Some(pin.seen().definition.clone())
+    }
+
     /// Whether the whole list of tools has been seen in this session. If not, whoever holds the
     /// session asks for it before the first call, so that pins never depend on the client.
     pub fn knows_tools(&self) -> bool {

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use callgate_call::json::{Span, decode_into, escape_into};
+use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{Block, BlockStep, Lane, Order, Reading, What, echoes, may_echo};
 use callgate_policy::{TextFlow, TextSettled};
 use callgate_wire::{Frame, Outline, OwnedFrame};
@@ -20,6 +20,9 @@ use crate::core::Core;
 /// is written, so that the memory for them stays small.
 const MAX_FRAMES: usize = 256;
 
+/// Frames for which room is made at once: in steps it would be copied several times.
+const AT_ONCE: usize = 64;
+
 /// Bytes of one frame's text at most: a longer one is looked at by itself.
 const MAX_TEXT: usize = 64 << 10;
 
@@ -30,6 +33,8 @@ const KEPT: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     place: Place,
+    /// Where the flow of this place is.
+    flow: usize,
     frames: Vec<Undecided>,
     /// Where the text of the first frame begins, in bytes of the whole text.
     from: usize,
@@ -73,6 +78,7 @@ impl Pending {
         self.frames.shrink_to(KEPT / size_of::<Undecided>());
         self.written.clear();
         self.written.shrink_to(KEPT);
+        self.plain.shrink_to(KEPT);
     }
 
     /// The first frame that does not leave as it came.
@@ -89,25 +95,33 @@ impl Pending {
 impl Texts {
     /// Adds a piece to the text of a place. Answers from where to where it stands in it; `None` if
     /// that cannot be told (half a surrogate pair, too many texts).
+    #[inline]
     fn append(&mut self, place: Place, raw: &str, max: usize) -> Option<(usize, usize)> {
-        let mut plain = std::mem::take(&mut self.pending.plain);
-        plain.clear();
-        let mut half = None;
-        let piece = match raw.contains('\\') {
-            false => raw,
-            true => {
-                decode_into(raw, &mut half, &mut plain);
-                plain.as_str()
-            }
-        };
-        let flowing = self.flowing(place, max).and_then(|at| self.flows.get_mut(at));
-        let flowing = flowing.filter(|flowing| flowing.half.is_none() && half.is_none());
-        let upto = flowing.map(|flowing| flowing.flow.append(piece));
-        let span = upto.map(|upto| (upto - piece.len(), upto));
-        plain.shrink_to(KEPT);
-        self.pending.plain = plain;
-        span
+        // Texts come and go only while no frame waits.
+        if self.pending.is_empty() {
+            self.pending.flow = self.flowing(place, max)?;
+        }
+        let flowing = self.flows.get_mut(self.pending.flow)?;
+        if flowing.half.is_some() {
+            return None;
+        }
+        if has_escape(raw) {
+            return append_escaped(&mut flowing.flow, raw, &mut self.pending.plain);
+        }
+        let upto = flowing.flow.append(raw);
+        Some((upto - raw.len(), upto))
     }
+}
+
+fn append_escaped(flow: &mut TextFlow, raw: &str, plain: &mut String) -> Option<(usize, usize)> {
+    plain.clear();
+    let mut half = None;
+    decode_into(raw, &mut half, plain);
+    if half.is_some() {
+        return None;
+    }
+    let upto = flow.append(plain);
+    Some((upto - plain.len(), upto))
 }
 
 impl Core {
@@ -152,6 +166,9 @@ impl Core {
         let (order, block, uneven) = (reading.order, reading.block, reading.uneven);
         let (bytes, end) = (out.len() - frame.bytes().len(), out.len());
         let written = Undecided { outline, start, bytes, end, text, upto, order, block, uneven };
+        if pending.frames.len() == pending.frames.capacity() {
+            pending.frames.reserve(AT_ONCE);
+        }
         pending.frames.push(written);
         true
     }
@@ -184,12 +201,10 @@ impl Core {
     fn settle_by(&mut self, settle: fn(&mut TextFlow) -> TextSettled, out: &mut Vec<u8>) -> bool {
         let Some(mut texts) = self.texts.take() else { return true };
         let mut pending = std::mem::take(&mut texts.pending);
-        let place = pending.place;
-        let at = texts.flows.iter().position(|flowing| flowing.place == place);
-        let goes_on = match at {
-            Some(at) => {
-                let settled = texts.flows.get_mut(at).map(|flowing| settle(&mut flowing.flow));
-                self.decide(&mut texts, (at, settled.unwrap_or_default()), &mut pending, out)
+        let goes_on = match texts.flows.get_mut(pending.flow) {
+            Some(flowing) => {
+                let settled = settle(&mut flowing.flow);
+                self.decide(&mut texts, settled, &mut pending, out)
             }
             // Every frame was put to its text.
             None => true,
@@ -203,14 +218,14 @@ impl Core {
     fn decide(
         &mut self,
         texts: &mut Texts,
-        (at, mut settled): (usize, TextSettled),
+        mut settled: TextSettled,
         pending: &mut Pending,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Some(flowing) = texts.flows.get_mut(at) else { return true };
+        let Some(flowing) = texts.flows.get_mut(pending.flow) else { return true };
         let hits = std::mem::take(&mut settled.hits);
         let first = pending.first_changed(&settled);
-        self.say_kept(pending, first, out);
+        self.say_kept(pending.place.0, pending.frames.get(..first).unwrap_or_default(), out, 0);
         let stop = self.write_changed(flowing, &settled, pending, first, out);
         self.tell(texts, hits, false);
         if !settled.blocked {
@@ -222,21 +237,19 @@ impl Core {
         self.cut(&frame.frame(&pending.written, base), None, pending.place.0, out)
     }
 
-    /// Frames in front of `first` leave as they came.
-    fn say_kept(&mut self, pending: &Pending, first: usize, out: &[u8]) {
-        let lane = pending.place.0;
-        let kept = pending.frames.get(..first).unwrap_or_default();
-        kept.iter().for_each(|frame| self.say_one(lane, frame, out, 0));
-    }
-
-    /// A frame leaves as it came. Its text is of interest only where a digest of it is kept.
-    fn say_one(&mut self, lane: Lane, undecided: &Undecided, out: &[u8], base: usize) {
+    /// Frames leave as they came. Their texts are of interest only where a digest of them is kept.
+    fn say_kept(&mut self, lane: Lane, kept: &[Undecided], out: &[u8], base: usize) {
+        if kept.is_empty() {
+            return;
+        }
         if self.lane(lane).digest.is_none() {
             return self.say(lane, None);
         }
-        let data = undecided.frame(out, base).data();
-        let data = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-        self.say(lane, Some(undecided.text.of(data)));
+        for undecided in kept {
+            let data = undecided.frame(out, base).data();
+            let data = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
+            self.say(lane, Some(undecided.text.of(data)));
+        }
     }
 
     /// Writes the frames from `first` on anew, with what leaves of their texts. Answers at which
@@ -258,14 +271,19 @@ impl Core {
             Some(before) => before.upto,
             None => *from,
         };
-        for (number, undecided) in frames.iter().enumerate().skip(first) {
-            if number > 0 && leaving.keeps(undecided.upto) {
-                let bytes = undecided.start - base..undecided.end - base;
+        let mut next = first;
+        while let Some(undecided) = frames.get(next) {
+            let number = next;
+            let kept = leaving.kept(frames, number);
+            if let (Some(first), Some(last)) = (kept.first(), kept.last()) {
+                let bytes = first.start - base..last.end - base;
                 out.extend_from_slice(written.get(bytes).unwrap_or_default());
-                self.say_one(place.0, undecided, written, base);
-                begin = undecided.upto;
+                self.say_kept(place.0, kept, written, base);
+                begin = last.upto;
+                next += kept.len();
                 continue;
             }
+            next += 1;
             let frame = undecided.frame(written, base);
             let data = frame.data().and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
             let held = if number == 0 { settled.span.start } else { begin };
@@ -336,6 +354,14 @@ impl Leaving<'_> {
     fn keeps(&self, upto: usize) -> bool {
         let change = self.settled.changes.get(self.next);
         upto <= self.settled.span.end && change.is_none_or(|change| change.span.start >= upto)
+    }
+
+    /// The frames from this one on that leave as they came. Before the first of all something may
+    /// be held back.
+    fn kept<'f>(&self, frames: &'f [Undecided], from: usize) -> &'f [Undecided] {
+        let frames = frames.get(from..).filter(|_| from > 0).unwrap_or_default();
+        let count = frames.partition_point(|frame| self.keeps(frame.upto));
+        frames.get(..count).unwrap_or_default()
     }
 
     /// What leaves in the place of the piece, raw between quotes; `None` if it leaves as it came.

@@ -4,15 +4,15 @@
 use std::hash::{BuildHasher as _, RandomState};
 
 use callgate_call::json::{Span, quote};
-use callgate_decide::mcp::ListPage;
+use callgate_decide::mcp::{ListPage, McpSession};
 
 use super::lists::{self, List};
-use super::{Question, Session, Step, to_server};
+use super::{Question, Session, Step, Way, to_server};
 use crate::message::{Id, Outcome};
 use crate::params;
 
 /// The most pages that are asked for. Servers have one or two.
-const MAX_PAGES: u32 = 100;
+pub(crate) const MAX_PAGES: u32 = 100;
 
 /// A listing of our own.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Session {
             self.listing.given_up = true;
             return listed(under_way.waiting);
         };
-        let next = self.take_page(text, result, under_way.pages == 1);
+        let next = page(&self.desk, text, result, under_way.pages == 1);
         match next.filter(|_| under_way.pages < MAX_PAGES) {
             None => listed(under_way.waiting),
             Some(cursor) => {
@@ -73,15 +73,6 @@ impl Session {
                 vec![step]
             }
         }
-    }
-
-    fn take_page(&mut self, text: &str, result: Span, is_first: bool) -> Option<String> {
-        let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
-        let page = ListPage { first: is_first, last: next.is_none() };
-        let items = lists::items(text, result, List::Tools(page))?;
-        let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
-        self.desk.tools(&raw, page);
-        next
     }
 
     /// Without an answer: the calls that wait are judged by what is known.
@@ -99,7 +90,8 @@ impl Session {
 
     /// Whether a call waits for a list: nobody has seen one, and the server was not asked in vain.
     pub(super) fn needs_list(&self) -> bool {
-        !self.desk.knows_tools() && !self.listing.given_up
+        let lists = matches!(self.way, Way::Pipe(_));
+        lists && !self.desk.knows_tools() && !self.listing.given_up
     }
 
     /// The server says that its tools are others now.
@@ -128,11 +120,24 @@ impl Listing {
 }
 
 fn ask(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> Step {
+    to_server(&request(id, meta, cursor))
+}
+
+/// A request for a page of the list of tools.
+pub(crate) fn request(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> String {
     let cursor = cursor.map(|cursor| format!("\"cursor\":{}", quote(cursor)));
     let meta = meta.map(|meta| format!("\"_meta\":{meta}"));
     let params: Vec<String> = cursor.into_iter().chain(meta).collect();
     let (id, params) = (id.json(), params.join(","));
-    to_server(&format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{params}}}}}"#
-    ))
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{params}}}}}"#)
+}
+
+/// Takes a page in. Where the next one begins, if there is one.
+pub(crate) fn page(desk: &McpSession, text: &str, result: Span, is_first: bool) -> Option<String> {
+    let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
+    let page = ListPage { first: is_first, last: next.is_none() };
+    let items = lists::items(text, result, List::Tools(page))?;
+    let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
+    desk.tools(&raw, page);
+    next
 }

@@ -1,12 +1,14 @@
 //! What the server says.
 
+use std::collections::VecDeque;
+
 use callgate_call::json::{Edits, Span, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
 use memchr::memmem;
 
 use super::lists::{self, List};
-use super::{Asked, Called, MAX_OPEN, Session, Step, to_client, to_server};
+use super::{Asked, Called, MAX_OPEN, Session, Step, Way, to_client, to_server};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome, Unfit};
 use crate::params;
@@ -27,7 +29,7 @@ impl Session {
     }
 
     /// A message that is not handed on. Whoever waits for it is told.
-    fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<Step> {
+    pub(crate) fn withhold(&mut self, unfit: &Unfit, line: &[u8]) -> Vec<Step> {
         self.desk.withheld("the server", &unfit.why.to_string());
         // If one request waits, that is the one; but some servers greet people, or write a log here.
         let is_only = self.asked.len() == 1 && is_like_an_answer(line);
@@ -44,7 +46,8 @@ impl Session {
         }
     }
 
-    fn server_says(&mut self, message: Message<'_>) -> Vec<Step> {
+    /// A message of the server.
+    pub(crate) fn server_says(&mut self, message: Message<'_>) -> Vec<Step> {
         let text = message.text;
         match message.kind {
             Kind::Request { id, method, params } => self.server_wants(id, &method, text, params),
@@ -57,7 +60,7 @@ impl Session {
             Kind::Answer { id: Some(id), outcome } if self.is_own(&id) => {
                 self.own_page(text, outcome)
             }
-            Kind::Answer { id: Some(id), outcome } => match self.asked.remove(&id) {
+            Kind::Answer { id: Some(id), outcome } => match self.asked_by(&id) {
                 Some(asked) => self.server_answers(&id, asked, text, outcome),
                 None if self.called_off.contains(&id) => Vec::new(),
                 None => {
@@ -65,6 +68,29 @@ impl Session {
                     Vec::new()
                 }
             },
+        }
+    }
+
+    /// What the request was that is answered.
+    fn asked_by(&mut self, id: &Id) -> Option<Asked> {
+        let asked = self.asked.remove(id);
+        let Way::Requests { answered } = &mut self.way else { return asked };
+        match asked {
+            Some(asked) => {
+                remember(answered, id, asked.clone());
+                Some(asked)
+            }
+            // A client that lost the answer asked the server to say it again.
+            None => answered.iter().rev().find(|(known, _)| known == id).map(|(_, it)| it.clone()),
+        }
+    }
+
+    /// The request in which this one came is over, with its answer or without. Without, the client may
+    /// still ask for the answer where the server keeps it.
+    pub(crate) fn let_go(&mut self, id: &Id) {
+        self.held.remove(id);
+        if let (Way::Requests { answered }, Some(asked)) = (&mut self.way, self.asked.remove(id)) {
+            remember(answered, id, asked);
         }
     }
 
@@ -175,16 +201,10 @@ impl Session {
     fn keep(&mut self, text: &str, result: Span, called: &Called) {
         let inner = member(text, result, "task").unwrap_or(result);
         if let Some(task) = params::text_member(text, inner, "taskId") {
-            if self.tasks.len() >= MAX_OPEN {
-                self.tasks.clear();
-            }
-            self.tasks.insert(task, called.ticket.clone());
+            self.memory.lock().keep_task(task, called.ticket.clone());
         }
         if params::text_member(text, result, "resultType").as_deref() == Some("input_required") {
-            if self.rounds.len() >= MAX_OPEN {
-                self.rounds.clear();
-            }
-            self.rounds.insert(called.same, called.ticket.clone());
+            self.memory.lock().keep_round(called.same, called.ticket.clone());
         }
     }
 
@@ -333,8 +353,20 @@ fn unanswered(id: &Id, asked: &Asked, text: &str) -> Step {
 /// Whether a line that cannot be read was meant for an answer.
 fn is_like_an_answer(line: &[u8]) -> bool {
     let holds = |key: &[u8]| memmem::find(line, key).is_some();
-    line.trim_ascii_start().starts_with(b"{") && (holds(b"\"result\"") || holds(b"\"error\""))
+    matches!(line.trim_ascii_start(), [b'{' | b'[', ..])
+        && (holds(b"\"result\"") || holds(b"\"error\""))
 }
+
+fn remember(answered: &mut VecDeque<(Id, Asked)>, id: &Id, asked: Asked) {
+    if answered.len() >= MAX_ANSWERED {
+        answered.pop_front();
+    }
+    answered.push_back((id.clone(), asked));
+}
+
+/// Requests that were answered, or whose answer was lost, and that are remembered. What comes of older
+/// ones is withheld.
+const MAX_ANSWERED: usize = 256;
 
 /// The error of the older revisions by which a server sends a user to a page.
 const ASKS_FOR_URL: &str = "-32042";

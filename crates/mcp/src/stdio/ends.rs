@@ -10,12 +10,12 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
-pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Both ends. Agents give pipes, or sockets (Node does). A terminal or a file is read by a thread:
 /// to make those not wait would change them for others who have them open.
-pub(super) fn own() -> io::Result<(Input, Output)> {
+pub(crate) fn own() -> io::Result<(Input, Output)> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let output: Output = match kind(stdout.as_fd())? {
         // The server writes to the same place, and may not expect that it does not wait.

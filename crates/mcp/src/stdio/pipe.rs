@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 /// Lines on their way to one peer.
 #[derive(Debug)]
-pub(super) struct Pipe {
+pub(crate) struct Pipe {
     /// `None` once it is closed.
     queue: Mutex<Option<mpsc::UnboundedSender<Queued>>>,
     /// Bytes that may be queued.
@@ -28,7 +28,7 @@ const ASIDE: usize = 4 << 20;
 
 impl Pipe {
     /// A pipe with room for one message of the largest size, and some beside it.
-    pub(super) fn start(
+    pub(crate) fn start(
         mut writer: impl AsyncWrite + Unpin + Send + 'static,
         max_message: usize,
     ) -> (Self, JoinHandle<()>) {
@@ -48,7 +48,7 @@ impl Pipe {
     }
 
     /// Queues a line, once there is room for it.
-    pub(super) async fn send(&self, line: Vec<u8>) {
+    pub(crate) async fn send(&self, line: Vec<u8>) {
         let size = u32::try_from(line.len()).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(size).await.ok();
         self.put(Queued { line, _room: room });
@@ -56,7 +56,7 @@ impl Pipe {
 
     /// Queues a line without waiting. A peer that reads nothing while it makes us answer gets no
     /// more answers.
-    pub(super) fn send_aside(&self, line: Vec<u8>) {
+    pub(crate) fn send_aside(&self, line: Vec<u8>) {
         let size = u32::try_from(line.len()).unwrap_or(u32::MAX);
         match Arc::clone(&self.room).try_acquire_many_owned(size) {
             Ok(room) => self.put(Queued { line, _room: Some(room) }),
@@ -72,7 +72,7 @@ impl Pipe {
     }
 
     /// Nothing more follows: what is queued is written, and the peer sees the end.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.queue.lock().take();
     }
 }

@@ -49,7 +49,8 @@ impl Tls {
     }
 }
 
-fn system_roots() -> RootCertStore {
+/// The certificates that the system trusts; where it has none, those that browsers do.
+pub fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
         tracing::warn!(%error, "some certificates of the system cannot be read");

@@ -352,7 +352,11 @@ pub(super) static DETECTORS: [Detector; 28] = [
     Detector {
         name: "twilio_key",
         what: "a Twilio API key",
-        keywords: &["sk"],
+        // Many words of ordinary text have the first two letters.
+        keywords: &[
+            "sk0", "sk1", "sk2", "sk3", "sk4", "sk5", "sk6", "sk7", "sk8", "sk9", "ska", "skb",
+            "skc", "skd", "ske", "skf",
+        ],
         pattern: "SK[0-9a-f]{32}",
         edge: Edge::Word,
         check: as_is,

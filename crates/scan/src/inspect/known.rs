@@ -1,5 +1,7 @@
 //! The tools of other servers.
 
+use std::collections::HashSet;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// The names of the tools that other servers have, to see who speaks of whose tool.
@@ -8,6 +10,8 @@ pub struct Known {
     names: Vec<String>,
     /// Absent where there is no name to look for.
     finder: Option<AhoCorasick>,
+    /// The server has tools of these names itself.
+    own: HashSet<String>,
 }
 
 /// More names are not looked for: clients stop offering tools long before. What is beyond is not
@@ -33,7 +37,18 @@ impl Known {
                 AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(lower).ok()
             })
             .flatten();
-        Self { names, finder }
+        Self { names, finder, own: HashSet::new() }
+    }
+
+    /// The server has tools of these names itself: whose tool it speaks of is anybody's guess.
+    #[must_use]
+    pub fn with_own(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.own = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.own.contains(name)
     }
 
     /// The names.

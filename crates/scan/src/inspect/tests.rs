@@ -121,6 +121,10 @@ fn other_servers_tools() {
     // A word of the language is no reference, nor is a longer name.
     assert_eq!(severity("Always search before you add."), None);
     assert_eq!(severity("Before resend_email_now"), None);
+    let known = Known::new(["send_email"]).with_own(["send_email"]);
+    let context = Context { place: Place::Definition, known: &known };
+    let found = inspect_text("Before send_email is used, call this.", &context);
+    assert_eq!(found.iter().map(|it| it.severity).collect::<Vec<_>>(), [Severity::Low]);
 }
 
 #[test]

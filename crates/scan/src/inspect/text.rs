@@ -164,7 +164,12 @@ fn references(text: &str, folded: &Folded, context: &Context<'_>, findings: &mut
             continue;
         }
         let span = folded.span(text, &place);
-        let severity = if steered { Severity::High } else { Severity::Medium };
+        let severity = match steered {
+            // One software may serve as two servers, and speaks of its tools in both.
+            _ if context.known.is_own(name) => Severity::Low,
+            true => Severity::High,
+            false => Severity::Medium,
+        };
         let what = format!("speaks of `{}`, a tool of another server", excerpt(name));
         findings.add(Class::CrossReference, severity, span, what);
     }

@@ -111,7 +111,7 @@ impl Client {
     }
 }
 
-fn arguments(tool: &str) -> Value {
+pub(crate) fn arguments(tool: &str) -> Value {
     json!({ "name": tool, "arguments": { "message": "How is the weather in Lisbon today?", "path": "/home/user/notes/lisbon.txt" } })
 }
 

@@ -1,4 +1,4 @@
-//! What `callgate mcp wrap` costs: a call and its answer through it, against the same server directly and
+//! What `callgate mcp wrap` and `callgate serve` cost: a call and its answer through them, against the same server directly and
 //! behind a program that copies bytes and looks at nothing.
 //!
 //! All ways are open at once and take turns, so that what else the machine does hits them alike. Run it
@@ -14,6 +14,7 @@
 
 mod client;
 mod copy;
+mod network;
 mod server;
 mod table;
 mod ways;
@@ -93,7 +94,8 @@ fn measure(args: &Args) -> Result<()> {
         let command = [node.clone(), script.clone(), "stdio".to_owned()];
         server_by_every_way(args, &place, &command, "echo")?;
     }
-    Ok(())
+    println!("\na small server over HTTP, {} rounds of {CALLS} calls", args.rounds);
+    network::measure(args)
 }
 
 fn server_by_every_way(args: &Args, place: &Place, command: &[String], tool: &str) -> Result<()> {

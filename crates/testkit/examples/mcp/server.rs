@@ -9,16 +9,21 @@ pub(crate) fn serve() -> Result<()> {
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
     let mut line = String::new();
     while input.read_line(&mut line)? > 0 {
-        let message: Value = serde_json::from_str(&line)?;
+        let answer = answer(&line)?;
         line.clear();
-        let Some(id) = message.get("id") else { continue };
-        let mut answer =
-            json!({ "jsonrpc": "2.0", "id": id, "result": result(&message) }).to_string();
+        let Some(mut answer) = answer else { continue };
         answer.push('\n');
         output.write_all(answer.as_bytes())?;
         output.flush()?;
     }
     Ok(())
+}
+
+/// The answer to a message, where it is a request.
+pub(crate) fn answer(text: &str) -> Result<Option<String>> {
+    let message: Value = serde_json::from_str(text)?;
+    let answer = |id| json!({ "jsonrpc": "2.0", "id": id, "result": result(&message) }).to_string();
+    Ok(message.get("id").map(answer))
 }
 
 fn result(message: &Value) -> Value {

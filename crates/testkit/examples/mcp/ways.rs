@@ -37,7 +37,7 @@ pub(crate) struct Place {
 }
 
 /// Rules that must see the arguments, and do not match.
-const RULES: &str = "policy: bench
+pub(crate) const RULES: &str = "policy: bench
 rules:
   - { id: no-delete, tool: 'delete_*', verdict: deny, reason: Nothing is deleted. }
   - { id: no-etc, when: { arg: path, starts_with: /etc/ }, verdict: deny, reason: Not there. }

@@ -1,5 +1,7 @@
 //! What is answered: a head, and steps that are played one after the other.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::coding::Coding;
@@ -30,11 +32,37 @@ pub enum Step {
     Pause(Duration),
     /// Waits until it is released.
     Stall,
+    /// Sends what it is fed, as it comes, until all scripts are released.
+    Feed(Feed),
     /// Ends the connection without ending the body.
     Cut,
     /// Ends the connection with a reset.
     Reset,
 }
+
+/// Pieces that an answer sends while it is under way: what a stream says when something else happens.
+#[derive(Debug, Clone, Default)]
+pub struct Feed(Arc<Mutex<VecDeque<Vec<u8>>>>);
+
+impl Feed {
+    /// Sends this next.
+    pub fn say(&self, piece: impl Into<Vec<u8>>) {
+        self.0.lock().unwrap().push_back(piece.into());
+    }
+
+    pub(crate) fn next(&self) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().pop_front()
+    }
+}
+
+/// Only itself is the same.
+impl PartialEq for Feed {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Feed {}
 
 /// An answer.
 #[derive(Debug, Clone)]
@@ -130,7 +158,7 @@ impl Answer {
                 Step::Repeat(bytes, times, _) => {
                     (0..*times).for_each(|_| body.extend(bytes));
                 }
-                Step::Pause(_) | Step::Stall | Step::Cut | Step::Reset => {}
+                Step::Pause(_) | Step::Stall | Step::Feed(_) | Step::Cut | Step::Reset => {}
             }
         }
         body

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::answer::{Answer, Framing, Step};
+use super::answer::{Answer, Feed, Framing, Step};
 use super::request::Request;
 use super::{PATIENCE, Shared};
 
@@ -90,6 +90,7 @@ impl Player<'_> {
                 }
                 Step::Pause(pause) => self.wait(*pause)?,
                 Step::Stall => self.stall()?,
+                Step::Feed(feed) => self.feed(framing, feed)?,
                 Step::Cut => return Ok(Played::Broken),
                 Step::Reset => {
                     SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO))?;
@@ -135,6 +136,17 @@ impl Player<'_> {
         while Instant::now() < end {
             if self.shared.wait_released(LOOK) {
                 return Ok(());
+            }
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, framing: Framing, feed: &Feed) -> Result<(), Error> {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end && !self.shared.wait_released(LOOK) {
+            while let Some(piece) = feed.next() {
+                self.send(framing, &piece)?;
             }
             self.look()?;
         }

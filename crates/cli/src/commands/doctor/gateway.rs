@@ -13,7 +13,7 @@ const WAIT: Duration = Duration::from_secs(2);
 const MAX_ANSWER: u64 = 16 * 1024;
 
 #[derive(Debug, Serialize)]
-pub(super) struct State {
+pub(crate) struct State {
     address: String,
     /// `running`, `degraded`, `not running` or `something else`.
     state: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct State {
 }
 
 /// Asks at the address the gateway would listen on.
-pub(super) fn examine(listen: SocketAddr) -> State {
+pub(crate) fn examine(listen: SocketAddr) -> State {
     let address = reachable(listen);
     let shown = address.to_string();
     let Some(answer) = ask(address) else {

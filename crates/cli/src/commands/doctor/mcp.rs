@@ -73,7 +73,9 @@ fn network(server: &McpServer, address: String) -> Server {
     };
     found.notes.push(token);
     found.notes.push(
-        "signing in by OAuth does not go through callgate: only a fixed token works".to_owned(),
+        "signing in by OAuth does not go through callgate: a fixed token works, from `bearer_env` or as \
+         the client's own `Authorization`"
+            .to_owned(),
     );
     found
 }
@@ -91,7 +93,8 @@ fn waiting(resolved: &Resolved) -> usize {
 
 /// What is judged at servers.
 pub(super) fn enforced(resolved: &Resolved) -> String {
-    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts or that \
+                   `callgate serve` answers for";
     let only_rules = "by rules; `mcp.enforce` is `false`, so the rest is only recorded";
     match resolved.mcp.enforce {
         true => servers.to_owned(),

@@ -66,11 +66,11 @@ impl<'p> Inspector<'p> {
     fn findings(&mut self, pin: &'p Pin) -> Vec<Finding> {
         let server = pin.identity.server.as_str();
         let known = self.others.entry(server).or_insert_with(|| {
-            let others = self
-                .pins
-                .iter()
-                .filter(|pin| pin.identity.kind == ItemKind::Tool && pin.identity.server != server);
-            Known::new(others.map(|pin| pin.identity.name.clone()))
+            let tools = self.pins.iter().filter(|pin| pin.identity.kind == ItemKind::Tool);
+            let (own, others): (Vec<&Pin>, Vec<&Pin>) =
+                tools.partition(|pin| pin.identity.server == server);
+            let name = |pin: &Pin| pin.identity.name.clone();
+            Known::new(others.into_iter().map(name)).with_own(own.into_iter().map(name))
         });
         inspect_definition(&pin.seen().definition, known)
     }

@@ -1,7 +1,7 @@
 //! `callgate policy explain`: why a call gets its verdict, rule by rule, condition by condition.
 
-mod json;
-mod text;
+pub(crate) mod json;
+pub(crate) mod text;
 
 use anyhow::Result;
 use callgate_policy::Policies;

@@ -94,6 +94,14 @@ fn settings(resolved: &Resolved, address: SocketAddr) -> String {
             provider.dialect.as_str()
         );
     }
+    let servers: Vec<_> = resolved.mcp_servers.iter().filter(|it| it.url.is_some()).collect();
+    if !servers.is_empty() {
+        row(&mut text, "MCP servers", "");
+    }
+    for server in servers {
+        let _ =
+            writeln!(text, "    http://{address}/mcp/{}  ({})", server.id, server.kind.as_str());
+    }
     row(&mut text, "watch the calls", "");
     text.push_str("    callgate tail\n");
     text

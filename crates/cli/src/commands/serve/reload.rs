@@ -60,7 +60,7 @@ pub(crate) fn changed_since(loaded: &[Source]) -> bool {
 
 /// Why, without the text of the file: that may hold a secret somebody pasted, and this goes into
 /// the log and the record. `callgate config check` draws it.
-fn why(error: &Error) -> String {
+pub(crate) fn why(error: &Error) -> String {
     let said = match error {
         Error::Rejected(rejected) => {
             let problems = rejected.problems.iter().map(|problem| {

@@ -1,0 +1,33 @@
+//! The tool `evaluate`: what would become of a call.
+
+use anyhow::Result;
+use callgate_call::ToolCall;
+use callgate_mcp::Called;
+use callgate_policy::Judgement;
+
+use super::known::{Loaded, answered, unsaid};
+use crate::commands::check;
+use crate::given::Given;
+use crate::render::Color;
+use crate::report::Checked;
+
+/// Judges a call as `callgate check` does: nothing is recorded, and no limit is used.
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+    let call = Given::parse_with(arguments, "arguments")?.into_call(&unsaid())?;
+    let judgement = now.judge.dry(&call);
+    answered(&Checked::of(&call, &judgement), &text(&call, &judgement))
+}
+
+/// The judgement for a model: the verdict, the rule, the reason, and what to do.
+pub(super) fn text(call: &ToolCall, judgement: &Judgement) -> String {
+    let mut text = check::line(call.name.raw(), judgement, Color::Off);
+    if judgement.verdict.passes() {
+        return text;
+    }
+    text.push_str("This call would be blocked. ");
+    text.push_str(match judgement.hint {
+        Some(_) => "Do what the hint says instead.\n",
+        None => "The rule names no other way: ask the operator.\n",
+    });
+    text
+}

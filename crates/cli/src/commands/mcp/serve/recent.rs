@@ -1,0 +1,200 @@
+//! The newest decisions: the resource `audit://recent`, and the tool `recent_decisions`.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Result;
+use callgate_audit::{Action, Filter, Kind, Location, Stored};
+use callgate_mcp::{Called, Changes};
+use serde::{Deserialize, Serialize};
+
+use super::known::{Known, Loaded, answered, clean};
+use super::offer::RECENT;
+use crate::records;
+use crate::render::{Color, hinted, verdict_words};
+use crate::when;
+
+/// How many the resource holds: a screenful or two.
+const RESOURCE: usize = records::DEFAULT_LIMIT;
+/// How many the tool tells if nobody says how many.
+pub(super) const DEFAULT: usize = 20;
+/// How many it tells at most: more would only fill a model's context.
+pub(super) const MOST: usize = 200;
+/// How much of an input is told; `explain` tells all that was kept.
+const MAX_INPUT: usize = 500;
+
+/// What the tool is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    limit: Option<usize>,
+    verdict: Option<String>,
+    tool: Option<String>,
+    server: Option<String>,
+    session: Option<String>,
+    since: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Decisions {
+    decisions: Vec<Decision>,
+    /// Whether there may be older ones.
+    more: bool,
+}
+
+/// A record, without what fills a page: `explain` tells the whole.
+#[derive(Debug, Serialize)]
+struct Decision {
+    id: String,
+    time: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    surface: Option<&'static str>,
+    verdict: Option<&'static str>,
+    policy: Option<String>,
+    rule: Option<String>,
+    reason: Option<String>,
+    hint: Option<String>,
+    tool: Option<String>,
+    server: Option<String>,
+    /// The beginning of what the tool was given.
+    input: Option<String>,
+    session: Option<String>,
+    agent: Option<String>,
+    model: Option<String>,
+}
+
+pub(super) fn resource(now: &Loaded) -> Result<String> {
+    let found = find(now, Filter::default(), RESOURCE)?;
+    Ok(clean(&serde_json::to_string(&Decisions::of(&found, RESOURCE))?))
+}
+
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+    let asked: Asked = serde_json::from_str(arguments).map_err(|error| {
+        let hint = "limit is a number; verdict, tool, server, session and since are strings";
+        hinted(format!("the arguments cannot be read: {error}"), hint)
+    })?;
+    let limit = asked.limit.unwrap_or(DEFAULT);
+    if limit == 0 || limit > MOST {
+        return Err(hinted(
+            format!("`limit` is {limit}"),
+            format!("ask for 1 to {MOST}, and narrow it down with the other filters"),
+        ));
+    }
+    let found = find(now, asked.filter()?, limit)?;
+    let text = match found.as_slice() {
+        [] => "no decisions match\n".to_owned(),
+        found => found.iter().map(line).collect(),
+    };
+    answered(&Decisions::of(&found, limit), &text)
+}
+
+impl Asked {
+    fn filter(self) -> Result<Filter> {
+        let verdict = self.verdict.map(|word| {
+            Action::from_word(&word).ok_or_else(|| {
+                let known = Action::ALL.map(Action::as_str).join(", ");
+                hinted(format!("unknown verdict `{word}`"), format!("the verdicts are {known}"))
+            })
+        });
+        let since = self.since.map(|text| {
+            when::parse(&text).map_err(|hint| hinted(format!("cannot read `since`: {text}"), hint))
+        });
+        Ok(Filter {
+            verdict: verdict.transpose()?,
+            since: since.transpose()?,
+            tool: self.tool,
+            server: self.server,
+            session: self.session,
+            ..Filter::default()
+        })
+    }
+}
+
+/// The newest calls that pass. Before the first one was recorded there is no store.
+fn find(now: &Loaded, filter: Filter, limit: usize) -> Result<Vec<Stored>> {
+    let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
+    let Some(reader) = records::opened_if_there(&now.store)? else { return Ok(Vec::new()) };
+    Ok(reader.records(&Filter { kinds, limit: Some(limit), ..filter })?)
+}
+
+impl Decisions {
+    fn of(found: &[Stored], limit: usize) -> Self {
+        Self { decisions: found.iter().map(Decision::of).collect(), more: found.len() == limit }
+    }
+}
+
+impl Decision {
+    fn of(stored: &Stored) -> Self {
+        let record = &stored.record;
+        let (tool, verdict) = (record.tool.as_ref(), record.verdict.as_ref());
+        let cut = |text: &str| text.chars().take(MAX_INPUT).collect::<String>();
+        Self {
+            id: record.id.to_string(),
+            time: record.time.to_string(),
+            kind: record.kind.as_str(),
+            surface: record.surface.map(|surface| surface.as_str()),
+            verdict: verdict.map(|verdict| verdict.action.as_str()),
+            policy: verdict.and_then(|verdict| verdict.policy.clone()),
+            rule: verdict.and_then(|verdict| verdict.rule.clone()),
+            reason: verdict.and_then(|verdict| verdict.reason.clone()),
+            hint: verdict.and_then(|verdict| verdict.hint.clone()),
+            tool: tool.map(|tool| tool.name.clone()),
+            server: tool.and_then(|tool| tool.server.clone()),
+            input: tool.and_then(|tool| tool.input.as_deref()).map(cut),
+            session: record.who.session.clone(),
+            agent: record.who.agent.clone(),
+            model: record.model.clone(),
+        }
+    }
+}
+
+/// A decision on a line, for a model.
+fn line(stored: &Stored) -> String {
+    let (tool, rule, why) = (records::tool(stored), records::rule(stored), records::why(stored));
+    let words = verdict_words(records::verdict(stored), &tool, &rule, &why, Color::Off);
+    format!("{}  {}  {words}", stored.record.time, records::id(stored))
+}
+
+/// How often it is looked whether something was recorded.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Tells when something was recorded, for as long as the process lives. The store is opened only if
+/// its files have changed.
+pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
+    let mut seen = (stamp(&known.now().store), last(&known));
+    let look = move || {
+        loop {
+            std::thread::sleep(LOOK);
+            let stamp = stamp(&known.now().store);
+            if stamp == seen.0 {
+                continue;
+            }
+            let before = std::mem::replace(&mut seen, (stamp, last(&known))).1;
+            if seen.1 != before {
+                changes.tell(&[RECENT]);
+            }
+        }
+    };
+    std::thread::Builder::new().name("records".to_owned()).spawn(look).map(drop)
+}
+
+/// The size and the time of each file of the store: the log beside it is written first.
+fn stamp(store: &Location) -> Vec<Option<(u64, SystemTime)>> {
+    let Location::Sqlite(path) = store else { return Vec::new() };
+    let mut log = path.clone().into_os_string();
+    log.push("-wal");
+    let of = |path: &Path| {
+        let file = std::fs::metadata(path).ok()?;
+        Some((file.len(), file.modified().ok()?))
+    };
+    vec![of(path), of(log.as_ref())]
+}
+
+/// The number of the newest record; none where there is no store.
+fn last(known: &Known) -> Option<u64> {
+    let reader = records::opened_if_there(&known.now().store).ok().flatten()?;
+    reader.last().ok()
+}

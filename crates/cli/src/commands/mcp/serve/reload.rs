@@ -1,0 +1,42 @@
+//! Policies that change while the server runs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use callgate_call::Surface;
+use callgate_config::{Resolved, Watched};
+use callgate_mcp::Changes;
+
+use super::known::Known;
+use super::offer::{HEALTH, RULES};
+use crate::commands::serve::reload::why;
+
+/// The config and its policies. Any surface may be asked about here, whether something serves it or not.
+pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {
+    Ok(callgate_config::load(config, &Surface::ALL)?)
+}
+
+/// Loads the policies anew, whenever it is called, and tells of it. If the file in force vanishes, that is a
+/// failed reload: the search for a config must not end at another one.
+pub(super) fn reloader(
+    config: Option<&Path>,
+    known: Arc<Known>,
+    changes: Changes,
+) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
+    let mut config = callgate_config::find(config);
+    move || match callgate_config::load(config.as_deref(), &Surface::ALL) {
+        Ok(resolved) => {
+            config = resolved.path.clone().or(config.take());
+            let watched = resolved.policies.watched.clone();
+            known.swap(resolved);
+            changes.tell(&[RULES, HEALTH]);
+            Some(watched)
+        }
+        Err(error) => {
+            known.reject(why(&error));
+            changes.tell(&[HEALTH]);
+            None
+        }
+    }
+}

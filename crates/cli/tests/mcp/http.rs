@@ -1,0 +1,17 @@
+//! MCP servers on the network, behind the gateway at `/mcp/<server>`.
+
+mod access;
+mod asking;
+mod calls;
+mod failing;
+mod heads;
+mod listing;
+mod old;
+mod pins;
+mod records;
+mod rounds;
+mod streams;
+mod strict;
+mod support;
+mod texts;
+mod tls;

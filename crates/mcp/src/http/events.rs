@@ -1,0 +1,228 @@
+//! A stream of the server's events, on its way to the client: each message in it is looked at.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use callgate_wire::{Frame, Framing, Splitter};
+use http::{HeaderMap, Method};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+use super::post::{Exchange, without_line_end};
+use super::{list, read, site};
+use crate::answers;
+use crate::message::Message;
+use crate::session::{Session, Step};
+
+/// What an event has beside its message: names, numbers, comments.
+const BESIDE: usize = 64 * 1024;
+
+/// Carries a stream to a client as it is judged, in a task of its own.
+pub(super) fn carry(
+    exchange: Exchange,
+    headers: &HeaderMap,
+    body: Incoming,
+    sender: mpsc::Sender<Bytes>,
+) {
+    let decoder = read::decoder(headers);
+    tokio::spawn(async move {
+        let why = match decoder {
+            Ok(decoder) => pump(&exchange, decoder, body, &sender).await,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(why) = why {
+            cut(&exchange, &why, &sender).await;
+        }
+        if let Some(channel) = &exchange.channel {
+            exchange.site.channels.close(channel);
+        }
+    });
+}
+
+/// Carries events until either side ends. Why the rest of them cannot be handed on, if so.
+async fn pump(
+    exchange: &Exchange,
+    mut decoder: callgate_wire::Decoder,
+    mut body: Incoming,
+    sender: &mpsc::Sender<Bytes>,
+) -> Option<String> {
+    let mut splitter = Splitter::new(Framing::Sse, exchange.site.settings.max_message + BESIDE);
+    let (mut plain, mut ends) = (Vec::new(), exchange.site.ends.clone());
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            _ = ends.wait_for(|ends| *ends), if exchange.id.is_none() => return None,
+            // The client is gone; so must we be, for a server stops what nobody waits for.
+            () = sender.closed() => return None,
+        };
+        // An event that was not finished is none.
+        let Some(Ok(frame)) = frame else { return None };
+        let Ok(data) = frame.into_data() else { continue };
+        plain.clear();
+        if let Err(error) = decoder.push(&data, &mut plain) {
+            return Some(error.to_string());
+        }
+        splitter.push(&plain);
+        let mut out = Vec::new();
+        loop {
+            match splitter.next_frame() {
+                Ok(Some(frame)) => event(exchange, &frame, &mut out),
+                Ok(None) => break,
+                Err(error) => return Some(error.to_string()),
+            }
+        }
+        if !out.is_empty() && sender.send(out.into()).await.is_err() {
+            return None;
+        }
+    }
+}
+
+/// Nothing more of the stream is handed on; whoever waits is told.
+async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
+    exchange.conversation.desk.withheld("the server", why);
+    let Some(id) = &exchange.id else { return };
+    exchange.session.lock().forget(id);
+    let text = format!("callgate withheld the rest of the server's answer: {why}");
+    let error = answers::error(Some(id), answers::REFUSED, &text);
+    let error = without_separators(error.as_bytes());
+    sender.send(format!("event: message\ndata: {error}\n\n").into()).await.ok();
+}
+
+/// One event.
+fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    if let (Some(channel), Some(data)) = (&exchange.channel, frame.data())
+        && !data.is_empty()
+        && channel.takes(&exchange.site, frame, data, out)
+    {
+        return;
+    }
+    let desk = &exchange.conversation.desk;
+    let knew_tools = desk.knows_tools();
+    pass(frame, |data| messages(exchange, data), out);
+    // The server said that they are others now.
+    if knew_tools && !desk.knows_tools() {
+        list::again(exchange);
+    }
+}
+
+/// What a client gets of an event whose data `judge` makes into messages.
+fn pass(frame: &Frame<'_>, judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>, out: &mut Vec<u8>) {
+    match frame.data() {
+        // A comment, or a number to go on from.
+        None if frame.clean() => frame.keep(out),
+        None => {}
+        Some([]) if frame.clean() => frame.keep(out),
+        Some([]) => frame.rewrite(None, b"", out),
+        Some(data) => {
+            for (place, text) in judge(data).into_iter().enumerate() {
+                write(frame, data, &text, place == 0, out);
+            }
+        }
+    }
+}
+
+/// What the client gets to see of a message of the server.
+fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    for step in said(&exchange.session, data) {
+        match step {
+            Step::ToServer(text) => tell_server(exchange, text),
+            Step::ToClient(text) => messages.push(without_line_end(text)),
+            Step::Judge(_) | Step::Listing(_) => {}
+        }
+    }
+    messages
+}
+
+/// What is to be done with a message of the server.
+fn said(session: &Arc<Mutex<Session>>, data: &[u8]) -> Vec<Step> {
+    match Message::of_body(data) {
+        Ok(message) => session.lock().server_says(message),
+        Err(unfit) => session.lock().withhold(&unfit, data),
+    }
+}
+
+/// Writes a message: in the event it came in, if it is the first of it.
+fn write(frame: &Frame<'_>, data: &[u8], text: &[u8], is_first: bool, out: &mut Vec<u8>) {
+    let is_as_it_came = text == data && frame.clean() && !has_separator(text);
+    match (is_first, is_as_it_came) {
+        (true, true) => frame.keep(out),
+        (true, false) => frame.rewrite(None, without_separators(text).as_bytes(), out),
+        (false, _) => frame.another(Some("message"), &without_separators(text), out),
+    }
+}
+
+/// Some clients end a line at these, too, so that what stands behind would be an event of its own.
+/// Inside of JSON they stand in texts only.
+const SEPARATORS: [char; 8] =
+    ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+fn has_separator(text: &[u8]) -> bool {
+    let is_rare = |byte: &u8| matches!(byte, 0xb | 0xc | 0x1c..=0x1e | 0xc2 | 0xe2);
+    text.iter().any(is_rare)
+        && std::str::from_utf8(text).map_or(true, |text| text.contains(SEPARATORS))
+}
+
+pub(super) fn without_separators(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    match text.contains(SEPARATORS) {
+        false => text.into_owned(),
+        true => text.chars().fold(String::with_capacity(text.len() + 8), |mut out, c| {
+            match SEPARATORS.contains(&c) {
+                true => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+                false => out.push(c),
+            }
+            out
+        }),
+    }
+}
+
+/// Says something to the server in the client's place.
+pub(super) fn tell_server(exchange: &Exchange, text: Vec<u8>) {
+    let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
+    let Ok(permit) = Arc::clone(&site.telling).try_acquire_owned() else {
+        let why = "it asks faster than it takes answers";
+        exchange.conversation.desk.withheld("the server", why);
+        return;
+    };
+    let to = exchange.place();
+    tokio::spawn(async move {
+        let body = without_line_end(text).into();
+        let sent = site.upstream.send(Method::POST, &to, &headers, body).await;
+        if let Err(error) = sent {
+            tracing::debug!(server = site.id, %error, "the server was not told");
+        }
+        drop(permit);
+    });
+}
+
+/// The first message in an answer for which something is found.
+pub(super) async fn find<T>(
+    headers: &HeaderMap,
+    mut body: Incoming,
+    limit: usize,
+    mut take: impl FnMut(&[u8]) -> ControlFlow<T>,
+) -> Option<T> {
+    let mut decoder = read::decoder(headers).ok()?;
+    let mut splitter = Splitter::new(Framing::Sse, limit);
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(data) = frame.into_data() else { continue };
+        let mut plain = Vec::new();
+        decoder.push(&data, &mut plain).ok()?;
+        splitter.push(&plain);
+        while let Some(frame) = splitter.next_frame().ok()? {
+            if let Some(data) = frame.data()
+                && let ControlFlow::Break(found) = take(data)
+            {
+                return Some(found);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Bodies, read within bounds and without their coding.
+
+use bytes::Bytes;
+use callgate_wire::{Decoder, Limits};
+use http::header::CONTENT_ENCODING;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body::Body;
+use http_body_util::BodyExt as _;
+
+/// Why a body cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    #[error("it is larger than the limit of {0} bytes")]
+    TooLarge(usize),
+    #[error("it broke off")]
+    Broken,
+    #[error("its coding cannot be undone: {0}")]
+    Coding(String),
+}
+
+impl ReadError {
+    /// What a client is told whose body it is.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        }
+    }
+}
+
+/// Undoes what the head says of the body.
+pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
+    let values = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::to_str);
+    let coding = values.collect::<Result<Vec<_>, _>>();
+    let coding = coding.map_err(|error| ReadError::Coding(error.to_string()))?.join(",");
+    // Streams of a conversation last for days; what is dense all the same is refused.
+    let limits = Limits { decoded_total: u64::MAX, ..Limits::default() };
+    Decoder::for_header(Some(&coding), &limits)
+        .map_err(|error| ReadError::Coding(error.to_string()))
+}
+
+/// A whole body.
+pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
+    headers: &HeaderMap,
+    mut body: B,
+    limit: usize,
+) -> Result<Vec<u8>, ReadError> {
+    let (mut decoder, mut read) = (decoder(headers)?, Vec::new());
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| ReadError::Broken)?;
+        let Ok(data) = frame.into_data() else { continue };
+        decoder.push(&data, &mut read).map_err(|error| ReadError::Coding(error.to_string()))?;
+        if read.len() > limit {
+            return Err(ReadError::TooLarge(limit));
+        }
+    }
+    decoder.finish(&mut read).map_err(|error| ReadError::Coding(error.to_string()))?;
+    Ok(read)
+}

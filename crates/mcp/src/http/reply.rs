@@ -1,0 +1,88 @@
+//! What a client is answered.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Response, StatusCode};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Empty, Full};
+use tokio::sync::mpsc;
+
+use crate::answers;
+use crate::message::{Id, Unfit};
+
+/// The body of an answer to a client.
+pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+
+/// What the transport reserves for headers that are not what the body says.
+const HEADER_MISMATCH: i32 = -32020;
+
+/// A message, whole.
+pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(whole(text.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Nothing but a status.
+pub(crate) fn status(status: StatusCode) -> Response<Body> {
+    let body = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+/// An error for whoever asked, or for nobody in particular.
+pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) -> Response<Body> {
+    message(status, answers::error(id, code, text))
+}
+
+/// A message that cannot be handed on.
+pub(super) fn unfit(unfit: &Unfit) -> Response<Body> {
+    let text = format!("callgate did not hand this message on: {}", unfit.why);
+    error(StatusCode::BAD_REQUEST, unfit.id.as_ref(), unfit.why.code(), &text)
+}
+
+/// A header says something else than the body.
+pub(super) fn mismatch(id: Option<&Id>, why: &str) -> Response<Body> {
+    let text = format!("callgate did not hand this request on: {why}");
+    error(StatusCode::BAD_REQUEST, id, HEADER_MISMATCH, &text)
+}
+
+/// A stream of events, and where to put them.
+pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let mut response = Response::new(Channel(receiver).boxed_unsync());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    (sender, response)
+}
+
+/// Pieces of a stream that may wait for a slow client; then the server waits, too.
+const WAITING: usize = 16;
+
+pub(crate) fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
+}
+
+/// Whatever is put into a channel.
+struct Channel(mpsc::Receiver<Bytes>);
+
+impl HttpBody for Channel {
+    type Data = Bytes;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.0.poll_recv(cx).map(|next| next.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

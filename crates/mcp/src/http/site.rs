@@ -1,0 +1,261 @@
+//! One declared server, and the conversations with it.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::Instant;
+
+use callgate_call::{Facts, Origin, Surface, Who};
+use callgate_decide::mcp::{Launch, McpSession, told};
+use callgate_decide::{Context, Decider};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+use tokio::sync::watch;
+use url::Url;
+
+use super::old::Channels;
+use super::upstream::Upstream;
+use super::{HttpSettings, ServerType, Visitor};
+use crate::session::{Memory, Session};
+
+/// The header by which the older revisions name a conversation.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// Conversations with one server that are remembered. The one that was silent longest is forgotten;
+/// should it go on, only what the server asked in it is not known any more.
+const MAX_CONVERSATIONS: usize = 4096;
+
+/// Refusals on their way to one server at once. A server that asks faster than it takes them is not
+/// told of the rest, and waits for its answers.
+const MAX_TELLING: usize = 64;
+
+/// A declared server.
+pub(super) struct Site {
+    pub(super) id: String,
+    pub(super) kind: ServerType,
+    pub(super) url: Url,
+    pub(super) upstream: Upstream,
+    pub(super) settings: HttpSettings,
+    /// Conversations of the oldest transport.
+    pub(super) channels: Channels,
+    /// Whoever says something to the server in a client's place holds one of these.
+    pub(super) telling: Arc<Semaphore>,
+    /// Whether we stop.
+    pub(super) ends: watch::Receiver<bool>,
+    launch: Launch,
+    decider: Decider,
+    conversations: Mutex<HashMap<Key, Known>>,
+}
+
+/// Whose conversation it is, and which.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// Nobody goes on with what another began.
+    who: u64,
+    /// The server's name for it, where it has one.
+    session: Option<String>,
+}
+
+struct Known {
+    conversation: Arc<Conversation>,
+    used: Instant,
+}
+
+/// What becomes of a conversation under the same name that another request has begun meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meanwhile {
+    Keep,
+    Replace,
+}
+
+/// One client and the server, over many requests.
+pub(super) struct Conversation {
+    pub(super) desk: Arc<McpSession>,
+    memory: Arc<Mutex<Memory>>,
+    /// Where the server names the conversation, its requests have ids of one count.
+    session: Option<Arc<Mutex<Session>>>,
+    /// Why the server may not be spoken to.
+    pub(super) refused: Option<String>,
+    /// Whoever lists the tools holds this; when that last failed.
+    pub(super) listing: tokio::sync::Mutex<Option<Instant>>,
+    max_arguments: usize,
+}
+
+impl Conversation {
+    /// The state that a request of it works on.
+    pub(super) fn session(&self) -> Arc<Mutex<Session>> {
+        match &self.session {
+            Some(session) => Arc::clone(session),
+            None => Arc::new(Mutex::new(self.fresh())),
+        }
+    }
+
+    fn fresh(&self) -> Session {
+        Session::of_requests(Arc::clone(&self.desk), Arc::clone(&self.memory), self.max_arguments)
+    }
+
+    /// Whether requests of it belong together.
+    pub(super) fn is_named(&self) -> bool {
+        self.session.is_some()
+    }
+}
+
+impl Site {
+    pub(super) fn new(
+        (id, kind, url): (String, ServerType, Url),
+        upstream: Upstream,
+        decider: Decider,
+        settings: HttpSettings,
+        ends: watch::Receiver<bool>,
+    ) -> Self {
+        let launch = Launch::origin(&url.origin().ascii_serialization());
+        Self {
+            id,
+            kind,
+            url,
+            upstream,
+            settings,
+            channels: Channels::default(),
+            ends,
+            telling: Arc::new(Semaphore::new(MAX_TELLING)),
+            launch,
+            decider,
+            conversations: Mutex::default(),
+        }
+    }
+
+    /// The conversation that a request belongs to. Without a name, all of one client are one: what
+    /// they have in common is what they were shown.
+    pub(super) fn conversation(&self, visitor: &Visitor, named: Option<&str>) -> Arc<Conversation> {
+        let key = Key { who: hash(visitor, named.is_none()), session: named.map(str::to_owned) };
+        let mut all = self.conversations.lock();
+        if let Some(known) = all.get_mut(&key) {
+            known.used = Instant::now();
+            return Arc::clone(&known.conversation);
+        }
+        drop(all);
+        let conversation = self.begin(visitor, named.is_some());
+        self.remember(key, conversation, Meanwhile::Keep)
+    }
+
+    /// The server has named a conversation that just began.
+    pub(super) fn name(&self, visitor: &Visitor, named: &str, begun: Arc<Conversation>) {
+        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        self.remember(key, begun, Meanwhile::Replace);
+    }
+
+    pub(super) fn forget(&self, visitor: &Visitor, named: &str) {
+        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        self.conversations.lock().remove(&key);
+    }
+
+    /// Remembers a conversation, and gives the one that is remembered.
+    fn remember(
+        &self,
+        key: Key,
+        conversation: Arc<Conversation>,
+        meanwhile: Meanwhile,
+    ) -> Arc<Conversation> {
+        let mut all = self.conversations.lock();
+        if let (Meanwhile::Keep, Some(known)) = (meanwhile, all.get(&key)) {
+            return Arc::clone(&known.conversation);
+        }
+        if all.len() >= MAX_CONVERSATIONS {
+            let oldest = all.iter().min_by_key(|(_, known)| known.used).map(|(key, _)| key.clone());
+            oldest.and_then(|oldest| all.remove(&oldest));
+        }
+        let known = Known { conversation: Arc::clone(&conversation), used: Instant::now() };
+        all.insert(key, known);
+        conversation
+    }
+
+    /// A conversation that is not remembered.
+    pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
+        let desk = self.desk(visitor);
+        let refused = desk.admitted().err().map(|denial| told(&denial));
+        let mut conversation = Conversation {
+            desk,
+            memory: Arc::default(),
+            session: None,
+            refused,
+            listing: tokio::sync::Mutex::default(),
+            max_arguments: self.settings.max_arguments,
+        };
+        if is_named {
+            conversation.session = Some(Arc::new(Mutex::new(conversation.fresh())));
+        }
+        Arc::new(conversation)
+    }
+
+    /// What decides about a client's calls.
+    pub(super) fn desk(&self, visitor: &Visitor) -> Arc<McpSession> {
+        let origin = Origin::new(Facts {
+            who: visitor.who.clone(),
+            agent: visitor.agent.clone(),
+            session: visitor.session.clone(),
+            ..Facts::at(Surface::Mcp)
+        });
+        let context = Context { request: Some(visitor.request.clone()), ..Context::new(origin) };
+        Arc::new(self.decider.mcp(&self.id, &self.launch, context))
+    }
+}
+
+/// A client. Without a conversation to go by, also by what it says of itself.
+fn hash(visitor: &Visitor, with_claims: bool) -> u64 {
+    let Who { org, team, user, key } = &visitor.who;
+    let mut hash = DefaultHasher::new();
+    (org, team, user, key).hash(&mut hash);
+    if with_claims {
+        (&visitor.agent, &visitor.session).hash(&mut hash);
+    }
+    hash.finish()
+}
+
+/// What goes to the server of a client's head.
+pub(super) fn upward(mut headers: HeaderMap) -> HeaderMap {
+    // They speak of the client's body, or of the page it stands on: that was looked at here.
+    for name in LEFT_OUT {
+        headers.remove(name);
+    }
+    // Some servers take an underscore for a hyphen, and such a header for one that is checked here.
+    let is_alike = |name: &&HeaderName| {
+        name.as_str().contains('_') && name.as_str().replace('_', "-").starts_with("mcp-")
+    };
+    let alike: Vec<HeaderName> = headers.keys().filter(is_alike).cloned().collect();
+    for name in alike {
+        headers.remove(name);
+    }
+    headers
+}
+
+const LEFT_OUT: [&str; 12] = [
+    "origin",
+    "referer",
+    "cookie",
+    "forwarded",
+    "content-length",
+    "content-encoding",
+    "sec-fetch-site",
+    "sec-fetch-mode",
+    "sec-fetch-dest",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+];
+
+/// The head of a message of our own, said in a conversation whose other heads are these.
+pub(super) fn own(headers: &HeaderMap) -> HeaderMap {
+    let mut own = HeaderMap::new();
+    for (name, value) in headers {
+        let is_of_body = name.as_str().starts_with("mcp-param-")
+            || matches!(name.as_str(), "mcp-method" | "mcp-name" | "last-event-id");
+        if !is_of_body {
+            own.append(name.clone(), value.clone());
+        }
+    }
+    own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    own.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    own
+}

@@ -1,0 +1,159 @@
+//! Requests to a server on the network.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{CertificateError, OtherError, RootCertStore};
+use url::Url;
+
+use super::tls;
+
+/// How often a server may send us on to another of its paths: one adds a slash, none adds two.
+const MAX_REDIRECTS: usize = 3;
+
+/// Connections that nobody uses are kept this long.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// A client of one server.
+#[derive(Debug, Clone)]
+pub(super) struct Upstream {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    bearer: Option<HeaderValue>,
+    /// How long the server may take to begin its answer.
+    head: Duration,
+}
+
+/// Why a server gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UpstreamError {
+    #[error("it cannot be reached: {0}")]
+    Reach(String),
+    #[error("it did not answer within {} s", .0.as_secs())]
+    Late(Duration),
+    #[error(
+        "it sends its clients to another place, at `{0}`; the log has the whole address. If that is \
+         right, declare it as `url`"
+    )]
+    Elsewhere(String),
+    #[error("its address cannot be used")]
+    Address,
+}
+
+impl Upstream {
+    pub(super) fn new(
+        roots: &RootCertStore,
+        pin: Option<&str>,
+        bearer: Option<HeaderValue>,
+        (connect, head): (Duration, Duration),
+    ) -> Result<Self, rustls::Error> {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(connect));
+        connector.enforce_http(false);
+        let connector = hyper_rustls::HttpsConnectorBuilder::new()
+            .with_tls_config(tls::config(roots, pin)?)
+            .https_or_http()
+            .enable_http1()
+            .enable_http2()
+            .wrap_connector(connector);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE)
+            .build(connector);
+        Ok(Self { client, bearer, head })
+    }
+
+    /// Sends a request, and gives the answer once its head is there.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let mut url = url.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.once(&method, &url, headers, body.clone()).await?;
+            match elsewhere(&url, &response)? {
+                None => return Ok(response),
+                Some(next) => url = next,
+            }
+        }
+        Err(UpstreamError::Elsewhere(url.origin().ascii_serialization()))
+    }
+
+    async fn once(
+        &self,
+        method: &Method,
+        url: &Url,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, UpstreamError> {
+        let uri: Uri = url.as_str().parse().map_err(|_| UpstreamError::Address)?;
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method.clone();
+        *request.uri_mut() = uri;
+        *request.headers_mut() = headers.clone();
+        if let Some(bearer) = &self.bearer {
+            request.headers_mut().insert(AUTHORIZATION, bearer.clone());
+        }
+        let answer = tokio::time::timeout(self.head, self.client.request(request)).await;
+        answer
+            .map_err(|_| UpstreamError::Late(self.head))?
+            .map_err(|error| UpstreamError::Reach(reason(&error)))
+    }
+}
+
+/// Where the server wants the request to go, if that is on the server itself. A client must not be
+/// sent there: it would go around us.
+fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, UpstreamError> {
+    if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
+        return Ok(None);
+    }
+    let said = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let said = said.unwrap_or_default();
+    let keeps_method = matches!(response.status().as_u16(), 307 | 308);
+    match from.join(said) {
+        Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
+        // The rest of it is the server's text, which nobody has looked at: it is for the log alone.
+        to => {
+            tracing::warn!(said, "the server sends its clients to another place");
+            let origin = to.map(|url| url.origin().ascii_serialization());
+            Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
+        }
+    }
+}
+
+/// The innermost reason: the outer ones say that something could not be done.
+fn reason(error: &hyper_util::client::legacy::Error) -> String {
+    let mut inner: &(dyn Error + 'static) = error;
+    while let Some(next) = within(inner) {
+        inner = next;
+    }
+    match inner.downcast_ref::<rustls::Error>() {
+        // What a certificate lacks is told by whoever looked at it.
+        Some(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
+            why.to_string()
+        }
+        _ => inner.to_string(),
+    }
+}
+
+fn within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    // An error of the system does not name as its source what it was made of.
+    let made_of = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    match made_of {
+        Some(made_of) => Some(made_of),
+        None => error.source(),
+    }
+}

@@ -1,0 +1,132 @@
+//! The heads of requests over HTTP, which say again what the body says: others may have gone by
+//! them on the way, so they must agree.
+
+use callgate_call::json::{Span, member};
+use http::{HeaderMap, HeaderValue};
+
+use crate::http::mirror::decode;
+use crate::params::{self, REVISION};
+
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// The revision that the head names, if it names one that can be read.
+pub(crate) fn revision(headers: &HeaderMap) -> Option<String> {
+    one(headers, VERSION, as_it_is).ok().flatten()
+}
+
+/// What a request says in its body.
+#[derive(Debug)]
+pub(crate) struct Body<'a> {
+    pub(crate) method: &'a str,
+    /// The message.
+    pub(crate) text: &'a str,
+    pub(crate) params: Option<Span>,
+}
+
+/// Whether the head agrees with the body; else what does not. The older revisions say nothing twice.
+pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> {
+    let meta = params::meta(body.text, body.params);
+    let Some(revision) = meta.and_then(|meta| member(body.text, meta, REVISION)) else {
+        return Ok(());
+    };
+    // One that is no text is found out with the rest of the metadata.
+    let revision = params::string(body.text, revision).unwrap_or_default();
+    agrees("MCP-Protocol-Version", one(headers, VERSION, as_it_is)?, &revision)?;
+    agrees("Mcp-Method", one(headers, METHOD, as_it_is)?, body.method)?;
+    let key = match body.method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return Ok(()),
+    };
+    let named = body.params.and_then(|at| params::text_member(body.text, at, key));
+    let Some(named) = named else { return Ok(()) };
+    agrees("Mcp-Name", one(headers, NAME, decode)?, &named)
+}
+
+fn agrees(header: &str, said: Option<String>, body: &str) -> Result<(), String> {
+    match said {
+        Some(said) if said == body => Ok(()),
+        Some(_) => Err(format!("the header `{header}` and the body do not say the same")),
+        None => Err(format!("the header `{header}` is missing")),
+    }
+}
+
+/// What a header says that may be there once.
+fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, String> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() {
+        return Err(format!("the header `{name}` is there twice"));
+    }
+    let unreadable = || format!("the header `{name}` cannot be read");
+    first.map(|value| read(value).ok_or_else(unreadable)).transpose()
+}
+
+type Read = fn(&HeaderValue) -> Option<String>;
+
+/// A value as it stands.
+fn as_it_is(value: &HeaderValue) -> Option<String> {
+    value.to_str().ok().map(|text| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_call::json::document;
+
+    use super::*;
+
+    fn problem(said: &[(&'static str, &str)], method: &str, params: &str) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in said {
+            headers.append(*name, value.parse().unwrap());
+        }
+        let body = Body { method, text: params, params: Some(document(params)) };
+        check(&headers, &body).err()
+    }
+
+    const MODERN: (&str, &str) = (VERSION, "2026-07-28");
+
+    fn meta(rest: &str) -> String {
+        format!(r#"{{"_meta":{{"{REVISION}":"2026-07-28"}}{rest}}}"#)
+    }
+
+    #[test]
+    fn what_agrees() {
+        let named = meta(r#","name":"evaluate""#);
+        let call = (METHOD, "tools/call");
+        for name in ["evaluate", "  evaluate ", "=?base64?ZXZhbHVhdGU=?="] {
+            assert_eq!(
+                problem(&[MODERN, call, (NAME, name)], "tools/call", &named),
+                None,
+                "{name}"
+            );
+        }
+        let list = [MODERN, (METHOD, "tools/list"), (NAME, "anything")];
+        assert_eq!(problem(&list, "tools/list", &meta("")), None);
+        // The older revisions have one of these headers at most, and no metadata.
+        assert_eq!(problem(&[(METHOD, "tools/list")], "tools/call", "{}"), None);
+    }
+
+    #[test]
+    fn what_does_not() {
+        let named = meta(r#","name":"evaluate""#);
+        let call = (METHOD, "tools/call");
+        let table: [&[(&'static str, &str)]; 10] = [
+            &[call, (NAME, "evaluate")],
+            &[(VERSION, "2025-11-25"), call, (NAME, "evaluate")],
+            &[MODERN, (NAME, "evaluate")],
+            &[MODERN, (METHOD, "TOOLS/CALL"), (NAME, "evaluate")],
+            &[MODERN, call],
+            &[MODERN, call, (NAME, "explain")],
+            &[MODERN, call, (NAME, "=?base64?ZXZhbHVhdGU?=")],
+            &[MODERN, call, (NAME, "=?base64?ZXZh!HVhdGU=?=")],
+            &[MODERN, call, call, (NAME, "evaluate")],
+            &[MODERN, call, (NAME, "evalu\u{e9}te")],
+        ];
+        for said in table {
+            assert!(problem(said, "tools/call", &named).is_some(), "{said:?}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A server over HTTP: each request has its answer, and a subscription is an answer that goes on.
+
+mod stream;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use tokio::sync::Semaphore;
+
+use super::headers;
+use super::listening::Listening;
+use super::words::{Fault, Words};
+use super::{Changes, Channel, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
+use crate::answers::{self, REFUSED};
+use crate::http::read::{self, ReadError};
+use crate::http::{Body, PATH, reply};
+use crate::message::{Kind, Message};
+
+/// Requests that are answered at once; others wait. Each may read through the whole store.
+const MAX_BUSY: usize = 4;
+
+/// Subscriptions that are open at once; more are refused.
+const MAX_STREAMS: usize = 256;
+
+/// The header and the body do not say the same.
+const HEADER_MISMATCH: i32 = -32020;
+
+/// Answers requests to one path.
+#[derive(Debug)]
+pub struct Http<H> {
+    service: Arc<Service<H>>,
+    changes: Changes,
+    busy: Semaphore,
+    streams: Arc<Semaphore>,
+}
+
+impl<H: Host> Http<H> {
+    /// A server that tells its subscribers of these changes.
+    pub fn new(service: Arc<Service<H>>, changes: Changes) -> Self {
+        let streams = Arc::new(Semaphore::new(MAX_STREAMS));
+        Self { service, changes, busy: Semaphore::new(MAX_BUSY), streams }
+    }
+
+    /// Answers a request, whatever it is. Who may ask was checked before.
+    pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
+    where
+        B: http_body::Body<Data = Bytes> + Unpin + Send,
+    {
+        let (head, body) = request.into_parts();
+        if let Some(refused) = refused(&head) {
+            return refused;
+        }
+        let body = match read::whole(&head.headers, body, MAX_MESSAGE).await {
+            Ok(body) => body,
+            Err(why) => return unread(&why),
+        };
+        match self.reply(head.headers.clone(), body.into()).await {
+            Reply::Listen(listening) => self.listen(&head.headers, listening),
+            Reply::Answer(text, fault) => json(status(fault), text),
+            // Nobody waits for an answer. What a pipe is subscribed to is not told here.
+            Reply::Silence
+            | Reply::CalledOff(_)
+            | Reply::Subscribe(..)
+            | Reply::Unsubscribe(..) => reply::status(StatusCode::ACCEPTED),
+        }
+    }
+
+    /// Asks in a thread of its own: reading a store waits for its disk.
+    async fn reply(&self, headers: HeaderMap, body: Bytes) -> Reply {
+        let permit = self.busy.acquire().await;
+        let (service, asked) = (Arc::clone(&self.service), body.clone());
+        let replied = tokio::task::spawn_blocking(move || service.posted(&headers, &asked)).await;
+        drop(permit);
+        replied.unwrap_or_else(|error| {
+            tracing::error!(%error, "a request could not be answered");
+            broken_reply(&body)
+        })
+    }
+
+    /// An answer that goes on until one of both sides ends it.
+    fn listen(&self, headers: &HeaderMap, listening: Listening) -> Response<Body> {
+        if !accepts(headers, "text/event-stream") {
+            return plain(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream");
+        }
+        let Ok(place) = Arc::clone(&self.streams).try_acquire_owned() else {
+            let text = format!("{MAX_STREAMS} subscriptions are open; try again later");
+            let error = Words::error(listening.id(), REFUSED, &text, None);
+            return json(StatusCode::SERVICE_UNAVAILABLE, error);
+        };
+        let (events, mut response) = reply::stream();
+        response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+        let (changing, all) = (self.changes.listen(), self.service.all_uris());
+        tokio::spawn(async move {
+            stream::tell(listening, changing, all, events).await;
+            // It is given back when the client is gone.
+            drop(place);
+        });
+        response
+    }
+}
+
+impl<H: Host> Service<H> {
+    /// What was posted.
+    fn posted(&self, headers: &HeaderMap, body: &[u8]) -> Reply {
+        let message = match Message::read(body) {
+            Ok(Some(message)) => message,
+            Ok(None) => {
+                let error = answers::error(None, -32700, "the body is empty; send a message");
+                return Reply::Answer(error, Some(Fault::Request));
+            }
+            Err(unfit) => return unfit_reply(&unfit),
+        };
+        match &message.kind {
+            Kind::Request { id, method, params } => {
+                let said = headers::Body { method, text: message.text, params: *params };
+                if let Err(why) = headers::check(headers, &said) {
+                    let error = Words::error(id, HEADER_MISMATCH, &why, None);
+                    return Reply::Answer(error, Some(Fault::Request));
+                }
+            }
+            Kind::Notification { .. } => return Reply::Silence,
+            Kind::Answer { id, .. } => {
+                let why = "nothing was asked: this server asks its clients for nothing";
+                let error = answers::error(id.as_ref(), -32600, why);
+                return Reply::Answer(error, Some(Fault::Request));
+            }
+        }
+        let revision = headers::revision(headers);
+        self.message(message, Channel::Http { revision: revision.as_deref() })
+    }
+}
+
+fn status(fault: Option<Fault>) -> StatusCode {
+    match fault {
+        None | Some(Fault::Asked) => StatusCode::OK,
+        Some(Fault::Request) => StatusCode::BAD_REQUEST,
+        Some(Fault::Method) => StatusCode::NOT_FOUND,
+    }
+}
+
+/// A page of another site can post text without being asked for leave, but not JSON.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// Whether a client takes this. One that does not say takes everything.
+fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let mut said = headers.get_all(ACCEPT).iter().peekable();
+    if said.peek().is_none() {
+        return true;
+    }
+    let family = kind.split('/').next().unwrap_or_default();
+    let fits = |range: &str| {
+        let range = range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        range == "*/*" || range == kind || range.strip_suffix("/*") == Some(family)
+    };
+    said.filter_map(|value| value.to_str().ok()).any(|value| value.split(',').any(fits))
+}
+
+/// A few words for whoever does not speak the protocol.
+fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(reply::whole(format!("callgate: {text}\n").into()));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// A message.
+fn json(status: StatusCode, text: String) -> Response<Body> {
+    let mut response = reply::message(status, text);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// What is wrong before the body is read.
+fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
+    if head.uri.path() != PATH {
+        let text = format!("nothing is served here; the MCP server is at {PATH}");
+        return Some(plain(StatusCode::NOT_FOUND, &text));
+    }
+    if head.method != Method::POST {
+        // There is no stream to get, and no session to delete.
+        let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send a POST");
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+        return Some(response);
+    }
+    if !is_json(&head.headers) {
+        return Some(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json"));
+    }
+    let takes = accepts(&head.headers, "application/json");
+    (!takes).then(|| plain(StatusCode::NOT_ACCEPTABLE, "accept application/json"))
+}
+
+/// A body that cannot be read.
+fn unread(why: &ReadError) -> Response<Body> {
+    let status = match why {
+        ReadError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        ReadError::Broken => StatusCode::BAD_REQUEST,
+        ReadError::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+    };
+    json(status, answers::error(None, -32600, &format!("callgate does not read this body: {why}")))
+}

@@ -1,0 +1,90 @@
+//! A server on our own standard input and output.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt as _;
+
+use super::changes::Changed;
+use super::connection::Connection;
+use super::{Changes, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
+use crate::lines::{Line, Lines};
+use crate::message::Unfit;
+use crate::stdio::{Pipe, own_ends};
+
+/// Serves one client on standard input and output, until it is gone.
+pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) -> io::Result<()> {
+    let (mut input, output) = own_ends()?;
+    let (to_client, writes) = Pipe::start(output, MAX_ANSWER);
+    let mut changing = changes.listen();
+    let (mut lines, mut connection) = (Lines::new(MAX_MESSAGE), Connection::default());
+    let mut buffer = vec![0; READ];
+    loop {
+        tokio::select! {
+            read = input.read(&mut buffer) => {
+                let count = read?;
+                if count == 0 {
+                    break;
+                }
+                lines.push(buffer.get(..count).unwrap_or(&[]));
+                while let Some(line) = lines.next_line() {
+                    let reply = reply(&service, line).await;
+                    say(&to_client, connection.take(reply)).await;
+                }
+            }
+            changed = changing.next() => {
+                let uris = match changed {
+                    Changed::These(uris) => uris,
+                    Changed::Anything => service.all_uris(),
+                    Changed::End => break,
+                };
+                for told in connection.changed(&uris) {
+                    say(&to_client, Some(told)).await;
+                }
+            }
+        }
+    }
+    if let Some(line) = lines.finish() {
+        let reply = reply(&service, line).await;
+        say(&to_client, connection.take(reply)).await;
+    }
+    for last in connection.ended() {
+        say(&to_client, Some(last)).await;
+    }
+    to_client.close();
+    // A client that does not read any more is not waited for.
+    tokio::time::timeout(LAST_WORDS, writes).await.ok();
+    Ok(())
+}
+
+/// Asks in a thread of its own: reading a store waits for its disk.
+async fn reply<H: Host>(service: &Arc<Service<H>>, line: Line) -> Reply {
+    let line = match line {
+        Line::Whole(line) => line,
+        Line::TooLarge(head) => return unfit_reply(&Unfit::too_large(&head, MAX_MESSAGE)),
+    };
+    let (line, asked) = (Arc::new(line), Arc::clone(service));
+    let of_line = Arc::clone(&line);
+    let replied = tokio::task::spawn_blocking(move || asked.line(&of_line)).await;
+    replied.unwrap_or_else(|error| {
+        tracing::error!(%error, "a message could not be answered");
+        broken_reply(&line)
+    })
+}
+
+async fn say(to_client: &Pipe, text: Option<String>) {
+    if let Some(mut text) = text {
+        text.push('\n');
+        to_client.send(text.into_bytes()).await;
+    }
+}
+
+/// The largest answer: a text of the largest size, of which every character is escaped, and what is around it.
+const MAX_ANSWER: usize = 32 << 20;
+
+/// As much as a pipe holds.
+const READ: usize = 64 * 1024;
+
+/// How long the last answers may take to be read.
+const LAST_WORDS: Duration = Duration::from_secs(2);
