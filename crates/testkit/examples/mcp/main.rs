@@ -92,7 +92,8 @@ fn measure(args: &Args) -> Result<()> {
     if let Some([node, script]) = &args.everything {
         println!("\nserver-everything, {} rounds of {CALLS} calls", args.rounds);
         let command = [node.clone(), script.clone(), "stdio".to_owned()];
-        server_by_every_way(args, &place, &command, "echo")?;
+        // A store of its own: in the other one `echo` is pinned to another server's.
+        server_by_every_way(args, &Place::new(&args.callgate)?, &command, "echo")?;
     }
     println!("\na small server over HTTP, {} rounds of {CALLS} calls", args.rounds);
     network::measure(args)
