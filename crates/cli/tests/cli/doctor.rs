@@ -105,7 +105,7 @@ fn a_store_that_is_none() {
     let found = &ran.json()[0];
     assert_eq!((ran.code, &found["ok"]), (1, &json!(false)), "{found}");
     assert_eq!(found["store"]["state"], "unusable");
-    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts or that `callgate serve` answers for";
     assert_eq!(found["enforced"], json!([servers]), "without policies, only what needs none");
     let text = std::fs::read_to_string(ran.dir.path().join("notes.txt")).unwrap();
     assert!(text.starts_with("these are notes"));

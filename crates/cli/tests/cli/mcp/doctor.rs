@@ -46,7 +46,7 @@ fn servers_that_are_well() {
     world.lists("good", &[tool("a", "Does a."), tool("b", "Does b.")]);
     world.settle();
     let ran = test.run();
-    let oauth = "signing in by OAuth does not go through callgate: only a fixed token works";
+    let oauth = "signing in by OAuth does not go through callgate: a fixed token works, from `bearer_env` or as the client's own `Authorization`";
     let expected = [
         "good (stdio): bin/server".to_owned(),
         "good: the variable CALLGATE_TEST_UNSET is not set here; it is taken from where the agent starts it".to_owned(),
