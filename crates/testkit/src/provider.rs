@@ -12,6 +12,7 @@ mod anthropic;
 mod cohere;
 mod gemini;
 mod interactions;
+mod ollama;
 mod openai_chat;
 mod responses;
 mod scripts;
@@ -118,6 +119,8 @@ impl Provider {
             openai_chat::answer(self, &request.body)
         } else if path.ends_with("/messages") {
             anthropic::answer(self, &request.body)
+        } else if path.ends_with("/api/chat") {
+            return ollama::answer(self, &request.body);
         } else if path.ends_with("/v2/chat") {
             cohere::answer(self, &request.body)
         } else if path.ends_with(":generateContent") {

@@ -80,11 +80,13 @@ pub fn dialect_of(client: &str) -> Dialect {
         client if client.contains("responses") => Dialect::Responses,
         client if client.contains("google") => Dialect::Gemini,
         client if client.contains("cohere") => Dialect::Cohere,
+        client if client.contains("ollama") => Dialect::Ollama,
         _ => Dialect::OpenAiChat,
     }
 }
 
-/// The clients of `converse.py` that the scripted model understands.
+/// The clients of `converse.py` that the scripted model understands. That of Ollama drops the ids of
+/// calls, by which a turn that kept some of its calls is known again.
 const PYTHON: [&str; 12] = [
     "anthropic-python stream()",
     "anthropic-python create()",
@@ -101,7 +103,7 @@ const PYTHON: [&str; 12] = [
 ];
 
 /// The clients of `converse.mjs` that the scripted model understands.
-const NODE: [&str; 20] = [
+const NODE: [&str; 22] = [
     "anthropic-typescript stream()",
     "anthropic-typescript create()",
     "openai-node stream()",
@@ -112,6 +114,8 @@ const NODE: [&str; 20] = [
     "openai-node responses.create() stored",
     "google-genai js generateContentStream()",
     "google-genai js generateContent()",
+    "ollama-js chat(stream)",
+    "ollama-js chat()",
     "vercel anthropic streamText",
     "vercel anthropic generateText",
     "vercel openai streamText",

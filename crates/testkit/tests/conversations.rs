@@ -90,6 +90,7 @@ fn filtered(request: &Request, answer: Answer) -> Answer {
         path if path.ends_with("/responses") => Dialect::Responses,
         path if path.contains("enerateContent") => Dialect::Gemini,
         path if path.ends_with("/v2/chat") => Dialect::Cohere,
+        path if path.ends_with("/api/chat") => Dialect::Ollama,
         _ => Dialect::OpenAiChat,
     };
     let policies = drive::deny_names(&["delete_all"]);
