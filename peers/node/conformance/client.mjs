@@ -71,7 +71,8 @@ async function started(binary) {
   const words = ["serve", "--listen", "127.0.0.1:0", "--config", join(folder, "callgate.yaml")];
   const child = spawn(binary, words, { stdio: ["ignore", "ignore", "pipe"] });
   const stop = () => {
-    child.kill();
+    // It has nothing to bring to an end.
+    child.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   };
   let said = "";

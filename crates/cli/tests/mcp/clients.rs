@@ -108,7 +108,9 @@ fn inspect(peers: &Peers, target: &Target, calls: &[Call]) -> Session {
     let ask = |words: &[&str]| {
         let mut inspector = Command::new(&peers.node);
         inspector.arg(Peers::package("inspector/clients/launcher/build/index.js")).arg("--cli");
-        inspector.args(["--format", "json", "--quiet", "--protocol-era", "auto"]).args(words);
+        inspector.args(["--format", "json", "--quiet", "--protocol-era", "auto"]);
+        // A busy machine is slow to start a server.
+        inspector.args(["--connect-timeout", "60000"]).args(words);
         match target {
             Target::Command(command) => inspector.arg("--").args(command),
             Target::Url { url, transport } => inspector.args(["--transport", transport, url]),
