@@ -291,6 +291,10 @@ impl Session {
             let why = "callgate: too many requests wait for their answers";
             return vec![to_client(answers::error(Some(&id), answers::REFUSED, why))];
         }
+        if is_nearly_judged(method) {
+            let why = "callgate: a method that some servers take for another one";
+            return vec![to_client(answers::error(Some(&id), -32601, why))];
+        }
         let asked = match method {
             "tools/call" => return self.call(id, text, params.unwrap_or_default()),
             "prompts/get" | "resources/read" => {
@@ -424,6 +428,33 @@ impl Session {
         self.refuse(&Unfit::too_large(head, limit))
     }
 }
+
+/// Whether a method is one that is judged, but for its spelling: lenient servers would run it.
+fn is_nearly_judged(method: &str) -> bool {
+    JUDGED.iter().any(|judged| method != *judged && plain(method).eq_ignore_ascii_case(judged))
+}
+
+/// A method without what surrounds it.
+fn plain(method: &str) -> &str {
+    method.trim_matches(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// The methods whose requests or answers are looked at in a way of their own.
+const JUDGED: [&str; 13] = [
+    "tools/call",
+    "tools/list",
+    "prompts/get",
+    "prompts/list",
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "initialize",
+    "server/discover",
+    "tasks/get",
+    "tasks/result",
+    "tasks/update",
+    "tasks/cancel",
+];
 
 /// What is kept of arguments that are too large to judge.
 const KEPT: usize = 4096;

@@ -79,12 +79,17 @@ pub async fn wrap(
     settings: Settings,
 ) -> Result<Ended, WrapError> {
     let (input, output) = ends::own().map_err(WrapError::Ends)?;
-    let client_leaves = ends::left();
+    let grace = settings.grace;
+    // The client is gone while the server reads nothing, so that nobody sees the end of what it said.
+    // What it said before is read meanwhile.
+    let client_leaves = async {
+        ends::left().await;
+        tokio::time::sleep(grace).await;
+    };
     let mut running = Running::start(&command)?;
     let (stdin, stdout) = running.take_pipes().map_err(WrapError::Ends)?;
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
-    let grace = settings.grace;
     let shared = Arc::new(Shared {
         session: Mutex::new(Session::new(Arc::clone(&desk), settings.max_arguments)),
         desk,
@@ -103,9 +108,7 @@ pub async fn wrap(
             shared.to_server.close();
             running.end(grace).await
         }
-        // The client is gone while the server reads nothing, so that nobody sees the end of what it said.
         () = client_leaves => {
-            tokio::time::sleep(grace).await;
             shared.to_server.close();
             running.end(grace).await
         }

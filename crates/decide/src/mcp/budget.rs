@@ -46,6 +46,11 @@ impl Default for Budgets {
 }
 
 impl Budget {
+    /// Whether one more would be written.
+    pub(crate) fn has_room(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) < self.most
+    }
+
     /// So many were not written.
     fn left_out(&self) -> u64 {
         self.wanted.load(Ordering::Relaxed).saturating_sub(self.most)

@@ -50,7 +50,9 @@ impl ListPage {
 /// How far a session's list of tools has come.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The last page has been seen.
+    /// The first page has been seen.
+    begun: bool,
+    /// And the last one.
     whole: bool,
     /// What this conversation's server has shown, by tool. Another process may speak to another
     /// instance of the server, which shows something else.
@@ -75,6 +77,13 @@ impl Listing {
         Ok((definition, Ok(None)))
     }
 
+    /// A page was seen. Only pages from the first one on are a list: whoever asks for the last one
+    /// alone has not seen the others.
+    fn took(&mut self, page: ListPage) {
+        self.begun |= page.first;
+        self.whole |= self.begun && page.last;
+    }
+
     /// Remembers what this conversation's server shows.
     fn show(&mut self, kind: ItemKind, name: &str, version: Version) {
         let shown = match kind {
@@ -92,7 +101,7 @@ impl Listing {
 impl Listing {
     /// The list is not what it was any more.
     pub(crate) fn forget(&mut self) {
-        self.whole = false;
+        (self.begun, self.whole) = (false, false);
     }
 }
 
@@ -130,7 +139,7 @@ impl McpSession {
         let mut names = HashSet::new();
         let seen: Vec<Seen> =
             raw.iter().map(|raw| listing.read(raw, &self.launch, &mut names)).collect();
-        listing.whole |= page.last;
+        listing.took(page);
         drop(listing);
         let seen = self.observe(&settings, seen);
         seen.into_iter().zip(raw).map(|(seen, raw)| self.tool(&settings, seen, raw)).collect()

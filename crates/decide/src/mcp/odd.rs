@@ -14,7 +14,9 @@ impl McpSession {
 
     /// A message that was not handed on, whose it was and why.
     pub fn withheld(&self, whose: &str, why: &str) {
-        tracing::warn!(server = self.server, whose, why, "a message was not handed on");
+        if self.budgets.odd.has_room() {
+            tracing::warn!(server = self.server, whose, why, "a message was not handed on");
+        }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.verdict = Some(record::without_rule(Action::Deny, why));
         record.mcp = Some(self.facts(&self.settings()));

@@ -8,7 +8,7 @@ use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, wi
 use memchr::memmem;
 
 use super::lists::{self, List};
-use super::{Asked, Called, MAX_OPEN, Session, Step, Way, to_client, to_server};
+use super::{Asked, Called, MAX_OPEN, Session, Step, Way, plain, to_client, to_server};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome, Unfit};
 use crate::params;
@@ -376,8 +376,9 @@ const MAX_TOLD: usize = 1000;
 
 /// What a server may want of the client or its user.
 fn asking(method: &str) -> Option<Asking> {
-    match method {
-        "sampling/createMessage" => Some(Asking::Sampling),
+    // Some clients are lenient about how it is spelled.
+    match plain(method).to_ascii_lowercase().as_str() {
+        "sampling/createmessage" => Some(Asking::Sampling),
         "elicitation/create" => Some(Asking::Elicitation),
         "roots/list" => Some(Asking::Roots),
         _ => None,

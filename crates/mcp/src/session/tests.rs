@@ -320,3 +320,21 @@ async fn a_greeting_is_no_answer() {
     between.server(answer).await;
     assert_eq!(between.to_client, [answer]);
 }
+
+#[tokio::test]
+async fn methods_that_some_take_for_others() {
+    let mut between = Between::new();
+    for method in ["tools/Call", " tools/call", "tools/call\\u0000", "TOOLS/LIST"] {
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"name":"rm"}}}}"#);
+        between.client(&line).await;
+        assert!(between.to_client.pop().unwrap().contains("-32601"), "{method}");
+    }
+    assert_eq!(between.to_server, Vec::<String>::new());
+    between.client(r#"{"jsonrpc":"2.0","id":1,"method":"vendor/call"}"#).await;
+    assert_eq!(between.to_server.len(), 1);
+    between
+        .server(r#"{"jsonrpc":"2.0","id":5,"method":"sampling/CreateMessage","params":{}}"#)
+        .await;
+    assert_eq!((between.to_client.len(), between.to_server.len()), (0, 2));
+}

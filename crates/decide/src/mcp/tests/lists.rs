@@ -68,9 +68,19 @@ fn what_has_no_single_reading_is_left_out() {
 fn tools_are_known_when_the_last_page_has_come() {
     let world = World::new(McpSettings::default());
     let session = world.session("srv");
-    session.tools(&[ECHO], ListPage { first: true, last: false });
+    let (first, last) =
+        (ListPage { first: true, last: false }, ListPage { first: false, last: true });
+    // A client that asks for the last page alone has not seen the others.
+    session.tools(&[], last);
     assert!(!session.knows_tools());
-    session.tools(&[], ListPage { first: false, last: true });
+    session.tools(&[ECHO], first);
+    assert!(!session.knows_tools());
+    // What comes of a list that is not what it was any more is no list.
+    session.tools_changed();
+    session.tools(&[], last);
+    assert!(!session.knows_tools());
+    session.tools(&[ECHO], first);
+    session.tools(&[], last);
     assert!(session.knows_tools());
 }
 
