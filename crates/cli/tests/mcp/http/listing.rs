@@ -168,6 +168,7 @@ fn when_tools_change_they_are_listed_again_before_a_client_asks() {
     let own = server.heard("tools/list").pop().unwrap();
     assert!(own.json()["id"].as_str().unwrap().starts_with("callgate-"));
     assert_eq!(own.header("mcp-session-id"), client.session());
+    assert!(own.json()["params"].get("_meta").is_none(), "it speaks the client's revision");
     let pins = |gateway: &callgate_testkit::gateway::Gateway| {
         let ran = gateway.run(&["mcp", "pins", "list", "--state", "changed"]);
         String::from_utf8_lossy(&ran.stdout).contains("echo")
