@@ -1,8 +1,12 @@
 //! The gateway lists tools by itself: at start-up, before a call, and when they change.
 
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_testkit::http::Exchange;
 use callgate_testkit::upstream::{Answer, Step};
 use serde_json::json;
 
@@ -132,9 +136,15 @@ fn a_call_does_not_wait_for_ever_for_a_list() {
     });
     let gateway = server.setup(ALLOW, "", "fail_closed: true").start();
     let mut client = Client::legacy(&gateway);
-    let begun = Instant::now();
-    let answer = client.call("echo", json!({}));
+    let ask = client.asking("tools/call", json!({ "name": "echo", "arguments": {} }));
+    let (address, begun) = (gateway.address(), Instant::now());
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&ask.to_bytes(address)).unwrap();
+    // The client of the tests is less patient than the gateway: it looks later.
+    thread::sleep(Duration::from_secs(20));
+    let reply = Exchange::on(stream, "POST").and_then(Exchange::finish).unwrap();
     assert!(begun.elapsed() > Duration::from_secs(25), "it was not waited for");
+    let answer = reply.json();
     // What no server has listed stays closed, where that is asked for.
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     assert!(server.heard("tools/call").is_empty());
@@ -158,6 +168,7 @@ fn when_tools_change_they_are_listed_again_before_a_client_asks() {
     let own = server.heard("tools/list").pop().unwrap();
     assert!(own.json()["id"].as_str().unwrap().starts_with("callgate-"));
     assert_eq!(own.header("mcp-session-id"), client.session());
+    assert!(own.json()["params"].get("_meta").is_none(), "it speaks the client's revision");
     let pins = |gateway: &callgate_testkit::gateway::Gateway| {
         let ran = gateway.run(&["mcp", "pins", "list", "--state", "changed"]);
         String::from_utf8_lossy(&ran.stdout).contains("echo")

@@ -112,7 +112,7 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
         r#"{"jsonrpc":"2.0","method":"evil"}"#,
         r#"{"jsonrpc":"2.0","method":"edit"}"#,
         r#"[{"jsonrpc":"2.0","method":"evil"}]"#,
-        "{\"jsonrpc\":\"2.0\",\"method\":\"x\u{2028}\u{2028}data: {\\\"evil\\\":1}\u{2028}\u{2028}\"}",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"x\u{2028}\u{2028}data: [1]\u{2028}\u{2028}\"}",
         r#"{"jsonrpc":"2.0","#,
         r#""method":"fine"}"#,
         r#""method":"evil"}"#,
