@@ -77,6 +77,8 @@ enum Way {
         /// Requests that were answered and are remembered: a client that lost an answer may ask for
         /// it again.
         answered: VecDeque<(Id, Asked)>,
+        /// The client has asked for what it lost: answers may be to requests that we do not know.
+        resumed: bool,
     },
 }
 
@@ -169,7 +171,12 @@ impl Session {
         memory: Arc<Mutex<Memory>>,
         max_arguments: usize,
     ) -> Self {
-        Self::on(Way::Requests { answered: VecDeque::new() }, desk, memory, max_arguments)
+        Self::on(
+            Way::Requests { answered: VecDeque::new(), resumed: false },
+            desk,
+            memory,
+            max_arguments,
+        )
     }
 
     fn on(
@@ -411,6 +418,15 @@ impl Session {
             }
         }
         self.unhold(&id, Some(&edits.apply(&text)))
+    }
+
+    /// The client asks for what it has lost. If nothing is known of the conversation, that may be answers
+    /// to requests of before our time.
+    pub(crate) fn resumes(&mut self) {
+        let is_new = self.asked.is_empty() && self.held.is_empty();
+        if let Way::Requests { resumed, answered } = &mut self.way {
+            *resumed |= is_new && answered.is_empty();
+        }
     }
 
     /// A request cannot be handed on after all: nobody will answer it.

@@ -25,7 +25,9 @@ pub(super) async fn get(
 ) -> Response<Body> {
     let headers = site::upward(request.into_parts().0.headers);
     let named = session_of(&headers);
-    let conversation = site.conversation(&visitor, named.as_deref());
+    let Some(conversation) = site.conversation(&visitor, named.as_deref()) else {
+        return reply::status(StatusCode::NOT_FOUND);
+    };
     if conversation.refused.is_some() {
         return reply::status(StatusCode::FORBIDDEN);
     }
@@ -33,6 +35,9 @@ pub(super) async fn get(
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
             let session = conversation.session();
+            if headers.contains_key("last-event-id") {
+                session.lock().resumes();
+            }
             let exchange = Exchange {
                 to: site.url.clone(),
                 site,
@@ -43,6 +48,7 @@ pub(super) async fn get(
                 id: None,
                 waits: false,
                 begins: false,
+                listens: true,
                 channel: None,
             };
             answer(exchange, response).await
@@ -57,8 +63,10 @@ pub(super) async fn delete(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let headers = site::upward(request.into_parts().0.headers);
-    if site.conversation(&visitor, session_of(&headers).as_deref()).refused.is_some() {
-        return reply::status(StatusCode::FORBIDDEN);
+    match site.conversation(&visitor, session_of(&headers).as_deref()) {
+        None => return reply::status(StatusCode::NOT_FOUND),
+        Some(it) if it.refused.is_some() => return reply::status(StatusCode::FORBIDDEN),
+        Some(_) => {}
     }
     match site.upstream.send(Method::DELETE, &site.url, &headers, Bytes::new()).await {
         Err(error) => unreachable(&site, None, &error),
@@ -84,8 +92,12 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
         let begun = Arc::clone(&exchange.conversation);
         exchange.site.name(&exchange.visitor, &named, begun);
     }
+    exchange.went_on(head.status);
     if head.status == StatusCode::UNAUTHORIZED {
         return unauthorized(&exchange, &head.headers);
+    }
+    if head.status.is_informational() {
+        return unreadable(&exchange, "it wants to speak another protocol");
     }
     let mut answer = match kind(&head.headers) {
         Some(Said::Events) if head.status.is_success() => {
@@ -95,10 +107,11 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
         }
         said => {
             let limit = exchange.site.settings.max_message;
-            let read = read::whole(&head.headers, body, limit).await;
+            let patience = exchange.site.settings.head;
+            let read = read::whole(&head.headers, body, limit, patience).await;
             match (read, said) {
                 (Err(error), _) => unreadable(&exchange, &error.to_string()),
-                (Ok(body), Some(Said::Message)) => exchange.message(&body, head.status),
+                (Ok(body), Some(Said::Message)) => exchange.message(&body, head.status).await,
                 (Ok(body), _) if head.status.is_success() => exchange.silence(&body, head.status),
                 (Ok(body), _) => exchange.failure(&body, head.status),
             }
@@ -161,16 +174,27 @@ fn kind(headers: &HeaderMap) -> Option<Said> {
 }
 
 impl Exchange {
+    /// The server has taken a request of a conversation.
+    fn went_on(&self, status: StatusCode) {
+        let named = session_of(&self.headers).filter(|_| !self.begins && self.channel.is_none());
+        if let (Some(named), true) = (named, status.is_success()) {
+            self.site.goes_on(&self.visitor, &named, &self.conversation);
+        }
+    }
+
     /// A message, whole.
-    fn message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         if self.id.is_none() && status.is_success() {
             // Nobody asked: whatever it is, nobody waits for it.
             return reply::status(status);
         }
         let steps = match Message::of_body(body) {
-            Ok(message) => self.session.lock().server_says(self.of_status(message, status)),
-            Err(unfit) if status.is_success() => self.session.lock().withhold(&unfit, body),
+            _ if status.is_success() => self.server_said(body).await,
             Err(_) => return self.failure(body, status),
+            Ok(message) => {
+                let message = self.of_status(message, status);
+                self.with_session(|session| session.server_says(message)).await
+            }
         };
         let mut said = None;
         for step in steps {
@@ -183,6 +207,9 @@ impl Exchange {
         if let Some(id) = self.id.as_ref().filter(|_| !status.is_success()) {
             self.session.lock().forget(id);
         }
+        if !status.is_success() {
+            said = said.and_then(|said| self.shown_with_all(&said));
+        }
         match said {
             Some(said) => reply::message(status, said),
             None if status.is_success() => {
@@ -190,6 +217,16 @@ impl Exchange {
             }
             // The status itself tells a client what to do: to begin anew, or to come back later.
             None => reply::error(status, self.id.as_ref(), answers::REFUSED, WITHHELD),
+        }
+    }
+
+    /// Of an error of the transport clients show all to the model, not just the members they know.
+    fn shown_with_all(&self, said: &[u8]) -> Option<Vec<u8>> {
+        let text = String::from_utf8_lossy(said);
+        match self.conversation.desk.text(Place::Result, &text) {
+            Inspected::Pass => Some(said.to_vec()),
+            Inspected::Replace(other) => Some(other.into_bytes()),
+            Inspected::Block(_) => None,
         }
     }
 

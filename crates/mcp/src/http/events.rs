@@ -8,14 +8,12 @@ use callgate_wire::{Frame, Framing, Splitter};
 use http::{HeaderMap, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
 use super::post::{Exchange, without_line_end};
 use super::{list, read, site};
 use crate::answers;
-use crate::message::Message;
-use crate::session::{Session, Step};
+use crate::session::Step;
 
 /// What an event has beside its message: names, numbers, comments.
 const BESIDE: usize = 64 * 1024;
@@ -54,7 +52,7 @@ async fn pump(
     loop {
         let frame = tokio::select! {
             frame = body.frame() => frame,
-            _ = ends.wait_for(|ends| *ends), if exchange.id.is_none() => return None,
+            _ = ends.wait_for(|ends| *ends), if exchange.listens => return None,
             // The client is gone; so must we be, for a server stops what nobody waits for.
             () = sender.closed() => return None,
         };
@@ -69,7 +67,7 @@ async fn pump(
         let mut out = Vec::new();
         loop {
             match splitter.next_frame() {
-                Ok(Some(frame)) => event(exchange, &frame, &mut out),
+                Ok(Some(frame)) => event(exchange, &frame, &mut out).await,
                 Ok(None) => break,
                 Err(error) => return Some(error.to_string()),
             }
@@ -92,7 +90,7 @@ async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
 }
 
 /// One event.
-fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
+async fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
     if let (Some(channel), Some(data)) = (&exchange.channel, frame.data())
         && !data.is_empty()
         && channel.takes(&exchange.site, frame, data, out)
@@ -101,7 +99,11 @@ fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
     }
     let desk = &exchange.conversation.desk;
     let knew_tools = desk.knows_tools();
-    pass(frame, |data| messages(exchange, data), out);
+    let messages = match frame.data() {
+        None | Some([]) => Vec::new(),
+        Some(data) => messages(exchange, data).await,
+    };
+    pass(frame, |_| messages, out);
     // The server said that they are others now.
     if knew_tools && !desk.knows_tools() {
         list::again(exchange);
@@ -125,9 +127,9 @@ fn pass(frame: &Frame<'_>, judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>, out: &mut 
 }
 
 /// What the client gets to see of a message of the server.
-fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
+async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
-    for step in said(&exchange.session, data) {
+    for step in exchange.server_said(data).await {
         match step {
             Step::ToServer(text) => tell_server(exchange, text),
             Step::ToClient(text) => messages.push(without_line_end(text)),
@@ -135,14 +137,6 @@ fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
         }
     }
     messages
-}
-
-/// What is to be done with a message of the server.
-fn said(session: &Arc<Mutex<Session>>, data: &[u8]) -> Vec<Step> {
-    match Message::of_body(data) {
-        Ok(message) => session.lock().server_says(message),
-        Err(unfit) => session.lock().withhold(&unfit, data),
-    }
 }
 
 /// Writes a message: in the event it came in, if it is the first of it.

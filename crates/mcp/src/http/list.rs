@@ -122,7 +122,9 @@ impl Asked {
         let answer = match expected {
             Some(expected) => expected.await.ok()?,
             None if !down::is_stream(&head.headers) => {
-                read::whole(&head.headers, body, limit).await.ok()?
+                read::whole(&head.headers, body, limit, self.site.settings.list_timeout)
+                    .await
+                    .ok()?
             }
             None => {
                 let take = |data: &[u8]| match answers(data, id) {

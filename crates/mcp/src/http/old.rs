@@ -106,6 +106,7 @@ pub(super) async fn connect(
         id: None,
         waits: false,
         begins: false,
+        listens: true,
         channel: Some(Arc::clone(&channel)),
     };
     Ok((channel, down::channel(exchange, response, stream).await))
@@ -139,6 +140,7 @@ pub(super) async fn post(
         id: None,
         waits: false,
         begins: false,
+        listens: false,
         channel: Some(Arc::clone(&channel)),
     };
     exchange.say(&told, &channel).await

@@ -1,6 +1,7 @@
 //! A message of the client, in a request of its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_call::json::Span;
 use http::header::CONTENT_TYPE;
@@ -34,6 +35,8 @@ pub(super) struct Exchange {
     pub(super) waits: bool,
     /// It begins a conversation.
     pub(super) begins: bool,
+    /// Its answer is a stream that ends only when somebody ends it.
+    pub(super) listens: bool,
     /// The stream on which answers come, where there is one for all.
     pub(super) channel: Option<Arc<Channel>>,
 }
@@ -65,7 +68,8 @@ impl Told {
         if !is_json(&head.headers) {
             return Err(reply::status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
-        let body = read::whole(&head.headers, body, site.settings.max_message).await;
+        let limit = site.settings.max_message;
+        let body = read::whole(&head.headers, body, limit, read::CLIENT).await;
         let body = body.map_err(|error| {
             conversation.desk.withheld("the client", &error.to_string());
             let text = format!("callgate did not hand this message on: {error}");
@@ -93,7 +97,9 @@ pub(super) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let named = session_of(request.headers());
-    let conversation = site.conversation(&visitor, named.as_deref());
+    let Some(conversation) = site.conversation(&visitor, named.as_deref()) else {
+        return reply::status(StatusCode::NOT_FOUND);
+    };
     let told = match Told::read(&site, &conversation, request).await {
         Ok(told) => told,
         Err(response) => return response,
@@ -110,6 +116,7 @@ pub(super) async fn answer(
         id: None,
         waits: false,
         begins,
+        listens: false,
         channel: None,
     };
     exchange.run(&told).await
@@ -163,7 +170,11 @@ impl Exchange {
         if is_answer && !self.conversation.is_named() {
             return Ok(Outcome::Forward(told.body.clone()));
         }
-        let steps = self.session.lock().client_says(message);
+        self.listens = matches!(
+            &message.kind,
+            Kind::Request { method, .. } if method == "subscriptions/listen"
+        );
+        let steps = self.with_session(|session| session.client_says(message)).await;
         let is_on_its_way = |step: &Step| matches!(step, Step::ToServer(_) | Step::Judge(_));
         self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.settle(steps).await;
@@ -173,6 +184,27 @@ impl Exchange {
             called.repeat(&self.conversation, &mut self.headers, body);
         }
         Ok(outcome)
+    }
+
+    /// Works on the session. It is in use for long only while something large is looked at, and no
+    /// thread that serves others may wait for that.
+    pub(super) async fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+        loop {
+            if let Some(mut session) = self.session.try_lock() {
+                return work(&mut session);
+            }
+            tokio::time::sleep(IN_USE).await;
+        }
+    }
+
+    /// What is to be done with a message of the server. A large one is looked at by a thread of its own.
+    pub(super) async fn server_said(&self, data: &[u8]) -> Vec<Step> {
+        if data.len() < LARGE {
+            return self.with_session(|session| said(session, data)).await;
+        }
+        let (session, data) = (Arc::clone(&self.session), data.to_vec());
+        let looked_at = tokio::task::spawn_blocking(move || said(&mut session.lock(), &data));
+        looked_at.await.unwrap_or_default()
     }
 
     /// Waits for the verdict, where there is one to wait for.
@@ -185,7 +217,8 @@ impl Exchange {
                 Step::Judge(mut question) => {
                     let decision =
                         question.ask(&self.conversation.desk, Some(&self.visitor.request)).await;
-                    steps = self.session.lock().decided(*question, decision);
+                    let decided = |session: &mut Session| session.decided(*question, decision);
+                    steps = self.with_session(decided).await;
                 }
                 Step::Listing(_) => {}
             }
@@ -193,6 +226,19 @@ impl Exchange {
         Outcome::Nothing
     }
 }
+
+fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
+    match Message::of_body(data) {
+        Ok(message) => session.server_says(message),
+        Err(unfit) => session.withhold(&unfit, data),
+    }
+}
+
+/// Messages from this size on take so long to look at that others would notice.
+const LARGE: usize = 32 * 1024;
+
+/// How long until a session that is in use is asked for again.
+const IN_USE: Duration = Duration::from_millis(1);
 
 /// However it ends, also when the client goes away: nothing waits for ever.
 impl Drop for Exchange {

@@ -1,5 +1,7 @@
 //! Bodies, read within bounds and without their coding.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use callgate_wire::{Decoder, Limits};
 use http::header::CONTENT_ENCODING;
@@ -14,16 +16,19 @@ pub(crate) enum ReadError {
     TooLarge(usize),
     #[error("it broke off")]
     Broken,
+    #[error("it stopped coming")]
+    Late,
     #[error("its coding cannot be undone: {0}")]
     Coding(String),
 }
 
 impl ReadError {
     /// What a client is told whose body it is.
-    pub(super) fn status(&self) -> StatusCode {
+    pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Broken => StatusCode::BAD_REQUEST,
+            Self::Late => StatusCode::REQUEST_TIMEOUT,
             Self::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         }
     }
@@ -40,14 +45,19 @@ pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
         .map_err(|error| ReadError::Coding(error.to_string()))
 }
 
-/// A whole body.
+/// How long a client may pause in a message.
+pub(crate) const CLIENT: Duration = Duration::from_secs(60);
+
+/// A whole body, whose sender may pause for `patience`.
 pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     headers: &HeaderMap,
     mut body: B,
     limit: usize,
+    patience: Duration,
 ) -> Result<Vec<u8>, ReadError> {
     let (mut decoder, mut read) = (decoder(headers)?, Vec::new());
-    while let Some(frame) = body.frame().await {
+    let next = async |body: &mut B| tokio::time::timeout(patience, body.frame()).await;
+    while let Some(frame) = next(&mut body).await.map_err(|_| ReadError::Late)? {
         let frame = frame.map_err(|_| ReadError::Broken)?;
         let Ok(data) = frame.into_data() else { continue };
         decoder.push(&data, &mut read).map_err(|error| ReadError::Coding(error.to_string()))?;

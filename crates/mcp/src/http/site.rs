@@ -128,16 +128,35 @@ impl Site {
 
     /// The conversation that a request belongs to. Without a name, all of one client are one: what
     /// they have in common is what they were shown.
-    pub(super) fn conversation(&self, visitor: &Visitor, named: Option<&str>) -> Arc<Conversation> {
+    /// One that is somebody else's is not to be gone on with: `None`. The server may not know them
+    /// apart, for all come with our token.
+    pub(super) fn conversation(
+        &self,
+        visitor: &Visitor,
+        named: Option<&str>,
+    ) -> Option<Arc<Conversation>> {
         let key = Key { who: hash(visitor, named.is_none()), session: named.map(str::to_owned) };
         let mut all = self.conversations.lock();
         if let Some(known) = all.get_mut(&key) {
             known.used = Instant::now();
-            return Arc::clone(&known.conversation);
+            return Some(Arc::clone(&known.conversation));
+        }
+        if named.is_some() && all.keys().any(|other| other.session == key.session) {
+            return None;
         }
         drop(all);
         let conversation = self.begin(visitor, named.is_some());
-        self.remember(key, conversation, Meanwhile::Keep)
+        Some(match named {
+            None => self.remember(key, conversation, Meanwhile::Keep),
+            // Whether there is one of this name, the server will say.
+            Some(_) => conversation,
+        })
+    }
+
+    /// The server goes on with a conversation that we did not know, or not any more.
+    pub(super) fn goes_on(&self, visitor: &Visitor, named: &str, conversation: &Arc<Conversation>) {
+        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        self.remember(key, Arc::clone(conversation), Meanwhile::Keep);
     }
 
     /// The server has named a conversation that just began.
@@ -163,7 +182,9 @@ impl Site {
             return Arc::clone(&known.conversation);
         }
         if all.len() >= MAX_CONVERSATIONS {
-            let oldest = all.iter().min_by_key(|(_, known)| known.used).map(|(key, _)| key.clone());
+            // Whoever has many makes room for another one with those.
+            let oldest = all.iter().min_by_key(|(it, known)| (it.who != key.who, known.used));
+            let oldest = oldest.map(|(key, _)| key.clone());
             oldest.and_then(|oldest| all.remove(&oldest));
         }
         let known = Known { conversation: Arc::clone(&conversation), used: Instant::now() };

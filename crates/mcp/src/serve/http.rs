@@ -52,7 +52,7 @@ impl<H: Host> Http<H> {
         if let Some(refused) = refused(&head) {
             return refused;
         }
-        let body = match read::whole(&head.headers, body, MAX_MESSAGE).await {
+        let body = match read::whole(&head.headers, body, MAX_MESSAGE, read::CLIENT).await {
             Ok(body) => body,
             Err(why) => return unread(&why),
         };
@@ -198,10 +198,6 @@ fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
 
 /// A body that cannot be read.
 fn unread(why: &ReadError) -> Response<Body> {
-    let status = match why {
-        ReadError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-        ReadError::Broken => StatusCode::BAD_REQUEST,
-        ReadError::Coding(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-    };
+    let status = why.status();
     json(status, answers::error(None, -32600, &format!("callgate does not read this body: {why}")))
 }

@@ -63,6 +63,9 @@ impl Session {
             Kind::Answer { id: Some(id), outcome } => match self.asked_by(&id) {
                 Some(asked) => self.server_answers(&id, asked, text, outcome),
                 None if self.called_off.contains(&id) => Vec::new(),
+                None if matches!(self.way, Way::Requests { resumed: true, .. }) => {
+                    self.server_answers(&id, guessed(text, outcome), text, outcome)
+                }
                 None => {
                     self.desk.withheld("the server", "it answers what the client did not ask");
                     Vec::new()
@@ -74,7 +77,7 @@ impl Session {
     /// What the request was that is answered.
     fn asked_by(&mut self, id: &Id) -> Option<Asked> {
         let asked = self.asked.remove(id);
-        let Way::Requests { answered } = &mut self.way else { return asked };
+        let Way::Requests { answered, .. } = &mut self.way else { return asked };
         match asked {
             Some(asked) => {
                 remember(answered, id, asked.clone());
@@ -89,7 +92,9 @@ impl Session {
     /// still ask for the answer where the server keeps it.
     pub(crate) fn let_go(&mut self, id: &Id) {
         self.held.remove(id);
-        if let (Way::Requests { answered }, Some(asked)) = (&mut self.way, self.asked.remove(id)) {
+        if let (Way::Requests { answered, .. }, Some(asked)) =
+            (&mut self.way, self.asked.remove(id))
+        {
             remember(answered, id, asked);
         }
     }
@@ -339,6 +344,19 @@ impl Session {
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
             Inspected::Block(denial) => vec![unanswered(id, asked, &withheld(&denial))],
         }
+    }
+}
+
+/// What a request was of which only the answer is known.
+fn guessed(text: &str, outcome: Outcome) -> Asked {
+    let Outcome::Result(result) = outcome else { return Asked::Other };
+    let has = |key| member(text, result, key).is_some();
+    match () {
+        () if has("tools") => Asked::Tools { first: false },
+        () if has("prompts") => Asked::Prompts,
+        () if has("resources") || has("resourceTemplates") => Asked::Resources,
+        () if has("instructions") || has("serverInfo") => Asked::Hello,
+        () => Asked::Other,
     }
 }
 

@@ -6,8 +6,8 @@ use callgate_testkit::http::Exchange;
 use callgate_testkit::upstream::{Answer, Step};
 use serde_json::{Value, json};
 
-use super::support::{ALLOW, Client, Era, ORDER, Server, events, message, text};
-use crate::support::text_of;
+use super::support::{ALLOW, Client, DENY, Era, ORDER, Server, events, message, text};
+use crate::support::{text_of, tool};
 
 const SAMPLING: &str = r#"{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#;
 const ELICITATION: &str = r#"{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"Which one?","requestedSchema":{"type":"object","properties":{}}}}"#;
@@ -161,6 +161,30 @@ fn a_lost_answer_can_be_asked_for_again_and_is_judged_again() {
         assert!(text_of(&answers[0]).contains(expected), "{from}: {}", reply.text());
         assert!(!reply.text().contains("id_rsa"));
     }
+}
+
+#[test]
+fn an_answer_of_before_a_restart_is_judged_by_what_it_is() {
+    let tools =
+        json!({ "tools": [tool("echo", "Says it again."), tool("delete_all", "Deletes.")] });
+    let answers = [
+        message(&json!({ "id": 7 }), tools),
+        text(&json!({ "id": 8 }), "found again"),
+        text(&json!({ "id": 9 }), ORDER),
+    ];
+    let server = Server::with(Era::Legacy, move |request, _| {
+        let resumes = request.method == "GET" && request.header("last-event-id").is_some();
+        let stream = answers.iter().map(|answer| format!("data: {answer}\n\n")).collect::<String>();
+        resumes.then(|| Answer::stream(stream))
+    });
+    let gateway = server.gateway(DENY, "");
+    let client = Client::new(&gateway, Era::Legacy).with("mcp-session-id", "of-before");
+    let reply = client.send(&client.bare("GET").header("last-event-id", "1"));
+    let heard = events(&reply.text());
+    assert_eq!(heard.len(), 3, "{}", reply.text());
+    assert_eq!(heard[0]["result"]["tools"].as_array().unwrap().len(), 1, "{}", heard[0]);
+    assert_eq!(text_of(&heard[1]), "found again");
+    assert!(!reply.text().contains("id_rsa"));
 }
 
 #[test]

@@ -229,3 +229,21 @@ fn in_the_newer_revision_a_client_that_goes_away_calls_its_request_off() {
         assert!(server.upstream().wait_until(|upstream| upstream.left() == 1));
     }
 }
+
+#[test]
+fn streams_that_listen_do_not_keep_the_gateway_from_stopping() {
+    let server = Server::with(Era::Modern, |request, said| {
+        let listens = said["method"] == "subscriptions/listen" || request.method == "GET";
+        listens.then(|| Answer::stream(": hello\n\n").step(Step::Stall))
+    });
+    let mut gateway = server.gateway(ALLOW, "");
+    let mut client = Client::modern(&gateway);
+    let ask = client.asking("subscriptions/listen", json!({ "notifications": {} }));
+    let mut streams = [client.open(&ask), client.open(&client.bare("GET"))];
+    assert!(streams.iter_mut().all(|stream| stream.read_until("hello")));
+    gateway.signal("TERM");
+    // Far less than the time that answers get to finish.
+    let begun = std::time::Instant::now();
+    assert!(gateway.ended().is_some());
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15), "{:?}", begun.elapsed());
+}

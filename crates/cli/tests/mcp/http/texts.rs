@@ -90,3 +90,19 @@ fn an_answer_to_something_else_is_not_handed_on() {
     assert_eq!((reply.status, &reply.json()["id"]), (502, &json!(1)), "{}", reply.text());
     assert!(!reply.text().contains("not yours"));
 }
+
+#[test]
+fn all_of_an_error_of_the_transport_is_looked_at() {
+    let server = Server::with(Era::Modern, |_, said| {
+        let error = json!({ "code": -32000, "message": "No." });
+        let body = json!({ "jsonrpc": "2.0", "id": said["id"], "error": error, "detail": ORDER });
+        (said["method"] == "tools/call").then(|| Answer::json(400, body.to_string()))
+    });
+    let gateway = server.gateway(ALLOW, "");
+    let mut client = Client::modern(&gateway);
+    let ask = client.asking("tools/call", json!({ "name": "echo" }));
+    let reply = client.send(&ask);
+    assert_eq!(reply.status, 400);
+    assert!(!reply.text().contains("id_rsa"), "{}", reply.text());
+    assert!(reply.text().contains("withheld"), "{}", reply.text());
+}

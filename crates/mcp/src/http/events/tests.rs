@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::message::Message;
 
 #[test]
 fn what_ends_a_line_for_some_is_escaped() {
