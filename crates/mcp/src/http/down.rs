@@ -34,23 +34,11 @@ pub(super) async fn get(
     match site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await {
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
-            let session = conversation.session();
-            if headers.contains_key("last-event-id") {
-                session.lock().resumes();
+            let mut exchange = Exchange::new(site, visitor, conversation, headers);
+            exchange.listens = true;
+            if exchange.headers.contains_key("last-event-id") {
+                exchange.session.lock().resumes();
             }
-            let exchange = Exchange {
-                to: site.url.clone(),
-                site,
-                visitor,
-                conversation,
-                session,
-                headers,
-                id: None,
-                waits: false,
-                begins: false,
-                listens: true,
-                channel: None,
-            };
             answer(exchange, response).await
         }
     }

@@ -96,19 +96,9 @@ pub(super) async fn connect(
     if !site.channels.open(Arc::clone(&channel)) {
         return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
-    let exchange = Exchange {
-        session: conversation.session(),
-        to: site.url.clone(),
-        site,
-        visitor,
-        conversation,
-        headers,
-        id: None,
-        waits: false,
-        begins: false,
-        listens: true,
-        channel: Some(Arc::clone(&channel)),
-    };
+    let mut exchange = Exchange::new(site, visitor, conversation, headers);
+    exchange.listens = true;
+    exchange.channel = Some(Arc::clone(&channel));
     Ok((channel, down::channel(exchange, response, stream).await))
 }
 
@@ -130,19 +120,10 @@ pub(super) async fn post(
         Ok(told) => told,
         Err(response) => return response,
     };
-    let exchange = Exchange {
-        session: channel.conversation.session(),
-        conversation: Arc::clone(&channel.conversation),
-        to: place,
-        site,
-        visitor,
-        headers: told.headers.clone(),
-        id: None,
-        waits: false,
-        begins: false,
-        listens: false,
-        channel: Some(Arc::clone(&channel)),
-    };
+    let (conversation, headers) = (Arc::clone(&channel.conversation), told.headers.clone());
+    let mut exchange = Exchange::new(site, visitor, conversation, headers);
+    exchange.to = place;
+    exchange.channel = Some(Arc::clone(&channel));
     exchange.say(&told, &channel).await
 }
 

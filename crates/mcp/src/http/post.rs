@@ -55,6 +55,8 @@ pub(super) enum Outcome {
 pub(super) struct Told {
     pub(super) headers: HeaderMap,
     body: Vec<u8>,
+    /// Whether it begins a conversation.
+    begins: bool,
 }
 
 impl Told {
@@ -75,10 +77,10 @@ impl Told {
             let text = format!("callgate did not hand this message on: {error}");
             reply::error(error.status(), None, -32600, &text)
         })?;
-        let told = Self { headers: site::upward(head.headers), body };
-        let fits = match Message::of_body(&told.body) {
-            Ok(message) => match mirror::disagreement(&told.headers, &message) {
-                None => Ok(()),
+        let headers = site::upward(head.headers);
+        let begins = match Message::of_body(&body) {
+            Ok(message) => match mirror::disagreement(&headers, &message) {
+                None => Ok(begins(&message)),
                 Some(why) => Err(reply::mismatch(id_of(&message).as_ref(), &why)),
             },
             Err(unfit) => {
@@ -86,7 +88,7 @@ impl Told {
                 Err(reply::unfit(&unfit))
             }
         };
-        fits.map(|()| told)
+        begins.map(|begins| Self { headers, body, begins })
     }
 }
 
@@ -104,25 +106,35 @@ pub(super) async fn answer(
         Ok(told) => told,
         Err(response) => return response,
     };
-    let begins = told.begins();
-    let conversation = if begins { site.begin(&visitor, true) } else { conversation };
-    let exchange = Exchange {
-        session: conversation.session(),
-        to: site.url.clone(),
-        site,
-        visitor,
-        conversation,
-        headers: told.headers.clone(),
-        id: None,
-        waits: false,
-        begins,
-        listens: false,
-        channel: None,
-    };
+    let conversation = if told.begins { site.begin(&visitor, true) } else { conversation };
+    let mut exchange = Exchange::new(site, visitor, conversation, told.headers.clone());
+    exchange.begins = told.begins;
     exchange.run(&told).await
 }
 
 impl Exchange {
+    /// A request whose message is not read yet.
+    pub(super) fn new(
+        site: Arc<Site>,
+        visitor: Visitor,
+        conversation: Arc<Conversation>,
+        headers: HeaderMap,
+    ) -> Self {
+        Self {
+            session: conversation.session(),
+            to: site.url.clone(),
+            site,
+            visitor,
+            conversation,
+            headers,
+            id: None,
+            waits: false,
+            begins: false,
+            listens: false,
+            channel: None,
+        }
+    }
+
     /// Where the server is spoken to: on the oldest transport, where its stream has said.
     pub(super) fn place(&self) -> Url {
         let said = self.channel.as_ref().and_then(|channel| channel.place());
@@ -250,15 +262,6 @@ impl Drop for Exchange {
     }
 }
 
-impl Told {
-    /// Whether it begins a conversation.
-    fn begins(&self) -> bool {
-        let message = Message::of_body(&self.body);
-        let kind = message.ok().map(|message| message.kind);
-        matches!(kind, Some(Kind::Request { method, .. }) if method == "initialize")
-    }
-}
-
 /// The server may not be spoken to. Whoever waits is told; a notification is nobody's.
 fn refused_server(id: Option<&Id>, text: &str) -> Response<Body> {
     match id {
@@ -324,6 +327,10 @@ pub(super) fn has_fit_session(headers: &HeaderMap) -> bool {
 
 /// Names of conversations are UUIDs or tokens. A longer one is refused: it would be kept.
 const MAX_SESSION: usize = 4096;
+
+fn begins(message: &Message<'_>) -> bool {
+    matches!(&message.kind, Kind::Request { method, .. } if method == "initialize")
+}
 
 fn id_of(message: &Message<'_>) -> Option<Id> {
     match &message.kind {
