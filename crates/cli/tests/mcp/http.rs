@@ -1,6 +1,7 @@
 //! MCP servers on the network, behind the gateway at `/mcp/<server>`.
 
 mod access;
+mod along;
 mod asking;
 mod calls;
 mod failing;
@@ -12,6 +13,7 @@ mod records;
 mod rounds;
 mod streams;
 mod strict;
-mod support;
+pub(crate) mod support;
+mod tasks;
 mod texts;
 mod tls;

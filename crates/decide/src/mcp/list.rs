@@ -99,6 +99,21 @@ impl Listing {
 }
 
 impl Listing {
+    /// Whether the server has shown this very tool.
+    pub(crate) fn shows(&self, tool: &str) -> bool {
+        self.shown.contains_key(tool)
+    }
+
+    /// Whether all of the list was seen.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The tools that it has shown.
+    pub(crate) fn names(&self) -> HashSet<String> {
+        self.shown.keys().cloned().collect()
+    }
+
     /// The list is not what it was any more.
     pub(crate) fn forget(&mut self) {
         (self.begun, self.whole) = (false, false);
