@@ -111,13 +111,19 @@ impl Policy {
     }
 
     /// What the policy says about a client's message that is no call: only what it holds counts
-    /// against it.
+    /// against it. A rule that wants something in every call would match without it as well.
     pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
-        self.judge_by(question, Rule::looks_at_all)
+        let Question { call, moment, limits, findings, .. } = *question;
+        let without = Question::new(call, moment, limits).with(findings);
+        let is_by_it = |rule: &Rule| {
+            let how = rule.matches(&without, Named::Perhaps);
+            rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
+        };
+        self.judge_by(question, |rule| rule.looks_at_all() && is_by_it(rule))
     }
 
     /// What is no call: of the rules that restrict only some have a say, and no default.
-    fn judge_by(&self, question: &Question<'_>, speaks: fn(&Rule) -> bool) -> Outcome<'_> {
+    fn judge_by(&self, question: &Question<'_>, speaks: impl Fn(&Rule) -> bool) -> Outcome<'_> {
         let surface = question.call.origin.surface;
         let speaks = |rule: &Rule| !rule.restricts() || speaks(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));

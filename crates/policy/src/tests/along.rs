@@ -147,6 +147,7 @@ fn a_message_that_is_no_call_is_judged_by_what_it_holds() {
         &[
             "id: name, tool: elicitation/create, verdict: deny",
             "id: key, priority: 1, when: { secret: any }, verdict: deny",
+            "id: ticket, when: { arg: $, not_contains: TICKET }, verdict: deny",
         ],
     ));
     let named = call("elicitation/create", "");
