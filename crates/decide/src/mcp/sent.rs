@@ -55,11 +55,16 @@ impl McpSession {
     pub(crate) fn readable(&self, along: Vec<Along>) -> Vec<Along> {
         let mut shorter = Vec::new();
         let mut read: Vec<Along> = Vec::with_capacity(along.len());
-        for Along { place, input, is_fixed } in along {
-            let Readings { arguments, shorter: other } = readable::readable(input);
-            let place_of = place.clone();
-            shorter.extend(other.map(|input| Along { place: place_of, input, is_fixed: true }));
-            read.push(Along { place, input: arguments, is_fixed });
+        for along in along {
+            // Most hold no escape, and are read only if a rule looks at them.
+            if !along.input.raw().contains('\\') {
+                read.push(along);
+                continue;
+            }
+            let Readings { arguments, shorter: other } = readable::readable(along.input);
+            let place = || along.place.clone();
+            shorter.extend(other.map(|input| Along { place: place(), input, is_fixed: true }));
+            read.push(Along { input: arguments, ..along });
         }
         read.extend(shorter);
         if self.inner.settings.oversize == Oversize::Allow {
