@@ -153,7 +153,8 @@ impl McpSession {
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let (at, record) = (now_micros(), RecordId::new());
         let (tool, shorter) = (call.tool, shorter.as_ref());
-        let asked = Asked { at, tool, call: &whole, shorter, arguments, goes_on, record };
+        let told = self.told(call.session.as_deref());
+        let asked = Asked { at, tool, call: &whole, shorter, told, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
         self.answer(&settings, asked, decided, (call.request, begun))
     }

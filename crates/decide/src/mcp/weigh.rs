@@ -24,6 +24,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) call: &'a ToolCall,
     /// The same call, as servers read it that leave out what is no character.
     pub(crate) shorter: Option<&'a ToolCall>,
+    /// The session, where the agent tells it.
+    pub(crate) told: Option<&'a str>,
     pub(crate) arguments: ArgumentHash,
     /// The call that it goes on with.
     pub(crate) goes_on: Option<&'a Ticket>,
@@ -52,7 +54,7 @@ impl<'a> Asked<'a> {
         Execution {
             at: self.at,
             call_id: self.call.id.as_str(),
-            session: self.call.origin.session.as_deref(),
+            session: self.told,
             server,
             tool: self.tool,
             arguments: self.arguments,
