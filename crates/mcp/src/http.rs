@@ -76,6 +76,10 @@ pub struct HttpSettings {
     pub max_message: usize,
     /// The largest arguments that are judged.
     pub max_arguments: usize,
+    /// Conversations with one server that are remembered. Of whoever begins another one, the one that
+    /// was silent longest is forgotten; should it go on, what the server asked in it is not known any
+    /// more.
+    pub max_conversations: usize,
     /// How long a server may take to list its tools before a call.
     pub list_timeout: Duration,
     /// How long it may take to reach a server.
@@ -89,6 +93,7 @@ impl Default for HttpSettings {
         Self {
             max_message: 64 << 20,
             max_arguments: 1 << 20,
+            max_conversations: 4096,
             list_timeout: Duration::from_secs(30),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(600),

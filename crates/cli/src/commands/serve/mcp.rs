@@ -41,6 +41,7 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
     let settings = HttpSettings {
         max_message: resolved.mcp_message_limit,
         max_arguments: resolved.proxy.limits.arguments,
+        max_conversations: resolved.mcp_conversations,
         connect: resolved.proxy.timeouts.connect,
         head: resolved.proxy.timeouts.head,
         ..HttpSettings::default()
