@@ -5,11 +5,14 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
 use callgate_testkit::upstream::{Answer, Step};
+use serde_json::{Value, json};
 
 use super::access::add_key;
 use super::support::{ALLOW, Client, Era, Server};
+use crate::support::{text_of, tool};
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
 
@@ -95,4 +98,66 @@ fn what_is_odd_is_logged_up_to_a_bound() {
     let logged = |said: &str| said.matches("a message was not handed on").count();
     assert!(gateway.wait_until(|gateway| logged(&gateway.said()) >= 64), "{}", gateway.said());
     assert_eq!(logged(&gateway.said()), 64);
+}
+
+/// Lists within lists, so many levels.
+fn nested(levels: usize) -> String {
+    format!("{}{}", "[".repeat(levels), "]".repeat(levels))
+}
+
+#[test]
+fn values_within_values_are_read_to_a_depth() {
+    // The message, its result or params, and in a call the arguments, are levels themselves.
+    let answer = |said: &Value| {
+        let levels = said["params"]["arguments"]["levels"].as_u64().unwrap_or(0);
+        let nested = nested(usize::try_from(levels).unwrap());
+        let id = &said["id"];
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"structuredContent":{nested}}}}}"#
+        )
+    };
+    let server = Server::with(Era::Legacy, move |_, said| {
+        (said["method"] == "tools/call").then(|| Answer::json(200, answer(said)))
+    });
+    let gateway = server.gateway(ALLOW, "");
+    let mut client = Client::legacy(&gateway);
+    let passed = client.call("echo", json!({ "levels": 94 }));
+    assert_eq!(passed["result"]["structuredContent"].to_string(), nested(94));
+    let withheld = client.call("echo", json!({ "levels": 95 }));
+    assert_eq!(withheld["result"]["isError"], true, "{withheld}");
+    assert!(text_of(&withheld).contains("withheld"), "{withheld}");
+    let calling = |levels: usize| {
+        let nested = nested(levels);
+        format!(
+            r#"{{"jsonrpc":"2.0","id":90,"method":"tools/call","params":{{"name":"echo","arguments":{{"x":{nested}}}}}}}"#
+        )
+    };
+    assert_eq!(client.say(&calling(93)).status, 200);
+    let refused = client.say(&calling(94));
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &json!(-32700)));
+}
+
+/// The memory that a gateway takes, in KiB.
+#[cfg(target_os = "linux")]
+fn memory(gateway: &Gateway) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn conversations_that_see_the_same_list_hold_it_once() {
+    let says = "This one says what it was told, and nothing else. ".repeat(40);
+    let tools: Vec<Value> = (0..300).map(|at| tool(&format!("tool_{at}"), &says)).collect();
+    let server = Server::new(Era::Legacy);
+    server.show(tools);
+    let gateway = server.gateway(ALLOW, "");
+    let listing = |count: usize| (0..count).for_each(|_| drop(Client::legacy(&gateway).tools()));
+    listing(10);
+    let before = memory(&gateway);
+    listing(100);
+    let more = memory(&gateway).saturating_sub(before);
+    // A list is 600 KB: with one of their own, they would hold 60 MB and more.
+    assert!(more < 20_000, "a hundred conversations take {more} KiB");
 }
