@@ -12,11 +12,11 @@
 //! stands alone.
 
 mod down;
-mod events;
+pub(crate) mod events;
 mod list;
 pub(crate) mod mirror;
 mod old;
-mod post;
+pub(crate) mod post;
 pub(crate) mod read;
 pub(crate) mod reply;
 mod site;
@@ -41,6 +41,7 @@ pub use reply::Body;
 
 use self::site::Site;
 use self::upstream::Upstream;
+use crate::answers;
 
 /// The path below which servers are, each under its name.
 pub const PATH: &str = "/mcp";
@@ -191,6 +192,11 @@ impl Door {
             _ => reply::status(StatusCode::NOT_FOUND),
         }
     }
+}
+
+/// What somebody is told, as JSON, who is not let in at all.
+pub fn refusal(text: &str) -> String {
+    answers::transport_error(answers::REFUSED, text)
 }
 
 /// What callgate says of a server that it does not know.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_call::json::Span;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use url::Url;
@@ -89,7 +89,7 @@ impl Told {
         })?;
         match mirror::disagreement(&self.headers, &message) {
             None => Ok(message),
-            Some(why) => Err(reply::mismatch(id_of(&message).as_ref(), &why)),
+            Some(header) => Err(reply::mismatch(id_of(&message).as_ref(), &header)),
         }
     }
 }
@@ -179,8 +179,8 @@ impl Exchange {
         let (text, called) = (message.text, Called::read(&message));
         if let Some(called) = &called {
             list::before_call(self, called.meta.clone()).await;
-            if let Some(why) = called.disagreement(&self.conversation, &self.headers, text) {
-                return Err(reply::mismatch(self.id.as_ref(), &why));
+            if let Some(header) = called.disagreement(&self.conversation, &self.headers, text) {
+                return Err(reply::mismatch(self.id.as_ref(), &header));
             }
         }
         // Where requests do not belong together, nobody knows what a server asked in another one.
@@ -252,7 +252,8 @@ impl Exchange {
     }
 }
 
-fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
+/// What is to be done with a message of the server.
+pub(crate) fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
     match Message::of_body(data) {
         Ok(message) => session.server_says(message),
         Err(unfit) => session.withhold(&unfit, data),
@@ -317,7 +318,7 @@ impl Called {
         conversation: &Conversation,
         headers: &HeaderMap,
         text: &str,
-    ) -> Option<String> {
+    ) -> Option<HeaderName> {
         if !headers.keys().any(|name| name.as_str().starts_with("mcp-param-")) {
             return None;
         }
@@ -360,7 +361,7 @@ fn id_of(message: &Message<'_>) -> Option<Id> {
     }
 }
 
-pub(super) fn without_line_end(mut text: Vec<u8>) -> Vec<u8> {
+pub(crate) fn without_line_end(mut text: Vec<u8>) -> Vec<u8> {
     if text.last() == Some(&b'\n') {
         text.pop();
     }

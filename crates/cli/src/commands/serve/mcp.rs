@@ -29,6 +29,10 @@ impl Mount for Mounted {
             (callgate_mcp::Visitor { who, agent, session, request: id }, Arc::clone(&self.0));
         Box::pin(async move { door.answer(visitor, request).await })
     }
+
+    fn refusal(&self, text: &str) -> String {
+        callgate_mcp::refusal(text)
+    }
 }
 
 /// The door to the servers on the network, if any are declared. Must be called inside a runtime.
