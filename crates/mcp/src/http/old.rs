@@ -122,7 +122,7 @@ pub(super) async fn post(
     };
     let message = match told.message(&channel.conversation) {
         Ok(message) => message,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let (conversation, headers) = (Arc::clone(&channel.conversation), told.headers.clone());
     let mut exchange = Exchange::new(site, visitor, conversation, headers);

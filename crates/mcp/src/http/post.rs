@@ -82,14 +82,14 @@ impl Told {
     pub(super) fn message(
         &self,
         conversation: &Conversation,
-    ) -> Result<Message<'_>, Response<Body>> {
+    ) -> Result<Message<'_>, Box<Response<Body>>> {
         let message = Message::of_body(&self.body).map_err(|unfit| {
             conversation.desk.withheld("the client", &unfit.why.to_string());
-            reply::unfit(&unfit)
+            Box::new(reply::unfit(&unfit))
         })?;
         match mirror::disagreement(&self.headers, &message) {
             None => Ok(message),
-            Some(header) => Err(reply::mismatch(id_of(&message).as_ref(), &header)),
+            Some(header) => Err(Box::new(reply::mismatch(id_of(&message).as_ref(), &header))),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) async fn answer(
     };
     let message = match told.message(&conversation) {
         Ok(message) => message,
-        Err(response) => return response,
+        Err(response) => return *response,
     };
     let begins = begins(&message);
     let conversation = if begins { site.begin(&visitor, true) } else { conversation };
