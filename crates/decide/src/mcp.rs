@@ -26,6 +26,7 @@ mod readable;
 mod record;
 mod session;
 mod settings;
+mod shown;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 
 mod access;
 mod asking;
+mod bounds;
+mod busy;
 mod calls;
 mod failing;
 mod heads;
