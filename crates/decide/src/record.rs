@@ -91,10 +91,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
 
 /// The rules that took something out of the arguments.
 fn sanitized(judgement: &Judgement) -> &[RuleHit] {
-    match judgement.rewritten() {
-        Some(_) => &judgement.sanitizers,
-        None => &[],
-    }
+    if judgement.is_rewritten() { &judgement.sanitizers } else { &[] }
 }
 
 /// What a rule about text found.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::json::{Edits, Member, Span, member, members};
+use callgate_call::json::{Edits, Member, Span, elements, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
 use memchr::memmem;
@@ -124,8 +124,16 @@ impl Session {
                 self.keep(text, &parts, called);
                 self.call_result(id, text, result, called)
             }
-            Asked::Text(place) => self.shown_or(text, result, *place, id, &asked),
-            Asked::Other => self.shown_or(text, result, Place::Result, id, &asked),
+            Asked::Tasks => self.tasks(id, text, result, &asked),
+            Asked::Text(place) => {
+                self.keep_state(text, &parts);
+                self.keep_owner(text, &parts, &asked);
+                self.shown_or(text, result, *place, id, &asked)
+            }
+            Asked::Other => {
+                self.keep_owner(text, &parts, &asked);
+                self.shown_or(text, result, Place::Result, id, &asked)
+            }
         }
     }
 
@@ -195,6 +203,22 @@ impl Session {
         }
     }
 
+    /// A list of tasks: those that the server has begun for others are nobody else's business.
+    fn tasks(&mut self, id: &Id, text: &str, result: Span, asked: &Asked) -> Vec<Step> {
+        let all = member(text, result, "tasks").map(|tasks| elements(text, tasks));
+        let all = all.unwrap_or_default();
+        let is_anothers = |task: &str| self.memory.lock().is_anothers(task);
+        let gone = |at: usize| {
+            all.get(at).is_some_and(|task| params::holds_text(text, *task, &is_anothers))
+        };
+        let mut edits = Edits::default();
+        edits.remove(&all, gone);
+        let edited = edits.apply(text);
+        let end = result.end - (text.len() - edited.len());
+        let result = Span { start: result.start, end };
+        self.shown_or(&edited, result, Place::Result, id, asked)
+    }
+
     /// The result of a call, now or of a task.
     fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &Called) -> Vec<Step> {
         match self.desk.result(&called.ticket, result.of(text)) {
@@ -206,6 +230,17 @@ impl Session {
         }
     }
 
+    /// A server may answer any request with a task. What is said of one that is there already begins
+    /// none.
+    fn keep_owner(&self, text: &str, result: &[Member<'_>], asked: &Asked) {
+        let said = |key| part(result, key).and_then(|said| params::string(text, said));
+        let begins = !matches!(asked, Asked::Text(Place::Result))
+            && said("resultType").as_deref() == Some("task");
+        if let Some(task) = said("taskId").filter(|_| begins) {
+            self.memory.lock().own_task(&task);
+        }
+    }
+
     /// The call goes on, as a task or once the client has answered: what comes then belongs to it.
     fn keep(&mut self, text: &str, result: &[Member<'_>], called: &Called) {
         let task = match part(result, "task") {
@@ -213,12 +248,23 @@ impl Session {
             None => part(result, "taskId"),
         };
         if let Some(task) = task.and_then(|task| params::string(text, task)) {
-            self.memory.lock().keep_task(task, called.ticket.clone());
+            let mut memory = self.memory.lock();
+            memory.own_task(&task);
+            memory.keep_task(task, called.ticket.clone());
         }
-        let goes_on = part(result, "resultType").and_then(|kind| params::string(text, kind));
-        if goes_on.as_deref() == Some("input_required") {
+        if self.keep_state(text, result) {
             self.memory.lock().keep_round(called.same, called.ticket.clone());
         }
+    }
+
+    /// The server asks back, and may give the client something to bring along then. Whether it does.
+    fn keep_state(&self, text: &str, result: &[Member<'_>]) -> bool {
+        let said = |key| part(result, key).and_then(|said| params::string(text, said));
+        let asks = said("resultType").as_deref() == Some("input_required");
+        if let Some(state) = said("requestState").filter(|_| asks) {
+            self.memory.lock().keep_state(&state);
+        }
+        asks
     }
 
     /// The server asks back inside of an answer or a notification. One question that is refused ends
@@ -277,13 +323,13 @@ impl Session {
         self.wants += 1;
         if self.wanted.len() >= MAX_OPEN {
             // The client does not answer the oldest any more.
-            let oldest = self.wanted.iter().min_by_key(|(_, number)| **number);
+            let oldest = self.wanted.iter().min_by_key(|(_, wanted)| wanted.number);
             let oldest = oldest.map(|(id, _)| id.clone());
             oldest.and_then(|oldest| self.wanted.remove(&oldest));
         }
-        let number = self.wants;
+        let wanted = self.wanted_now(method);
         let Some(what) = asking(method) else {
-            self.wanted.insert(id, number);
+            self.wanted.insert(id, wanted);
             return params.map_or_else(
                 || vec![to_client(text)],
                 |params| self.shown(text, params, Place::Progress),
@@ -296,11 +342,11 @@ impl Session {
         };
         match self.desk.asked(what, raw) {
             Ok(Inspected::Pass) => {
-                self.wanted.insert(id, number);
+                self.wanted.insert(id, wanted);
                 vec![to_client(text)]
             }
             Ok(Inspected::Replace(other)) => {
-                self.wanted.insert(id, number);
+                self.wanted.insert(id, wanted);
                 vec![to_client(replaced(text, params, other))]
             }
             Ok(Inspected::Block(denial)) | Err(denial) => {
@@ -404,7 +450,7 @@ const ASKS_FOR_URL: &str = "-32042";
 const MAX_TOLD: usize = 1000;
 
 /// What a server may want of the client or its user.
-fn asking(method: &str) -> Option<Asking> {
+pub(super) fn asking(method: &str) -> Option<Asking> {
     // Some clients are lenient about how it is spelled.
     match plain(method).to_ascii_lowercase().as_str() {
         "sampling/createmessage" => Some(Asking::Sampling),
