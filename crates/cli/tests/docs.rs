@@ -449,6 +449,9 @@ fn the_limits_are_those_of_the_code() {
         ("all of them together", size(RemovedEntry::MAX_TOTAL)),
         ("one of them", size(RemovedEntry::MAX_CONTENT as u64)),
         ("how long they are kept", format!("{} days", RemovedEntry::MAX_DAYS)),
+        ("values within values of an MCP message", {
+            format!("{} deep", callgate_call::json::MAX_DEPTH)
+        }),
     ] {
         let row = format!("| {what} | {number} |");
         assert!(page.text.contains(&row), "docs/reference/limits.md lacks `{row}`");

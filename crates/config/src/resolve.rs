@@ -42,6 +42,8 @@ pub struct Resolved {
     pub mcp_servers: Vec<McpServer>,
     /// The bytes of the largest message to or from one.
     pub mcp_message_limit: usize,
+    /// Conversations with one on the network that are remembered.
+    pub mcp_conversations: usize,
     /// The policies.
     pub policies: PolicySet,
     /// Variables that the file names and that are not set. The gateway must not start then.
@@ -237,6 +239,7 @@ fn resolve(
         mcp: mcp::settings(&written.mcp),
         mcp_servers: mcp::servers(&written.mcp, path),
         mcp_message_limit: mcp::message_limit(&written.mcp),
+        mcp_conversations: mcp::conversations(&written.mcp),
         proxy: proxy(written)?,
         policies,
         missing,

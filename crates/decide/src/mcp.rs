@@ -28,6 +28,7 @@ mod record;
 mod sent;
 mod session;
 mod settings;
+mod shown;
 mod store;
 #[cfg(test)]
 mod tests;

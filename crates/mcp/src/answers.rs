@@ -35,6 +35,24 @@ pub(crate) fn error(id: Option<&Id>, code: i32, text: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{text}}}}}"#)
 }
 
+/// An error of the transport, which answers no message and so has no id.
+pub(crate) fn transport_error(code: i32, text: &str) -> String {
+    let text = quote(text);
+    format!(r#"{{"jsonrpc":"2.0","error":{{"code":{code},"message":{text}}}}}"#)
+}
+
+/// A header says something else than the body. The data name it, for programs.
+pub(crate) fn header_mismatch(id: Option<&Id>, header: &str, text: &str) -> String {
+    let id = id.map(|id| format!(r#""id":{},"#, id.json())).unwrap_or_default();
+    let (header, text) = (quote(header), quote(text));
+    format!(
+        r#"{{"jsonrpc":"2.0",{id}"error":{{"code":{HEADER_MISMATCH},"message":{text},"data":{{"header":{header}}}}}}}"#
+    )
+}
+
+/// What the protocol reserves for headers that are not what the body says.
+const HEADER_MISMATCH: i32 = -32020;
+
 /// The answer to a server that wants something from the user: a person would decline like this.
 pub(crate) fn declined(id: &Id) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"action":"decline"}}}}"#, id.json())

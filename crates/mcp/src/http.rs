@@ -12,11 +12,11 @@
 //! stands alone.
 
 mod down;
-mod events;
+pub(crate) mod events;
 mod list;
 pub(crate) mod mirror;
 mod old;
-mod post;
+pub(crate) mod post;
 pub(crate) mod read;
 pub(crate) mod reply;
 mod site;
@@ -41,6 +41,7 @@ pub use reply::Body;
 
 use self::site::Site;
 use self::upstream::Upstream;
+use crate::answers;
 
 /// The path below which servers are, each under its name.
 pub const PATH: &str = "/mcp";
@@ -76,6 +77,10 @@ pub struct HttpSettings {
     pub max_message: usize,
     /// The largest arguments that are judged.
     pub max_arguments: usize,
+    /// Conversations with one server that are remembered. Of whoever begins another one, the one that
+    /// was silent longest is forgotten; should it go on, what the server asked in it is not known any
+    /// more.
+    pub max_conversations: usize,
     /// How long a server may take to list its tools before a call.
     pub list_timeout: Duration,
     /// How long it may take to reach a server.
@@ -89,6 +94,7 @@ impl Default for HttpSettings {
         Self {
             max_message: 64 << 20,
             max_arguments: 1 << 20,
+            max_conversations: 4096,
             list_timeout: Duration::from_secs(30),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(600),
@@ -186,6 +192,11 @@ impl Door {
             _ => reply::status(StatusCode::NOT_FOUND),
         }
     }
+}
+
+/// What somebody is told, as JSON, who is not let in at all.
+pub fn refusal(text: &str) -> String {
+    answers::transport_error(answers::REFUSED, text)
 }
 
 /// What callgate says of a server that it does not know.

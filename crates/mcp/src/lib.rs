@@ -22,7 +22,7 @@ mod serve;
 mod session;
 mod stdio;
 
-pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, Visitor};
+pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, Visitor, refusal};
 pub use serve::{
     About, Called, Changes, Changing, Host, Http, Resource, Service, Tool, serve_pipe,
 };

@@ -62,7 +62,10 @@ impl Gateway {
             Err(refusal) => {
                 self.0.metrics.refused();
                 tracing::warn!(%method, path, request = id, ?refusal, "refused");
-                refusal.into_response(dialect)
+                match self.0.mounts.find(&path) {
+                    Some(mount) => refusal.at_door(&*mount),
+                    None => refusal.into_response(dialect),
+                }
             }
         };
         if let Ok(id) = HeaderValue::from_str(&id) {

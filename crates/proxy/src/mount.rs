@@ -24,6 +24,9 @@ pub trait Mount: Send + Sync {
         visitor: Visitor,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>>;
+
+    /// The JSON by which whoever is not let in is told so, in the form that clients of this door read.
+    fn refusal(&self, text: &str) -> String;
 }
 
 /// Who asks, as far as it is known.

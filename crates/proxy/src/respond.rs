@@ -6,6 +6,7 @@ use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::access::Denied;
+use crate::mount::Mount;
 use crate::outgoing::Outgoing;
 use crate::route::Nowhere;
 use crate::upstream::UpstreamError;
@@ -139,7 +140,7 @@ impl Refusal {
     pub(crate) fn into_response(self, dialect: Option<Dialect>) -> Response<Outgoing> {
         let (status, kind, code) = self.row();
         let body = error_body(dialect, status, kind, code, &self.message());
-        let mut response = json(status, body);
+        let mut response = self.marked(json(status, body));
         let headers = response.headers_mut();
         match dialect {
             Some(dialect) if matches!(self, Self::Answer(_) | Self::Blocked(_)) => {
@@ -148,7 +149,17 @@ impl Refusal {
             Some(dialect) => mark_error(headers, dialect, status),
             None => {}
         }
+        response
+    }
+
+    /// The answer at another door, in the form that its clients read.
+    pub(crate) fn at_door(self, mount: &dyn Mount) -> Response<Outgoing> {
+        self.marked(json(self.row().0, mount.refusal(&self.message())))
+    }
+
+    fn marked(&self, mut response: Response<Outgoing>) -> Response<Outgoing> {
         if matches!(self, Self::Upgrade) {
+            let headers = response.headers_mut();
             headers.insert(http::header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
         }
         response

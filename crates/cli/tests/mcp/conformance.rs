@@ -101,6 +101,7 @@ fn what_a_server_gets_from_callgate_is_what_the_revisions_ask_for() {
         ("http-custom-headers", "2026-07-28"),
         ("json-schema-2020-12-preservation", "2026-07-28"),
         ("json-schema-ref-no-deref", "2026-07-28"),
+        ("request-metadata", "2026-07-28"),
         ("sep-2322-client-request-state", "2026-07-28"),
         ("tools_call", "2026-07-28"),
         ("elicitation-sep1034-client-defaults", "2025-11-25"),

@@ -3,6 +3,8 @@
 mod access;
 mod along;
 mod asking;
+mod bounds;
+mod busy;
 mod calls;
 mod failing;
 mod heads;

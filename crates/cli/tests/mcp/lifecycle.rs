@@ -188,3 +188,55 @@ fn a_server_does_not_outlive_a_shim_that_was_killed() {
     }
     assert!(!runs(), "the server {server} runs without its shim");
 }
+
+/// Long enough that nobody waits for it here.
+const LONG: &str = "120s";
+
+#[test]
+fn a_server_that_is_gone_is_not_waited_for() {
+    let place = Place::new(ALLOW, "");
+    // What it started still holds its output.
+    let begun = std::time::Instant::now();
+    let wrapped = place.wrap("s", &["--grace", LONG], &["sh", "-c", "sleep 600 & exit 3"]);
+    assert_eq!(wrapped.wait(), Some(3));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_client_that_said_all_and_left_gets_its_answers_at_once() {
+    let place = Place::new(ALLOW, "");
+    let flags = ["--grace", LONG];
+    let mut wrapped = place.scripted_with("s", json!({ "answers": simple(), "exit": 5 }), &flags);
+    let begun = std::time::Instant::now();
+    // It has left before callgate reads the first line.
+    wrapped.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let (answer, end) = wrapped.leave();
+    assert!(answer.contains(r#""id": 1"#), "{answer}");
+    assert_eq!(end.code, Some(5));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+/// A terminal as standard input, on which nobody types. Prints how callgate ended.
+const TERMINAL: &str = r#"
+import os, pty, subprocess, sys
+ours, theirs = pty.openpty()
+wrapped = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+try:
+    print(wrapped.wait(timeout=60))
+finally:
+    wrapped.kill()
+"#;
+
+#[test]
+fn nobody_has_to_press_a_key_for_the_end() {
+    let place = Place::new(ALLOW, "");
+    let config = place.path().join("callgate.yaml");
+    let ran = std::process::Command::new("python3")
+        .args(["-c", TERMINAL, env!("CARGO_BIN_EXE_callgate"), "--config"])
+        .arg(config)
+        .args(["mcp", "wrap", "--server", "s", "--", "sh", "-c", "exit 7"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(said.trim(), "7", "{}", String::from_utf8_lossy(&ran.stderr));
+}

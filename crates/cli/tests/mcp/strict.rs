@@ -102,3 +102,41 @@ fn a_server_that_greets_people_is_heard_all_the_same() {
     assert!(wrapped.ask("ping", serde_json::json!({}))["result"].is_object());
     wrapped.end();
 }
+
+/// Methods that some servers would take for others.
+pub(crate) const SPELLINGS: [&str; 7] = [
+    "tools/Call",
+    "TOOLS/CALL",
+    " tools/call",
+    "tools/call\n",
+    "tools/call\u{2003}",
+    "Tools/List",
+    "tasks/Result",
+];
+
+#[test]
+fn a_method_in_another_spelling_is_not_handed_on() {
+    let place = Place::new(DENY, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    for method in SPELLINGS {
+        let answer = wrapped.ask(method, serde_json::json!({ "name": "delete_all" }));
+        assert_eq!(answer["error"]["code"], -32601, "{method:?}: {answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("callgate"), "{answer}");
+    }
+    let received = wrapped.end().received;
+    assert!(!received.contains("delete_all"), "{received}");
+}
+
+#[test]
+fn what_is_odd_is_logged_up_to_a_bound() {
+    let place = Place::new(DENY, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    for _ in 0..100 {
+        wrapped.say("{");
+        assert_eq!(wrapped.hear()["error"]["code"], -32700);
+    }
+    let said = wrapped.end().said;
+    assert_eq!(said.matches("a message was not handed on").count(), 64, "{said}");
+}

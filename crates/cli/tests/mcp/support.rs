@@ -220,6 +220,13 @@ impl Wrapped {
         End { code, said, received: received.unwrap_or_default() }
     }
 
+    /// Closes its input at once: what came back first, and its end.
+    pub(crate) fn leave(mut self) -> (String, End) {
+        drop(self.input.take());
+        let line = self.line();
+        (line, self.end())
+    }
+
     /// Waits for its end, without closing anything.
     pub(crate) fn wait(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()

@@ -7,6 +7,7 @@ use crate::words::{Period, words_of};
 
 /// As many as a limit of a policy may have.
 const CALLS: Counts = Counts(1, 1_000_000_000);
+const CONVERSATIONS: Counts = Counts(1, 1_000_000);
 
 /// A server's name is a part of paths, of tools' names and of records.
 const SERVER_NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$";
@@ -396,5 +397,12 @@ pub(super) const FIELDS: &[Field] = &[
         default: "64MiB",
         example: "16MiB",
         doc: "One message to or from a server. A longer one is refused.",
+    },
+    Field {
+        path: "mcp.conversations",
+        kind: Kind::Count(CONVERSATIONS),
+        default: "4096",
+        example: "100",
+        doc: "Conversations with one server on the network that are remembered. Of whoever begins another one, the one that was silent longest is forgotten.",
     },
 ];

@@ -35,6 +35,7 @@ pub(crate) struct WrittenMcp {
     pub(crate) flows: WrittenFlows,
     pub(crate) join_window: Option<At<Duration>>,
     pub(crate) message_limit: Option<At<u64>>,
+    pub(crate) conversations: Option<At<u64>>,
 }
 
 /// A server that is declared.
@@ -111,6 +112,7 @@ pub(super) fn mcp(section: &Section<'_>, problems: &mut Problems<'_>) -> Written
         flows: flows(&section.section("flows", problems), problems),
         join_window: section.duration("join_window", problems),
         message_limit: section.size("message_limit", problems),
+        conversations: section.count("conversations", problems),
     }
 }
 

@@ -42,11 +42,18 @@ pub struct McpServer {
 /// What the largest known results need, with room; what is judged whole is held whole.
 const DEFAULT_MESSAGE_LIMIT: usize = 64 << 20;
 
+/// More than one machine's agents have at once.
+const DEFAULT_CONVERSATIONS: usize = 4096;
+
 /// A burst is what no person could have asked for one by one.
 const DEFAULT_BURST_WINDOW: Duration = Duration::from_secs(10);
 
 pub(super) fn message_limit(written: &WrittenMcp) -> usize {
     super::number(written.message_limit.clone(), DEFAULT_MESSAGE_LIMIT)
+}
+
+pub(super) fn conversations(written: &WrittenMcp) -> usize {
+    super::number(written.conversations.clone(), DEFAULT_CONVERSATIONS)
 }
 
 pub(super) fn settings(written: &WrittenMcp) -> McpSettings {

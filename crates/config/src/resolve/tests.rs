@@ -107,9 +107,10 @@ audit: { durability: process, on_failure: allow, retention: { age: none, records
 #[test]
 fn the_table_tells_the_real_defaults() {
     let settings = |text: &str| {
-        let Resolved { proxy, audit, decide, mcp, mcp_servers, mcp_message_limit, .. } =
-            Place::with(text).load().unwrap();
-        format!("{proxy:?} {audit:?} {decide:?} {mcp:?} {mcp_servers:?} {mcp_message_limit}")
+        let resolved = Place::with(text).load().unwrap();
+        let bounds = (resolved.mcp_message_limit, resolved.mcp_conversations);
+        let Resolved { proxy, audit, decide, mcp, mcp_servers, .. } = resolved;
+        format!("{proxy:?} {audit:?} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}")
     };
     for field in fields::all() {
         let plain = settings(&yaml_without(field.path));

@@ -165,7 +165,9 @@ impl McpSession {
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let (at, record) = (now_micros(), RecordId::new());
         let (tool, aliases) = (call.tool, aliases.as_slice());
-        let asked = Asked { at, tool, aliases, call: &whole, others, arguments, goes_on, record };
+        let told = self.told(call.session.as_deref());
+        let asked =
+            Asked { at, tool, aliases, call: &whole, others, told, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
         self.answer(&settings, asked, decided, (call.request, begun))
     }

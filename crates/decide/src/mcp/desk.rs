@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use super::flows::Hints;
 use super::settings::McpSettings;
+use super::shown::Shelf;
 use super::store;
 use crate::advertised::Told;
 
@@ -22,6 +23,7 @@ use crate::advertised::Told;
 pub(crate) struct Desk {
     pub(crate) settings: ArcSwap<McpSettings>,
     pub(crate) books: Mutex<Books>,
+    pub(crate) shelf: Shelf,
     pub(crate) catalogue: Catalogue,
 }
 
@@ -30,6 +32,7 @@ impl Default for Desk {
         Self {
             settings: ArcSwap::default(),
             books: Mutex::default(),
+            shelf: Shelf::default(),
             catalogue: Catalogue::builtin(),
         }
     }

@@ -1,12 +1,12 @@
 //! What a server offers, on its way to the client. A list and a call are decided by the same
 //! checks: what could not be called is not shown.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use callgate_audit::{Action, Kind, McpFacts};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Denial, Findings, LimitFacts, NameJudgement};
-use callgate_registry::{Definition, Identity, ItemKind, Launch, State, Version};
+use callgate_registry::{Definition, Identity, ItemKind, State, Version};
 use callgate_scan::inspect::{Place, strip_definition};
 
 use super::check::{Objection, Objections};
@@ -15,6 +15,7 @@ use super::flows::{self, Next, Role};
 use super::observe::{News, Seen};
 use super::session::McpSession;
 use super::settings::McpSettings;
+use super::shown::Shown;
 use super::{admission, pins, record as records};
 use crate::clock::now;
 use crate::record;
@@ -54,29 +55,23 @@ pub(crate) struct Listing {
     begun: bool,
     /// And the last one.
     whole: bool,
-    /// What this conversation's server has shown, by tool. Another process may speak to another
-    /// instance of the server, which shows something else.
-    shown: HashMap<String, Version>,
+    /// The tools that this conversation's server has shown.
+    tools: Shown,
     /// The same of its prompts.
-    prompts: HashMap<String, Version>,
+    prompts: Shown,
 }
 
-/// Tools, and prompts, that are remembered as this conversation's server shows them. The others are held
-/// to what the registry has seen last.
-const MAX_SHOWN: usize = 10_000;
+/// Reads an entry of a page, on which each name stands once.
+fn read(raw: &str, names: &mut HashSet<String>) -> Result<Definition, String> {
+    let definition = Definition::read(ItemKind::Tool, raw).map_err(|why| why.to_string())?;
+    let name = definition.name().to_owned();
+    match names.insert(name.clone()) {
+        true => Ok(definition),
+        false => Err(format!("the list has a second tool `{name}`")),
+    }
+}
 
 impl Listing {
-    /// Reads an entry of a page, on which each name stands once.
-    fn read(&mut self, raw: &str, launch: &Launch, page: &mut HashSet<String>) -> Seen {
-        let definition = Definition::read(ItemKind::Tool, raw).map_err(|why| why.to_string())?;
-        let name = definition.name().to_owned();
-        if !page.insert(name.clone()) {
-            return Err(format!("the list has a second tool `{name}`"));
-        }
-        self.show(ItemKind::Tool, &name, Version::new(launch, &definition));
-        Ok((definition, Ok(None)))
-    }
-
     /// A page was seen. Only pages from the first one on are a list: whoever asks for the last one
     /// alone has not seen the others.
     fn took(&mut self, page: ListPage) {
@@ -84,24 +79,9 @@ impl Listing {
         self.whole |= self.begun && page.last;
     }
 
-    /// Remembers what this conversation's server shows.
-    fn show(&mut self, kind: ItemKind, name: &str, version: Version) {
-        let shown = match kind {
-            ItemKind::Tool => &mut self.shown,
-            ItemKind::Prompt => &mut self.prompts,
-            // Nobody asks for them again.
-            ItemKind::Instructions => return,
-        };
-        if shown.len() < MAX_SHOWN || shown.contains_key(name) {
-            shown.insert(name.to_owned(), version);
-        }
-    }
-}
-
-impl Listing {
     /// Whether the server has shown this very tool.
     pub(crate) fn shows(&self, tool: &str) -> bool {
-        self.shown.contains_key(tool)
+        self.tools.get(tool).is_some()
     }
 
     /// Whether all of the list was seen.
@@ -111,7 +91,7 @@ impl Listing {
 
     /// The tools that it has shown.
     pub(crate) fn names(&self) -> HashSet<String> {
-        self.shown.keys().cloned().collect()
+        self.tools.names().map(str::to_owned).collect()
     }
 
     /// The list is not what it was any more.
@@ -123,7 +103,7 @@ impl Listing {
 impl McpSession {
     /// A tool as this conversation's server shows it, else as it was seen last.
     pub(crate) fn known_tool(&self, books: &mut Books, tool: &str) -> Option<KnownTool> {
-        let shown = self.listing.lock().shown.get(tool).cloned();
+        let shown = self.listing.lock().tools.get(tool);
         match shown {
             Some(version) => books.tool_as(&self.server, tool, &version),
             None => books.tool(&self.server, tool),
@@ -133,7 +113,7 @@ impl McpSession {
     /// What the server says of a tool, as canonical JSON: as this conversation has seen it, else as it
     /// was seen last.
     pub fn definition(&self, tool: &str) -> Option<String> {
-        if let Some(version) = self.listing.lock().shown.get(tool) {
+        if let Some(version) = self.listing.lock().tools.get(tool) {
             return Some(version.definition.clone());
         }
         let books = self.known_books();
@@ -150,10 +130,12 @@ impl McpSession {
     /// One page of the list of tools: what becomes of each definition, in their order.
     pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<Item> {
         let settings = self.settings();
-        let mut listing = self.listing.lock();
         let mut names = HashSet::new();
         let seen: Vec<Seen> =
-            raw.iter().map(|raw| listing.read(raw, &self.launch, &mut names)).collect();
+            raw.iter().map(|raw| Ok((read(raw, &mut names)?, Ok(None)))).collect();
+        let shown = seen.iter().flatten().map(|(definition, _)| self.shown(definition)).collect();
+        let mut listing = self.listing.lock();
+        listing.tools = self.inner.desk.shelf.add(&listing.tools, shown);
         listing.took(page);
         drop(listing);
         let seen = self.observe(&settings, seen);
@@ -193,13 +175,23 @@ impl McpSession {
 
     /// One page of the list of prompts. They are pinned as tools are.
     pub fn prompts(&self, raw: &[&str]) -> Vec<Item> {
-        let settings = self.settings();
-        raw.iter().map(|raw| self.pinned(&settings, ItemKind::Prompt, raw)).collect()
+        let (settings, mut shown) = (self.settings(), Vec::new());
+        let prompt = |raw: &&str| self.pinned(&settings, ItemKind::Prompt, raw, &mut shown);
+        let items = raw.iter().map(prompt).collect();
+        let mut listing = self.listing.lock();
+        listing.prompts = self.inner.desk.shelf.add(&listing.prompts, shown);
+        items
+    }
+
+    /// A definition as this conversation's server shows it.
+    fn shown(&self, definition: &Definition) -> (String, Version) {
+        (definition.name().to_owned(), Version::new(&self.launch, definition))
     }
 
     /// What the server tells the model about itself: a JSON string.
     pub fn instructions(&self, raw: &str) -> Item {
-        self.pinned(&self.settings(), ItemKind::Instructions, raw)
+        // Nobody asks for them again.
+        self.pinned(&self.settings(), ItemKind::Instructions, raw, &mut Vec::new())
     }
 
     /// One page of a list of resources or of their templates.
@@ -213,7 +205,14 @@ impl McpSession {
             .collect()
     }
 
-    fn pinned(&self, settings: &McpSettings, kind: ItemKind, raw: &str) -> Item {
+    /// What becomes of a prompt or of instructions. As they are shown, they are added to `shown`.
+    fn pinned(
+        &self,
+        settings: &McpSettings,
+        kind: ItemKind,
+        raw: &str,
+        shown: &mut Vec<(String, Version)>,
+    ) -> Item {
         let (place, method) = match kind {
             ItemKind::Instructions => (Place::Instructions, "instructions"),
             ItemKind::Prompt | ItemKind::Tool => (Place::Prompt, "prompts/list"),
@@ -232,9 +231,9 @@ impl McpSession {
         });
         objections.add(admission::server(settings, &self.server));
         let identity = Identity::of(self.server.as_str(), &definition);
-        let shown = Version::new(&self.launch, &definition);
-        let state = self.known_books().state_as(&identity, &shown);
-        self.listing.lock().show(kind, definition.name(), shown);
+        let (name, version) = self.shown(&definition);
+        let state = self.known_books().state_as(&identity, &version);
+        shown.push((name, version));
         objections.add(pins::check(settings, &identity, state));
         if !settings.enforce {
             objections.soften();
@@ -254,7 +253,7 @@ impl McpSession {
         let identity = Identity { server, kind: ItemKind::Prompt, name };
         let books = self.books();
         let state = match self.listing.lock().prompts.get(&identity.name) {
-            Some(shown) => books.state_as(&identity, shown),
+            Some(shown) => books.state_as(&identity, &shown),
             None => books.registry.state_of(&identity),
         };
         pins::check(settings, &identity, state)

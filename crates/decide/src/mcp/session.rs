@@ -28,9 +28,18 @@ pub struct McpSession {
     pub(crate) server: String,
     pub(crate) launch: Launch,
     pub(crate) context: Context,
+    /// Whether the session of the context is the agent's own name for it.
+    named: Named,
     pub(crate) listing: Mutex<Listing>,
     /// How many records of each sort it may still cause.
     pub(crate) budgets: Budgets,
+}
+
+/// Who named the session of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    ByAgent,
+    ByDoor,
 }
 
 impl McpSession {
@@ -41,9 +50,26 @@ impl McpSession {
             server: server.to_owned(),
             launch: launch.clone(),
             context: Context { origin: Origin::new(facts), ..context },
+            named: Named::ByAgent,
             listing: Mutex::default(),
             budgets: Budgets::default(),
         }
+    }
+
+    /// The same, where the agent did not name its session and the door has made up a name: calls of
+    /// one agent stand together under it, but no model's call was seen in it.
+    pub fn named_by_door(mut self) -> Self {
+        self.named = Named::ByDoor;
+        self
+    }
+
+    /// The session under which a model's call may have been seen.
+    pub(crate) fn told<'a>(&'a self, call: Option<&'a str>) -> Option<&'a str> {
+        let own = || match self.named {
+            Named::ByAgent => self.context.origin.session.as_deref(),
+            Named::ByDoor => None,
+        };
+        call.or_else(own)
     }
 
     /// The server, by its name in the configuration.

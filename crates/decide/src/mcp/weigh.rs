@@ -27,6 +27,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) call: &'a ToolCall,
     /// The same call as some servers may read it, and what goes along with it.
     pub(crate) others: Others<'a>,
+    /// The session, where the agent tells it.
+    pub(crate) told: Option<&'a str>,
     pub(crate) arguments: ArgumentHash,
     /// The call that it goes on with.
     pub(crate) goes_on: Option<&'a Ticket>,
@@ -55,7 +57,7 @@ impl<'a> Asked<'a> {
         Execution {
             at: self.at,
             call_id: self.call.id.as_str(),
-            session: self.call.origin.session.as_deref(),
+            session: self.told,
             server,
             tool: self.tool,
             arguments: self.arguments,

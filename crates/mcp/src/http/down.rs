@@ -15,7 +15,7 @@ use super::upstream::UpstreamError;
 use super::{Body, Visitor, events, read, reply};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome};
-use crate::session::Step;
+use crate::session::{Session, Step};
 
 /// A stream on which the server says what it likes (`GET`), also what a client has missed.
 pub(super) async fn get(
@@ -37,7 +37,7 @@ pub(super) async fn get(
             let mut exchange = Exchange::new(site, visitor, conversation, headers);
             exchange.listens = true;
             if exchange.headers.contains_key("last-event-id") {
-                exchange.session.lock().resumes();
+                exchange.with_session(Session::resumes).await;
             }
             answer(exchange, response).await
         }
@@ -82,10 +82,10 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
     }
     exchange.went_on(head.status);
     if head.status == StatusCode::UNAUTHORIZED {
-        return unauthorized(&exchange, &head.headers);
+        return unauthorized(&exchange, &head.headers).await;
     }
     if head.status.is_informational() {
-        return unreadable(&exchange, "it wants to speak another protocol");
+        return unreadable(&exchange, "it wants to speak another protocol").await;
     }
     let mut answer = match kind(&head.headers) {
         Some(Said::Events) if head.status.is_success() => {
@@ -98,10 +98,12 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
             let patience = exchange.site.settings.head;
             let read = read::whole(&head.headers, body, limit, patience).await;
             match (read, said) {
-                (Err(error), _) => unreadable(&exchange, &error.to_string()),
+                (Err(error), _) => unreadable(&exchange, &error.to_string()).await,
                 (Ok(body), Some(Said::Message)) => exchange.message(&body, head.status).await,
-                (Ok(body), _) if head.status.is_success() => exchange.silence(&body, head.status),
-                (Ok(body), _) => exchange.failure(&body, head.status),
+                (Ok(body), _) if head.status.is_success() => {
+                    exchange.silence(&body, head.status).await
+                }
+                (Ok(body), _) => exchange.failure(&body, head.status).await,
             }
         }
     };
@@ -178,7 +180,7 @@ impl Exchange {
         }
         let steps = match Message::of_body(body) {
             _ if status.is_success() => self.server_said(body).await,
-            Err(_) => return self.failure(body, status),
+            Err(_) => return self.failure(body, status).await,
             Ok(message) => {
                 let message = self.of_status(message, status);
                 self.with_session(|session| session.server_says(message)).await
@@ -192,16 +194,14 @@ impl Exchange {
                 Step::Judge(_) | Step::Listing(_) => {}
             }
         }
-        if let Some(id) = self.id.as_ref().filter(|_| !status.is_success()) {
-            self.session.lock().forget(id);
-        }
         if !status.is_success() {
+            self.forget().await;
             said = said.and_then(|said| self.shown_with_all(&said));
         }
         match said {
             Some(said) => reply::message(status, said),
             None if status.is_success() => {
-                unreadable(self, "it is not an answer to what was asked")
+                unreadable(self, "it is not an answer to what was asked").await
             }
             // The status itself tells a client what to do: to begin anew, or to come back later.
             None => reply::error(status, self.id.as_ref(), answers::REFUSED, WITHHELD),
@@ -233,20 +233,18 @@ impl Exchange {
     }
 
     /// No message at all. A request must not be left without an answer.
-    fn silence(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn silence(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         match (&self.id, body.is_empty()) {
             (None, _) => reply::status(status),
             (Some(_), true) => reply::status(status),
-            (Some(_), false) => unreadable(self, "it is neither JSON nor a stream of events"),
+            (Some(_), false) => unreadable(self, "it is neither JSON nor a stream of events").await,
         }
     }
 
     /// An error of the transport. Clients show its text to the model.
-    fn failure(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    async fn failure(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         let text = String::from_utf8_lossy(body.get(..MAX_FAILURE).unwrap_or(body));
-        if let Some(id) = &self.id {
-            self.session.lock().forget(id);
-        }
+        self.forget().await;
         let shown = match self.conversation.desk.text(Place::Result, &quote(&text)) {
             Inspected::Pass => Some(text.into_owned()),
             Inspected::Replace(_) | Inspected::Block(_) => None,
@@ -269,7 +267,7 @@ const MAX_FAILURE: usize = 64 * 1024;
 
 /// The server wants somebody to sign in. A client would look for the place here, and find none: what
 /// it says of itself would name another origin. So that it does not, it is told what does work.
-fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body> {
+async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body> {
     let wants = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let by_oauth = wants.is_some_and(|wants| wants.contains("resource_metadata"));
     let server = &exchange.site.id;
@@ -281,9 +279,7 @@ fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body> {
         "callgate: the server `{server}` answered 401. {how} The operator can give it a fixed token \
          with `bearer_env` under `mcp.servers`, or the client can send one as `Authorization`."
     );
-    if let Some(id) = &exchange.id {
-        exchange.session.lock().forget(id);
-    }
+    exchange.forget().await;
     tracing::warn!(server, by_oauth, "the server wants a token");
     match &exchange.id {
         Some(id) => reply::error(StatusCode::OK, Some(id), UNAUTHORIZED, &text),
@@ -304,14 +300,11 @@ pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -
 }
 
 /// There is one that cannot be handed on.
-fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
+async fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
     exchange.conversation.desk.withheld("the server", why);
     let text = format!("callgate withheld the server's answer: {why}");
-    let id = exchange.id.as_ref();
-    if let Some(id) = id {
-        exchange.session.lock().forget(id);
-    }
-    reply::error(StatusCode::BAD_GATEWAY, id, UNREACHABLE, &text)
+    exchange.forget().await;
+    reply::error(StatusCode::BAD_GATEWAY, exchange.id.as_ref(), UNREACHABLE, &text)
 }
 
 /// What a client must know of the answer beside its body.

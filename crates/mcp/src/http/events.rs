@@ -82,7 +82,7 @@ async fn pump(
 async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
     exchange.conversation.desk.withheld("the server", why);
     let Some(id) = &exchange.id else { return };
-    exchange.session.lock().forget(id);
+    exchange.forget().await;
     let text = format!("callgate withheld the rest of the server's answer: {why}");
     let error = answers::error(Some(id), answers::REFUSED, &text);
     let error = without_separators(error.as_bytes());

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callgate_call::Who;
+use callgate_call::json::{Span, elements, member};
 use callgate_decide::mcp::McpSession;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -17,14 +18,43 @@ use super::post::Exchange;
 use super::site::{self, Conversation, SESSION, Site};
 use super::{ServerType, Visitor, down, events, hex, read};
 use crate::message::{Id, Kind, Message, Outcome};
+use crate::params;
 use crate::session::listing;
 
 /// A server that did not list its tools is not asked again so soon.
 const PAUSE: Duration = Duration::from_secs(30);
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const MODERN: HeaderValue = HeaderValue::from_static("2026-07-28");
-const LEGACY: HeaderValue = HeaderValue::from_static("2025-11-25");
+const MODERN: &str = "2026-07-28";
+/// The newest first.
+const LEGACY: [&str; 4] = [NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
+const NEWEST_LEGACY: &str = "2025-11-25";
+
+/// What a server says to a revision that it does not speak. Its data name those that it does.
+const UNSUPPORTED: &str = "-32022";
+
+/// Why a server has not answered a request of our own.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Unanswered {
+    /// The revisions it offers, if it does not speak the one it was asked in.
+    offers: Vec<String>,
+}
+
+impl Unanswered {
+    /// What an error says.
+    fn of(text: &str, error: Span) -> Self {
+        let is_it = member(text, error, "code").is_some_and(|code| code.of(text) == UNSUPPORTED);
+        let data = member(text, error, "data").filter(|_| is_it);
+        let offers = data.and_then(|data| member(text, data, "supported"));
+        let offers = offers.map(|offers| elements(text, offers)).unwrap_or_default();
+        let offers = offers.into_iter().filter_map(|offer| params::string(text, offer));
+        Self { offers: offers.collect() }
+    }
+
+    fn offers(&self, revision: &str) -> bool {
+        self.offers.iter().any(|offer| offer == revision)
+    }
+}
 
 /// Before a call: what a tool is must be known by then, and a client may have listed them in another
 /// life. `meta` is what a request of the newer revisions says of its client.
@@ -78,31 +108,28 @@ impl Asked {
         }
         let listed =
             tokio::time::timeout(self.site.settings.list_timeout, self.pages(&conversation.desk));
-        *failed = (listed.await != Ok(Some(()))).then(Instant::now);
+        *failed = (listed.await != Ok(Ok(()))).then(Instant::now);
     }
 
-    /// Asks for page after page. `None` if the server does not answer with one.
-    async fn pages(&self, desk: &McpSession) -> Option<()> {
+    /// Asks for page after page, until the server does not answer with one.
+    async fn pages(&self, desk: &McpSession) -> Result<(), Unanswered> {
         let mut headers = self.headers.clone();
         if self.meta.is_some() {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
         let mut cursor: Option<String> = None;
         for page in 0..listing::MAX_PAGES {
-            let id = own_id()?;
+            let id = own_id().ok_or_else(Unanswered::default)?;
             let request = listing::request(&id, self.meta.as_deref(), cursor.as_deref());
             let (_, answer) = self.ask(&headers, &id, request).await?;
-            let message = Message::of_body(&answer).ok()?;
-            let Kind::Answer { outcome: Outcome::Result(result), .. } = message.kind else {
-                return None;
-            };
-            cursor = listing::page(desk, message.text, result, page == 0);
+            let (text, result) = result_of(&answer)?;
+            cursor = listing::page(desk, text, result, page == 0);
             if cursor.is_none() {
                 break;
             }
         }
         // A list without an end, or one that cannot be read, is none.
-        desk.knows_tools().then_some(())
+        desk.knows_tools().then_some(()).ok_or_else(Unanswered::default)
     }
 
     /// The answer to a request of our own, and its head.
@@ -111,30 +138,43 @@ impl Asked {
         headers: &HeaderMap,
         id: &Id,
         request: String,
-    ) -> Option<(HeaderMap, Vec<u8>)> {
+    ) -> Result<(HeaderMap, Vec<u8>), Unanswered> {
         let expected = self.channel.as_ref().map(|channel| channel.expect(id));
         let sent = self.site.upstream.send(Method::POST, &self.to, headers, request.into()).await;
-        let (head, body) = sent.ok()?.into_parts();
+        let (head, body) = sent.map_err(|_| Unanswered::default())?.into_parts();
+        let settings = &self.site.settings;
+        let (limit, patience) = (settings.max_message, settings.list_timeout);
         if !head.status.is_success() {
-            return None;
+            let read = read::whole(&head.headers, body, limit, patience).await;
+            let why = read.ok().and_then(|body| result_of(&body).err());
+            return Err(why.unwrap_or_default());
         }
-        let limit = self.site.settings.max_message;
         let answer = match expected {
-            Some(expected) => expected.await.ok()?,
+            Some(expected) => expected.await.ok(),
             None if !down::is_stream(&head.headers) => {
-                read::whole(&head.headers, body, limit, self.site.settings.list_timeout)
-                    .await
-                    .ok()?
+                read::whole(&head.headers, body, limit, patience).await.ok()
             }
             None => {
                 let take = |data: &[u8]| match answers(data, id) {
                     true => ControlFlow::Break(data.to_vec()),
                     false => ControlFlow::Continue(()),
                 };
-                events::find(&head.headers, body, limit, take).await?
+                events::find(&head.headers, body, limit, take).await
             }
         };
-        Some((head.headers, answer))
+        Ok((head.headers, answer.ok_or_else(Unanswered::default)?))
+    }
+}
+
+/// The result of an answer, and where it stands; or what the server says instead.
+fn result_of(answer: &[u8]) -> Result<(&str, Span), Unanswered> {
+    let message = Message::of_body(answer).map_err(|_| Unanswered::default())?;
+    match message.kind {
+        Kind::Answer { outcome: Outcome::Result(result), .. } => Ok((message.text, result)),
+        Kind::Answer { outcome: Outcome::Error(error), .. } => {
+            Err(Unanswered::of(message.text, error))
+        }
+        _ => Err(Unanswered::default()),
     }
 }
 
@@ -162,40 +202,53 @@ pub(super) async fn at_start(site: &Arc<Site>) {
         if site.kind == ServerType::Events {
             return on_stream(site, visitor).await;
         }
-        match Asked::by_ourselves(site, MODERN, Some(META)).pages(&desk).await {
-            Some(()) => Some(()),
-            None => Asked::by_ourselves(site, LEGACY, None).greet(&desk).await,
+        let modern = Asked::by_ourselves(site, MODERN, Some(META));
+        match modern.pages(&desk).await {
+            Ok(()) => Ok(()),
+            // Some speak it all the same, to whoever has been told so.
+            Err(why) if why.offers(MODERN) => modern.pages(&desk).await,
+            Err(why) => {
+                let offered = LEGACY.into_iter().find(|revision| why.offers(revision));
+                let revision = offered.unwrap_or(NEWEST_LEGACY);
+                Asked::by_ourselves(site, revision, None).greet(&desk, revision).await
+            }
         }
     };
     let listed = tokio::time::timeout(site.settings.list_timeout, listing).await;
-    if listed != Ok(Some(())) {
+    if listed != Ok(Ok(())) {
         let server = &site.id;
         tracing::info!(server, "the server's tools cannot be listed before a client speaks to it");
     }
 }
 
 impl Asked {
-    fn by_ourselves(site: &Arc<Site>, revision: HeaderValue, meta: Option<&str>) -> Self {
+    fn by_ourselves(site: &Arc<Site>, revision: &'static str, meta: Option<&str>) -> Self {
         let mut headers = site::own(&HeaderMap::new());
-        headers.insert(REVISION, revision);
+        headers.insert(REVISION, HeaderValue::from_static(revision));
         let meta = meta.map(str::to_owned);
         Self { site: Arc::clone(site), to: site.url.clone(), channel: None, headers, meta }
     }
 }
 
 /// On a stream of our own, where all answers come on one.
-async fn on_stream(site: &Arc<Site>, visitor: Visitor) -> Option<()> {
+async fn on_stream(site: &Arc<Site>, visitor: Visitor) -> Result<(), Unanswered> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let opened = old::connect(Arc::clone(site), visitor, headers.clone()).await;
-    let (channel, stream) = opened.ok()?;
+    let (channel, stream) = opened.map_err(|_| Unanswered::default())?;
     let mut stream = stream.into_body();
-    while channel.place().is_none() {
-        stream.frame().await?.ok()?;
-    }
+    let to = loop {
+        match (channel.place(), stream.frame()) {
+            (Some(place), _) => break place.clone(),
+            (None, frame) => match frame.await {
+                Some(Ok(_)) => {}
+                _ => return Err(Unanswered::default()),
+            },
+        }
+    };
     let asked = Asked {
         site: Arc::clone(site),
-        to: channel.place()?.clone(),
+        to,
         channel: Some(Arc::clone(&channel)),
         headers: site::own(&headers),
         meta: None,
@@ -203,8 +256,8 @@ async fn on_stream(site: &Arc<Site>, visitor: Visitor) -> Option<()> {
     // Nobody reads what else the server says; but it must be able to say it.
     let unread = async { while stream.frame().await.is_some() {} };
     tokio::select! {
-        listed = asked.greet(channel.desk()) => listed,
-        () = unread => None,
+        listed = asked.greet(channel.desk(), NEWEST_LEGACY) => listed,
+        () = unread => Err(Unanswered::default()),
     }
 }
 
@@ -218,16 +271,17 @@ const META: &str = concat!(
 );
 
 impl Asked {
-    /// Lists the tools in a conversation of the older revisions, from its greeting to its end.
-    async fn greet(mut self, desk: &McpSession) -> Option<()> {
-        let id = own_id()?;
+    /// Lists the tools in a conversation of an older revision, from its greeting to its end.
+    async fn greet(mut self, desk: &McpSession, revision: &str) -> Result<(), Unanswered> {
+        let id = own_id().ok_or_else(Unanswered::default)?;
         let hello = format!(
             concat!(
                 r#"{{"jsonrpc":"2.0","id":{},"method":"initialize","params":{{"#,
-                r#""protocolVersion":"2025-11-25","capabilities":{{}},"#,
+                r#""protocolVersion":"{}","capabilities":{{}},"#,
                 r#""clientInfo":{{"name":"callgate","version":"{}"}}}}}}"#
             ),
             id.json(),
+            revision,
             env!("CARGO_PKG_VERSION"),
         );
         let (head, _) = self.ask(&self.headers, &id, hello).await?;
@@ -237,7 +291,8 @@ impl Asked {
         }
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         let upstream = &self.site.upstream;
-        upstream.send(Method::POST, &self.to, &self.headers, ready.into()).await.ok()?;
+        let told = upstream.send(Method::POST, &self.to, &self.headers, ready.into()).await;
+        told.map_err(|_| Unanswered::default())?;
         let listed = self.pages(desk).await;
         if named.is_some() {
             upstream.send(Method::DELETE, &self.to, &self.headers, Bytes::new()).await.ok();

@@ -17,8 +17,8 @@ const PARAMETER: &str = "mcp-param-";
 /// The key by which a definition asks for an argument to be repeated.
 const DECLARED: &str = "x-mcp-header";
 
-/// What does not fit, if anything does not.
-pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option<String> {
+/// The header that does not say what the body says, if there is one.
+pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option<HeaderName> {
     let (method, params) = match &message.kind {
         Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
             (Some(method.as_ref()), *params)
@@ -47,7 +47,7 @@ fn differs(
     header: &HeaderName,
     body: Option<&str>,
     absent: Absent,
-) -> Option<String> {
+) -> Option<HeaderName> {
     let mut values = headers.get_all(header).iter();
     let value = values.next()?;
     let is_same = match body {
@@ -56,7 +56,7 @@ fn differs(
     };
     // Of two values every reader takes another one.
     let is_same = is_same && values.next().is_none();
-    (!is_same).then(|| format!("the header `{header}` does not say what the body says"))
+    (!is_same).then(|| header.clone())
 }
 
 /// What a request is about, as the head repeats it.
@@ -85,15 +85,14 @@ impl Repeated {
         Self(found)
     }
 
-    /// What does not fit, if anything does not.
-    pub(super) fn disagreement(&self, headers: &HeaderMap, arguments: &str) -> Option<String> {
+    /// The header that does not say what the arguments say, if there is one.
+    pub(super) fn disagreement(&self, headers: &HeaderMap, arguments: &str) -> Option<HeaderName> {
         let arguments = Value::parse(arguments).unwrap_or(Value::Null);
         self.0.iter().find_map(|(header, path)| {
             let mut values = headers.get_all(header).iter();
             let said = values.next()?;
             let is_same = at(&arguments, path).is_some_and(|value| is_said(value, said));
-            (!is_same || values.next().is_some())
-                .then(|| format!("the header `{header}` does not say what the body says"))
+            (!is_same || values.next().is_some()).then(|| header.clone())
         })
     }
 

@@ -120,16 +120,20 @@ pub(super) async fn post(
         Ok(told) => told,
         Err(response) => return response,
     };
+    let message = match told.message(&channel.conversation) {
+        Ok(message) => message,
+        Err(response) => return *response,
+    };
     let (conversation, headers) = (Arc::clone(&channel.conversation), told.headers.clone());
     let mut exchange = Exchange::new(site, visitor, conversation, headers);
     exchange.to = place;
     exchange.channel = Some(Arc::clone(&channel));
-    exchange.say(&told, &channel).await
+    exchange.say(message, &channel).await
 }
 
 impl Exchange {
-    async fn say(mut self, told: &Told, channel: &Channel) -> Response<Body> {
-        match self.outcome(told).await {
+    async fn say(mut self, message: Message<'_>, channel: &Channel) -> Response<Body> {
+        match self.outcome(message).await {
             Err(response) => response,
             Ok(Outcome::Nothing) => reply::status(StatusCode::ACCEPTED),
             Ok(Outcome::Answer(answer)) => {
@@ -141,9 +145,7 @@ impl Exchange {
                 match site.upstream.send(Method::POST, &self.to, headers, body.into()).await {
                     Ok(response) => down::taken(self, response).await,
                     Err(error) => {
-                        if let Some(id) = &self.id {
-                            self.session.lock().forget(id);
-                        }
+                        self.forget().await;
                         down::unreachable(site, self.id.as_ref(), &error)
                     }
                 }

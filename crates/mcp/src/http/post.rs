@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_call::json::Span;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use parking_lot::Mutex;
 use url::Url;
@@ -51,16 +51,14 @@ pub(super) enum Outcome {
     Nothing,
 }
 
-/// What a client says: a body that is one message, and its head.
+/// What a client says: a body, and its head.
 pub(super) struct Told {
     pub(super) headers: HeaderMap,
     body: Vec<u8>,
-    /// Whether it begins a conversation.
-    begins: bool,
 }
 
 impl Told {
-    /// Reads it, or says why it cannot be handed on.
+    /// Takes it in, or says why it cannot be handed on.
     pub(super) async fn read(
         site: &Site,
         conversation: &Conversation,
@@ -77,18 +75,22 @@ impl Told {
             let text = format!("callgate did not hand this message on: {error}");
             reply::error(error.status(), None, -32600, &text)
         })?;
-        let headers = site::upward(head.headers);
-        let begins = match Message::of_body(&body) {
-            Ok(message) => match mirror::disagreement(&headers, &message) {
-                None => Ok(begins(&message)),
-                Some(why) => Err(reply::mismatch(id_of(&message).as_ref(), &why)),
-            },
-            Err(unfit) => {
-                conversation.desk.withheld("the client", &unfit.why.to_string());
-                Err(reply::unfit(&unfit))
-            }
-        };
-        begins.map(|begins| Self { headers, body, begins })
+        Ok(Self { headers: site::upward(head.headers), body })
+    }
+
+    /// The message that it is, or why it cannot be handed on.
+    pub(super) fn message(
+        &self,
+        conversation: &Conversation,
+    ) -> Result<Message<'_>, Box<Response<Body>>> {
+        let message = Message::of_body(&self.body).map_err(|unfit| {
+            conversation.desk.withheld("the client", &unfit.why.to_string());
+            Box::new(reply::unfit(&unfit))
+        })?;
+        match mirror::disagreement(&self.headers, &message) {
+            None => Ok(message),
+            Some(header) => Err(Box::new(reply::mismatch(id_of(&message).as_ref(), &header))),
+        }
     }
 }
 
@@ -106,10 +108,15 @@ pub(super) async fn answer(
         Ok(told) => told,
         Err(response) => return response,
     };
-    let conversation = if told.begins { site.begin(&visitor, true) } else { conversation };
+    let message = match told.message(&conversation) {
+        Ok(message) => message,
+        Err(response) => return *response,
+    };
+    let begins = begins(&message);
+    let conversation = if begins { site.begin(&visitor, true) } else { conversation };
     let mut exchange = Exchange::new(site, visitor, conversation, told.headers.clone());
-    exchange.begins = told.begins;
-    exchange.run(&told).await
+    exchange.begins = begins;
+    exchange.run(message).await
 }
 
 impl Exchange {
@@ -141,8 +148,8 @@ impl Exchange {
         said.unwrap_or(&self.to).clone()
     }
 
-    async fn run(mut self, told: &Told) -> Response<Body> {
-        match self.outcome(told).await {
+    async fn run(mut self, message: Message<'_>) -> Response<Body> {
+        match self.outcome(message).await {
             Err(response) => response,
             Ok(Outcome::Answer(answer)) => reply::message(StatusCode::OK, answer),
             Ok(Outcome::Nothing) => reply::status(StatusCode::ACCEPTED),
@@ -152,9 +159,7 @@ impl Exchange {
                 match sent.await {
                     Ok(response) => down::answer(self, response).await,
                     Err(error) => {
-                        if let Some(id) = &self.id {
-                            self.session.lock().forget(id);
-                        }
+                        self.forget().await;
                         down::unreachable(&self.site, self.id.as_ref(), &error)
                     }
                 }
@@ -163,9 +168,10 @@ impl Exchange {
     }
 
     /// What becomes of a message, once that is decided; or the answer to one that does not fit.
-    pub(super) async fn outcome(&mut self, told: &Told) -> Result<Outcome, Response<Body>> {
-        // It was read before; nothing has changed.
-        let message = Message::of_body(&told.body).map_err(|unfit| reply::unfit(&unfit))?;
+    pub(super) async fn outcome(
+        &mut self,
+        message: Message<'_>,
+    ) -> Result<Outcome, Response<Body>> {
         self.id = id_of(&message);
         if let Some(refused) = &self.conversation.refused {
             return Err(refused_server(self.id.as_ref(), refused));
@@ -173,8 +179,8 @@ impl Exchange {
         let (text, called) = (message.text, Called::read(&message));
         if let Some(called) = &called {
             list::before_call(self, called.meta.clone()).await;
-            if let Some(why) = called.disagreement(&self.conversation, &self.headers, text) {
-                return Err(reply::mismatch(self.id.as_ref(), &why));
+            if let Some(header) = called.disagreement(&self.conversation, &self.headers, text) {
+                return Err(reply::mismatch(self.id.as_ref(), &header));
             }
         }
         // Where requests do not belong together, nobody knows what a server asked in another one.
@@ -210,6 +216,13 @@ impl Exchange {
         }
     }
 
+    /// Nobody will answer the request.
+    pub(super) async fn forget(&self) {
+        if let Some(id) = &self.id {
+            self.with_session(|session| session.forget(id)).await;
+        }
+    }
+
     /// What is to be done with a message of the server. A large one is looked at by a thread of its own.
     pub(super) async fn server_said(&self, data: &[u8]) -> Vec<Step> {
         if data.len() < LARGE {
@@ -240,7 +253,8 @@ impl Exchange {
     }
 }
 
-fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
+/// What is to be done with a message of the server.
+pub(crate) fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
     match Message::of_body(data) {
         Ok(message) => session.server_says(message),
         Err(unfit) => session.withhold(&unfit, data),
@@ -257,8 +271,16 @@ const IN_USE: Duration = Duration::from_millis(1);
 impl Drop for Exchange {
     fn drop(&mut self) {
         // On the oldest transport the answer comes elsewhere, when this is over.
-        if let Some(id) = self.id.as_ref().filter(|_| self.waits && self.channel.is_none()) {
-            self.session.lock().let_go(id);
+        let Some(id) = self.id.take().filter(|_| self.waits && self.channel.is_none()) else {
+            return;
+        };
+        let in_use = match self.session.try_lock() {
+            Some(mut session) => return session.let_go(&id),
+            None => Arc::clone(&self.session),
+        };
+        // A thread that serves others must not wait here. When all of them stop, nobody asks any more.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn_blocking(move || in_use.lock().let_go(&id));
         }
     }
 }
@@ -297,7 +319,7 @@ impl Called {
         conversation: &Conversation,
         headers: &HeaderMap,
         text: &str,
-    ) -> Option<String> {
+    ) -> Option<HeaderName> {
         if !headers.keys().any(|name| name.as_str().starts_with("mcp-param-")) {
             return None;
         }
@@ -340,7 +362,7 @@ fn id_of(message: &Message<'_>) -> Option<Id> {
     }
 }
 
-pub(super) fn without_line_end(mut text: Vec<u8>) -> Vec<u8> {
+pub(crate) fn without_line_end(mut text: Vec<u8>) -> Vec<u8> {
     if text.last() == Some(&b'\n') {
         text.pop();
     }

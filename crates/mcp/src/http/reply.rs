@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty, Full};
@@ -18,9 +18,6 @@ use crate::message::{Id, Unfit};
 
 /// The body of an answer to a client.
 pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
-
-/// What the transport reserves for headers that are not what the body says.
-const HEADER_MISMATCH: i32 = -32020;
 
 /// A message, whole.
 pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
@@ -40,7 +37,11 @@ pub(crate) fn status(status: StatusCode) -> Response<Body> {
 
 /// An error for whoever asked, or for nobody in particular.
 pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) -> Response<Body> {
-    message(status, answers::error(id, code, text))
+    let body = match id {
+        Some(_) => answers::error(id, code, text),
+        None => answers::transport_error(code, text),
+    };
+    message(status, body)
 }
 
 /// A message that cannot be handed on.
@@ -50,9 +51,12 @@ pub(super) fn unfit(unfit: &Unfit) -> Response<Body> {
 }
 
 /// A header says something else than the body.
-pub(super) fn mismatch(id: Option<&Id>, why: &str) -> Response<Body> {
-    let text = format!("callgate did not hand this request on: {why}");
-    error(StatusCode::BAD_REQUEST, id, HEADER_MISMATCH, &text)
+pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<Body> {
+    let text = format!(
+        "callgate did not hand this request on: the header `{header}` does not say what the body says"
+    );
+    let body = answers::header_mismatch(id, header.as_str(), &text);
+    message(StatusCode::BAD_REQUEST, body)
 }
 
 /// A stream of events, and where to put them.

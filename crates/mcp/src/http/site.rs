@@ -1,7 +1,7 @@
 //! One declared server, and the conversations with it.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,10 +22,6 @@ use crate::session::{Memory, Owners, Session};
 
 /// The header by which the older revisions name a conversation.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-
-/// Conversations with one server that are remembered. The one that was silent longest is forgotten;
-/// should it go on, only what the server asked in it is not known any more.
-const MAX_CONVERSATIONS: usize = 4096;
 
 /// Refusals on their way to one server at once. A server that asks faster than it takes them is not
 /// told of the rest, and waits for its answers.
@@ -56,8 +52,28 @@ pub(super) struct Site {
 struct Key {
     /// Nobody goes on with what another began.
     who: u64,
-    /// The server's name for it, where it has one.
-    session: Option<String>,
+    which: Which,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Which {
+    /// The server's name for it.
+    Named(String),
+    /// Without a name: by what a client says of itself.
+    Claimed(u64),
+}
+
+impl Key {
+    fn named(visitor: &Visitor, name: &str) -> Self {
+        Self { who: principal(visitor), which: Which::Named(name.to_owned()) }
+    }
+
+    fn of(visitor: &Visitor, name: Option<&str>) -> Self {
+        match name {
+            Some(name) => Self::named(visitor, name),
+            None => Self { who: principal(visitor), which: Which::Claimed(claims(visitor)) },
+        }
+    }
 }
 
 struct Known {
@@ -138,13 +154,13 @@ impl Site {
         visitor: &Visitor,
         named: Option<&str>,
     ) -> Option<Arc<Conversation>> {
-        let key = Key { who: hash(visitor, named.is_none()), session: named.map(str::to_owned) };
+        let key = Key::of(visitor, named);
         let mut all = self.conversations.lock();
         if let Some(known) = all.get_mut(&key) {
             known.used = Instant::now();
             return Some(Arc::clone(&known.conversation));
         }
-        if named.is_some() && all.keys().any(|other| other.session == key.session) {
+        if named.is_some() && all.keys().any(|other| other.which == key.which) {
             return None;
         }
         drop(all);
@@ -158,18 +174,18 @@ impl Site {
 
     /// The server goes on with a conversation that we did not know, or not any more.
     pub(super) fn goes_on(&self, visitor: &Visitor, named: &str, conversation: &Arc<Conversation>) {
-        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        let key = Key::named(visitor, named);
         self.remember(key, Arc::clone(conversation), Meanwhile::Keep);
     }
 
     /// The server has named a conversation that just began.
     pub(super) fn name(&self, visitor: &Visitor, named: &str, begun: Arc<Conversation>) {
-        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        let key = Key::named(visitor, named);
         self.remember(key, begun, Meanwhile::Replace);
     }
 
     pub(super) fn forget(&self, visitor: &Visitor, named: &str) {
-        let key = Key { who: hash(visitor, false), session: Some(named.to_owned()) };
+        let key = Key::named(visitor, named);
         self.conversations.lock().remove(&key);
     }
 
@@ -184,8 +200,8 @@ impl Site {
         if let (Meanwhile::Keep, Some(known)) = (meanwhile, all.get(&key)) {
             return Arc::clone(&known.conversation);
         }
-        if all.len() >= MAX_CONVERSATIONS {
-            // Whoever has many makes room for another one with those.
+        if all.len() >= self.settings.max_conversations && !all.contains_key(&key) {
+            // Whoever begins another one makes room for it with their own, as long as they have any.
             let oldest = all.iter().min_by_key(|(it, known)| (it.who != key.who, known.used));
             let oldest = oldest.map(|(key, _)| key.clone());
             oldest.and_then(|oldest| all.remove(&oldest));
@@ -199,7 +215,7 @@ impl Site {
     pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
         let desk = self.desk(visitor);
         let refused = desk.admitted().err().map(|denial| told(&denial));
-        let memory = Memory::of(hash(visitor, false), Arc::clone(&self.tasks));
+        let memory = Memory::of(principal(visitor), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
             desk,
             memory: Arc::new(Mutex::new(memory)),
@@ -227,14 +243,20 @@ impl Site {
     }
 }
 
-/// A client. Without a conversation to go by, also by what it says of itself.
-fn hash(visitor: &Visitor, with_claims: bool) -> u64 {
+/// Whose key it is.
+fn principal(visitor: &Visitor) -> u64 {
     let Who { org, team, user, key } = &visitor.who;
+    hash(&(org, team, user, key))
+}
+
+/// What a client says of itself.
+fn claims(visitor: &Visitor) -> u64 {
+    hash(&(&visitor.agent, &visitor.session))
+}
+
+fn hash(of: &impl Hash) -> u64 {
     let mut hash = DefaultHasher::new();
-    (org, team, user, key).hash(&mut hash);
-    if with_claims {
-        (&visitor.agent, &visitor.session).hash(&mut hash);
-    }
+    of.hash(&mut hash);
     hash.finish()
 }
 

@@ -29,6 +29,10 @@ impl Mount for Mounted {
             (callgate_mcp::Visitor { who, agent, session, request: id }, Arc::clone(&self.0));
         Box::pin(async move { door.answer(visitor, request).await })
     }
+
+    fn refusal(&self, text: &str) -> String {
+        callgate_mcp::refusal(text)
+    }
 }
 
 /// The door to the servers on the network, if any are declared. Must be called inside a runtime.
@@ -41,6 +45,7 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
     let settings = HttpSettings {
         max_message: resolved.mcp_message_limit,
         max_arguments: resolved.proxy.limits.arguments,
+        max_conversations: resolved.mcp_conversations,
         connect: resolved.proxy.timeouts.connect,
         head: resolved.proxy.timeouts.head,
         ..HttpSettings::default()

@@ -1,7 +1,7 @@
 //! Who may come in, and as whom.
 
 use callgate_testkit::gateway::Setup;
-use callgate_testkit::http::Ask;
+use callgate_testkit::http::{Ask, Reply};
 use callgate_testkit::upstream::{Answer, Step};
 use serde_json::json;
 
@@ -18,6 +18,16 @@ pub(crate) fn add_key(setup: &Setup, name: &str) -> String {
 }
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+
+/// Whether a refusal is an error as clients of MCP read one: without an id, for it answers nothing.
+#[track_caller]
+fn is_readable(reply: &Reply) {
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    let said = reply.json();
+    assert_eq!((&said["jsonrpc"], said.get("id")), (&json!("2.0"), None), "{said}");
+    assert_eq!(said["error"]["code"], 1403, "{said}");
+    assert!(said["error"]["message"].as_str().unwrap().starts_with("callgate"), "{said}");
+}
 
 #[test]
 fn pages_of_other_sites_and_other_names_stay_out() {
@@ -38,6 +48,7 @@ fn pages_of_other_sites_and_other_names_stay_out() {
             let reply = client.send(&ask.header(name, value));
             assert_eq!(reply.status, status, "{method} {name}: {}", reply.text());
             assert_eq!(reply.header("access-control-allow-origin"), None);
+            is_readable(&reply);
         }
     }
     assert!(server.seen().is_empty(), "{:?}", server.seen());
@@ -52,7 +63,8 @@ fn another_address_needs_a_key_and_nobody_is_sent_to_sign_in() {
     let key = add_key(&setup, "ci");
     let gateway = server.start(setup);
     let client = Client::modern(&gateway);
-    let wrong = format!("{}x", &key[..key.len() - 1]);
+    let last = if key.ends_with('x') { "y" } else { "x" };
+    let wrong = format!("{}{last}", &key[..key.len() - 1]);
     for ask in [
         client.post(CALL),
         client.post(CALL).header("x-callgate-key", &wrong),
@@ -69,6 +81,7 @@ fn another_address_needs_a_key_and_nobody_is_sent_to_sign_in() {
         assert_eq!(reply.status, 403, "{ask:?}: {}", reply.text());
         assert!(reply.text().contains("callgate"), "{}", reply.text());
         assert_eq!(reply.header("www-authenticate"), None);
+        is_readable(&reply);
     }
     assert!(server.seen().is_empty(), "{:?}", server.seen());
     let reply = client.send(&client.post(CALL).header("x-callgate-key", &key));

@@ -202,3 +202,21 @@ fn the_text_of_an_error_is_looked_at_too() {
         assert!(text.contains("withheld"), "{body}: {text}");
     }
 }
+
+#[test]
+fn a_server_that_wants_to_speak_another_protocol_is_no_server() {
+    let switch =
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    let server = Server::with(Era::Legacy, move |request, said| {
+        let switches = said["method"] == "tools/call" || request.method == "GET";
+        switches.then(|| Answer::raw(switch))
+    });
+    let gateway = server.gateway(ALLOW, "");
+    let client = Client::legacy(&gateway);
+    for ask in [client.post(CALL), client.bare("GET")] {
+        let reply = client.send(&ask);
+        assert_eq!(reply.status, 502, "{}", reply.text());
+        let told = reply.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert!(told.contains("another protocol"), "{told}");
+    }
+}

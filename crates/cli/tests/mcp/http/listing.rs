@@ -177,3 +177,33 @@ fn when_tools_change_they_are_listed_again_before_a_client_asks() {
     assert_eq!(client.call("echo", json!({}))["result"]["isError"], true);
     assert_eq!(server.heard("tools/call").len(), 1);
 }
+
+#[test]
+fn a_server_that_offers_another_revision_is_asked_in_that_one() {
+    for (era, offered) in
+        [(Era::Modern, "2026-07-28"), (Era::Legacy, "2025-06-18"), (Era::Legacy, "2099-01-01")]
+    {
+        let refused = AtomicUsize::new(0);
+        let server = Server::with(era, move |_, said| {
+            // The first request is refused, whatever it asks in; later ones are answered.
+            let is_first = refused.fetch_add(1, Ordering::SeqCst) == 0;
+            let data = json!({ "supported": [offered, 7], "requested": "2026-07-28" });
+            let error = json!({ "code": -32022, "message": "Unsupported", "data": data });
+            let answer = json!({ "jsonrpc": "2.0", "id": said["id"], "error": error });
+            is_first.then(|| Answer::json(400, answer.to_string()))
+        });
+        let gateway = server.setup(ALLOW, "", "").start();
+        let known = |gateway: &_| tools_known(gateway) == ["delete_all", "echo"];
+        assert!(gateway.wait_until(known), "{offered}: {:?}", server.seen());
+        let hellos = server.heard("initialize");
+        match era {
+            Era::Modern => assert!(hellos.is_empty(), "{hellos:?}"),
+            Era::Legacy => {
+                // What nobody here speaks is not asked for.
+                let asked = if offered == "2099-01-01" { "2025-11-25" } else { offered };
+                assert_eq!(hellos[0].json()["params"]["protocolVersion"], asked);
+                assert_eq!(hellos[0].header("mcp-protocol-version"), Some(asked));
+            }
+        }
+    }
+}

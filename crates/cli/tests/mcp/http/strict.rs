@@ -5,6 +5,7 @@ use callgate_testkit::upstream::{Answer, Coding};
 use serde_json::{Value, json};
 
 use super::support::{ALLOW, Client, DENY, Era, Server, events, said, text};
+use crate::strict::SPELLINGS;
 use crate::support::text_of;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
@@ -187,4 +188,23 @@ fn a_small_body_that_becomes_a_huge_one_is_refused() {
     let answer =
         answered(Answer::stream(format!("data: {bomb}\n\n")).encoded(&[Coding::Brotli]), "");
     is_withheld(&answer, "a bomb in a stream");
+}
+
+#[test]
+fn a_method_in_another_spelling_is_not_handed_on() {
+    for era in [Era::Legacy, Era::Modern] {
+        let server = Server::new(era);
+        let gateway = server.gateway(DENY, "");
+        let mut client = Client::new(&gateway, era);
+        if era == Era::Legacy {
+            client.hello();
+        }
+        server.begin();
+        for method in SPELLINGS {
+            let (_, body) = client.request(method, json!({ "name": "delete_all" }));
+            let answer = said(&client.say(&body));
+            assert_eq!(answer["error"]["code"], -32601, "{era:?} {method:?}: {answer}");
+        }
+        assert!(server.seen().is_empty(), "{era:?}: {:?}", server.seen());
+    }
 }

@@ -100,4 +100,8 @@ impl Mount for Door {
         let http = Arc::clone(&self.0);
         Box::pin(async move { http.answer(request).await })
     }
+
+    fn refusal(&self, text: &str) -> String {
+        callgate_mcp::refusal(text)
+    }
 }
