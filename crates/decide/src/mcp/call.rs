@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, McpFacts, Record, RecordId, Tool, Verdict};
+use callgate_audit::{Action, Audit, Kind, McpFacts, Record, RecordId, Tool, Verdict};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, Permit};
 
@@ -91,6 +91,22 @@ pub struct McpPending {
     pending: Pending,
     /// Set if the call may pass.
     ticket: Option<CallTicket>,
+    /// Set if it may pass, and no model was seen to make it.
+    stray: Option<Stray>,
+}
+
+/// What is told once a call that no model was seen to make has passed.
+#[derive(Debug)]
+struct Stray {
+    record: Box<Record>,
+    audit: Audit,
+}
+
+impl McpPending {
+    fn denied(denial: Denial) -> Self {
+        let pending = Pending::ready(Decision::Deny(denial));
+        Self { pending, ticket: None, stray: None }
+    }
 }
 
 impl Future for McpPending {
@@ -102,6 +118,9 @@ impl Future for McpPending {
         };
         Poll::Ready(match (decision, self.ticket.take()) {
             (Decision::Allow(permit), Some(ticket)) => {
+                if let Some(stray) = self.stray.take() {
+                    stray.audit.append_beside(*stray.record);
+                }
                 let rewritten = permit.rewritten().map(str::to_owned);
                 McpDecision::Allow { permit, rewritten, ticket }
             }
@@ -150,8 +169,8 @@ impl McpSession {
     ) -> McpPending {
         let Asked { tool, call, arguments, record: id, .. } = asked;
         let Decided { objections, judgement, joined, known, steps } = decided;
-        let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
-        record.id = id;
+        let mut record =
+            record::call_as(id, Kind::McpToolCalled, &self.context, call, Input::Known);
         record.request = request.or(record.request);
         let unread = readable::unread(&call.arguments, &judgement);
         let mut verdict = objections.verdict(&judgement);
@@ -182,14 +201,13 @@ impl McpSession {
         let permit = if stopped { None } else { judgement.permit(call) };
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
-            let stray = joined.is_none().then(|| uncorrelated(&record));
-            let records = std::iter::once(record).chain(stray);
-            let receipt = self.inner.audit.append_together(steps, records);
+            let stray = joined.is_none().then(|| self.stray(&record));
+            let receipt = self.inner.audit.append_together(steps, record);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
             let ticket =
                 Ticket { call: call.clone(), tool: tool.to_owned(), arguments, record: id };
-            return McpPending { pending, ticket: Some(CallTicket(Arc::new(ticket))) };
+            return McpPending { pending, ticket: Some(CallTicket(Arc::new(ticket))), stray };
         }
         self.inner.write(record);
         let denial = objections.denial(call.name.raw(), judgement.denial(call));
@@ -199,7 +217,7 @@ impl McpSession {
             denial.reason = explained(Some(&denial.reason), unread);
         }
         denial.record = Some(id.to_string());
-        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+        McpPending::denied(denial)
     }
 
     /// A name that no rule can be compared with.
@@ -209,7 +227,7 @@ impl McpSession {
         let mut denial = Denial::refused(tool, why);
         denial.record = Some(record.id.to_string());
         self.inner.write(record);
-        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+        McpPending::denied(denial)
     }
 }
 
@@ -218,21 +236,24 @@ fn explained(reason: Option<&str>, unread: &str) -> String {
     format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
 }
 
-/// The record of a call that no model was seen to make. What it was called with, and why it was let
-/// through, stands in its own.
-fn uncorrelated(call: &Record) -> Record {
-    let id = call.id;
-    let tool = call.tool.as_ref().map(|tool| Tool {
-        call_id: tool.call_id.clone(),
-        name: tool.name.clone(),
-        server: tool.server.clone(),
-        ..Tool::default()
-    });
-    let mut record = Record::new(Kind::UncorrelatedExecution);
-    record.detail = Some(format!("no call of a model was seen that this belongs to; it is {id}"));
-    record.surface = call.surface;
-    record.who = call.who.clone();
-    record.tool = tool;
-    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
-    record
+impl McpSession {
+    /// A call that no model was seen to make. What it was called with, and why it was let through,
+    /// stands in its own record.
+    fn stray(&self, call: &Record) -> Stray {
+        let id = call.id;
+        let tool = call.tool.as_ref().map(|tool| Tool {
+            call_id: tool.call_id.clone(),
+            name: tool.name.clone(),
+            server: tool.server.clone(),
+            ..Tool::default()
+        });
+        let mut record = Box::new(Record::new(Kind::UncorrelatedExecution));
+        record.detail =
+            Some(format!("no call of a model was seen that this belongs to; it is {id}"));
+        record.surface = call.surface;
+        record.who = call.who.clone();
+        record.tool = tool;
+        record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+        Stray { record, audit: self.inner.audit.clone() }
+    }
 }

@@ -59,7 +59,7 @@ impl Inner {
         let mut found = books.meant_by(name.raw());
         if found.is_empty() {
             // An agent asks its model as soon as its servers have listed their tools.
-            books.refresh(&self.audit);
+            books.refresh(&self.audit, self.audit.glance());
             found = books.meant_by(name.raw());
         }
         let mut resolved: Vec<Resolved> = Vec::with_capacity(found.len());

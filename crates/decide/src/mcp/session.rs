@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Action, McpFacts};
+use callgate_audit::{Action, Glance, McpFacts};
 use callgate_call::{Facts, Origin, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
@@ -97,8 +97,13 @@ impl McpSession {
 
     /// What is known of servers, as the store has it by now.
     pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
+        self.books_at(self.inner.audit.glance())
+    }
+
+    /// The same as the store was at this glance.
+    pub(crate) fn books_at(&self, glance: Glance<'_>) -> MutexGuard<'_, Books> {
         let mut books = self.inner.desk.books.lock();
-        books.refresh(&self.inner.audit);
+        books.refresh(&self.inner.audit, glance);
         books
     }
 

@@ -77,10 +77,11 @@ impl McpSession {
         let settings = self.settings();
         let call = &ticket.0.call;
         let looked = self.inspect(&settings, Place::Result, raw);
-        let found = Findings::Of(&looked.findings);
-        let judgement = self.policies().judge_with(call, &now(), &LimitFacts::unasked(), found);
         // The call itself was judged before; what counts now is what was found.
-        let judgement = (!looked.findings.is_empty()).then_some(judgement);
+        let judgement = (!looked.findings.is_empty()).then(|| {
+            let found = Findings::Of(&looked.findings);
+            self.policies().judge_with(call, &now(), &LimitFacts::unasked(), found)
+        });
         let named = Named { call, tool: &ticket.0.tool, place: "result" };
         self.conclude(&settings, named, looked, judgement)
     }

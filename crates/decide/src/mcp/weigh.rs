@@ -1,6 +1,6 @@
 //! All checks of one call, and what they come to.
 
-use callgate_audit::{RecordId, StoreError};
+use callgate_audit::{Glance, RecordId, StoreError};
 use callgate_call::{Form, ToolCall};
 use callgate_policy::{Findings, Judgement, LimitBy, LimitFacts, LimitKey, Policies, Rate};
 
@@ -66,7 +66,8 @@ impl McpSession {
     /// Makes every check. What is counted is counted only if none of them stops the call.
     pub(crate) fn decide(&self, settings: &McpSettings, asked: &Asked<'_>) -> Decided {
         let policies = self.policies();
-        let mut books = self.books();
+        let glance = self.inner.audit.glance();
+        let mut books = self.books_at(glance);
         let known = self.known_tool(&mut books, asked.tool);
         let owner = books.first_owner(&self.server, asked.tool);
         drop(books);
@@ -76,9 +77,9 @@ impl McpSession {
         let first_owner = owner.as_deref();
         let next = Next { at: asked.at, server: &self.server, tool: asked.tool, role, first_owner };
         if asked.goes_on.is_none() {
-            objections.add(self.flows(settings, asked.session(), next));
+            objections.add(flows_against(settings, glance, asked.session(), next));
         }
-        let joined = self.join(settings, asked);
+        let joined = self.join(settings, glance, asked);
         let mut tokens = Counter::of(&self.inner);
         let rate = settings.rate(&self.server).filter(|_| asked.goes_on.is_none());
         let rate: Vec<LimitKey> = rate.map(|rate| self.rate_key(rate)).into_iter().collect();
@@ -140,21 +141,17 @@ impl McpSession {
         }
     }
 
-    /// What the session's earlier calls have against this one.
-    fn flows(&self, settings: &McpSettings, session: &str, next: Next<'_>) -> Vec<Objection> {
-        let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
-        match join::history(&self.inner.audit, session, since) {
-            Ok(past) => flows::check(&settings.flows, &past, next),
-            Err(error) => vec![unread_flows(&settings.flows, &error)],
-        }
-    }
-
-    fn join(&self, settings: &McpSettings, asked: &Asked<'_>) -> Option<Joined> {
+    fn join(
+        &self,
+        settings: &McpSettings,
+        glance: Glance<'_>,
+        asked: &Asked<'_>,
+    ) -> Option<Joined> {
         if asked.goes_on.is_some() {
             return None;
         }
         let execution = asked.execution(&self.server);
-        join::find(&self.inner.audit, execution, settings.join_window).unwrap_or_else(|error| {
+        join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
             tracing::error!(%error, "the call of a model cannot be looked for");
             None
         })
@@ -255,6 +252,20 @@ impl McpSession {
 pub(crate) enum Noted {
     No,
     Yes,
+}
+
+/// What the session's earlier calls have against this one.
+fn flows_against(
+    settings: &McpSettings,
+    glance: Glance<'_>,
+    session: &str,
+    next: Next<'_>,
+) -> Vec<Objection> {
+    let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
+    match join::history(glance, session, since) {
+        Ok(past) => flows::check(&settings.flows, &past, next),
+        Err(error) => vec![unread_flows(&settings.flows, &error)],
+    }
 }
 
 /// A rule would stop what some servers read.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::json::{Edits, Span, member, members};
+use callgate_call::json::{Edits, Member, Span, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
 use memchr::memmem;
@@ -102,7 +102,9 @@ impl Session {
     /// An answer to a request of the client.
     fn server_answers(&mut self, id: &Id, asked: Asked, text: &str, outcome: Outcome) -> Vec<Step> {
         let (Outcome::Result(said) | Outcome::Error(said)) = outcome;
-        if let Err(refused) = self.asks_back(text, said, outcome) {
+        // Looked through once: results may be large.
+        let parts = members(text, said);
+        if let Err(refused) = self.asks_back(text, &parts, outcome) {
             return vec![unanswered(id, &asked, &refused)];
         }
         let result = match outcome {
@@ -118,7 +120,10 @@ impl Session {
             }
             Asked::Prompts => self.list(id, text, result, List::Prompts, &asked),
             Asked::Resources => self.list(id, text, result, List::Resources, &asked),
-            Asked::Call(called) | Asked::Task(called) => self.call_result(id, text, result, called),
+            Asked::Call(called) | Asked::Task(called) => {
+                self.keep(text, &parts, called);
+                self.call_result(id, text, result, called)
+            }
             Asked::Text(place) => self.shown_or(text, result, *place, id, &asked),
             Asked::Other => self.shown_or(text, result, Place::Result, id, &asked),
         }
@@ -192,7 +197,6 @@ impl Session {
 
     /// The result of a call, now or of a task.
     fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &Called) -> Vec<Step> {
-        self.keep(text, result, called);
         match self.desk.result(&called.ticket, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
@@ -203,31 +207,33 @@ impl Session {
     }
 
     /// The call goes on, as a task or once the client has answered: what comes then belongs to it.
-    fn keep(&mut self, text: &str, result: Span, called: &Called) {
-        let inner = member(text, result, "task").unwrap_or(result);
-        if let Some(task) = params::text_member(text, inner, "taskId") {
+    fn keep(&mut self, text: &str, result: &[Member<'_>], called: &Called) {
+        let task = match part(result, "task") {
+            Some(task) => member(text, task, "taskId"),
+            None => part(result, "taskId"),
+        };
+        if let Some(task) = task.and_then(|task| params::string(text, task)) {
             self.memory.lock().keep_task(task, called.ticket.clone());
         }
-        if params::text_member(text, result, "resultType").as_deref() == Some("input_required") {
+        let goes_on = part(result, "resultType").and_then(|kind| params::string(text, kind));
+        if goes_on.as_deref() == Some("input_required") {
             self.memory.lock().keep_round(called.same, called.ticket.clone());
         }
     }
 
     /// The server asks back inside of an answer or a notification. One question that is refused ends
     /// it: the client must not be shown it, and nobody can answer for it.
-    fn asks_back(&self, text: &str, said: Span, outcome: Outcome) -> Result<(), String> {
-        if matches!(outcome, Outcome::Error(_))
-            && member(text, said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
+    fn asks_back(&self, text: &str, said: &[Member<'_>], outcome: Outcome) -> Result<(), String> {
+        if let Outcome::Error(error) = outcome
+            && part(said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
         {
-            self.may_ask(Asking::Elicitation, member(text, said, "data").unwrap_or(said), text)?;
+            self.may_ask(Asking::Elicitation, part(said, "data").unwrap_or(error), text)?;
         }
-        let task = member(text, said, "task");
-        for object in [Some(said), task].into_iter().flatten() {
-            for member in members(text, object) {
-                let key = member.key.decode().unwrap_or_default();
-                if key.eq_ignore_ascii_case("inputRequests") {
-                    self.questions(text, &key, member.value)?;
-                }
+        let of_task = part(said, "task").map_or_else(Vec::new, |task| members(text, task));
+        for member in said.iter().chain(&of_task) {
+            let key = member.key.decode().unwrap_or_default();
+            if key.eq_ignore_ascii_case("inputRequests") {
+                self.questions(text, &key, member.value)?;
             }
         }
         Ok(())
@@ -311,7 +317,7 @@ impl Session {
             self.tools_changed();
         }
         if let Some(params) = params
-            && self.asks_back(text, params, Outcome::Result(params)).is_err()
+            && self.asks_back(text, &members(text, params), Outcome::Result(params)).is_err()
         {
             return Vec::new();
         }
@@ -345,6 +351,11 @@ impl Session {
             Inspected::Block(denial) => vec![unanswered(id, asked, &withheld(&denial))],
         }
     }
+}
+
+/// The value of a key, among members that were read.
+fn part(members: &[Member<'_>], key: &str) -> Option<Span> {
+    members.iter().find(|member| member.key.is(key)).map(|member| member.value)
 }
 
 /// What a request was of which only the answer is known.
