@@ -136,6 +136,8 @@ fn claude_code(command: &mut Command, at: &Surroundings<'_>, turn: Turn) {
     ] {
         command.env(name, "1");
     }
+    // It waits for its servers before it asks its model, however slowly they start.
+    command.env("MCP_CONNECTION_NONBLOCKING", "0").env("MCP_TIMEOUT", "60000");
     command.args(["-p", QUESTION, "--output-format", "stream-json", "--verbose"]);
     command.args(["--dangerously-skip-permissions", "--strict-mcp-config", "--mcp-config"]);
     command.arg(at.home.join("servers.json"));
@@ -153,6 +155,7 @@ fn codex(command: &mut Command, turn: Turn) {
     command.arg(QUESTION);
 }
 
+/// It asks its model without waiting for a server that is slow to start, unless that is required.
 fn codex_settings(at: &Surroundings<'_>) -> String {
     let (gateway, shim, web) = (at.gateway, at.shim, at.web);
     let (program, args) = (&shim[0], &shim[1..]);
@@ -179,9 +182,13 @@ supports_websockets = false
 [mcp_servers.shim]
 command = {program:?}
 args = {args:?}
+required = true
+startup_timeout_sec = 60
 
 [mcp_servers.web]
 url = {web:?}
+required = true
+startup_timeout_sec = 60
 "#
     )
 }
