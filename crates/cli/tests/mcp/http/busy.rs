@@ -12,7 +12,7 @@ use super::support::{ALLOW, Client, Era, Server, binary, text};
 use crate::support::text_of;
 
 /// Takes long enough to look at for many small calls.
-const LARGE: usize = 48 << 20;
+const LARGE: usize = 24 << 20;
 
 /// Somebody leaves after so many small calls.
 const LEAVES: usize = 4;
