@@ -1,13 +1,11 @@
 //! A message of the client, in a request of its own.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use callgate_call::json::Span;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use parking_lot::Mutex;
 use url::Url;
 
 use super::mirror::{self, Repeated};
@@ -24,7 +22,7 @@ pub(super) struct Exchange {
     pub(super) site: Arc<Site>,
     pub(super) visitor: Visitor,
     pub(super) conversation: Arc<Conversation>,
-    pub(super) session: Arc<Mutex<Session>>,
+    pub(super) session: Arc<tokio::sync::Mutex<Session>>,
     /// The client's head, as it goes to the server.
     pub(super) headers: HeaderMap,
     /// Where it goes.
@@ -208,12 +206,7 @@ impl Exchange {
     /// Works on the session. It is in use for long only while something large is looked at, and no
     /// thread that serves others may wait for that.
     pub(super) async fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
-        loop {
-            if let Some(mut session) = self.session.try_lock() {
-                return work(&mut session);
-            }
-            tokio::time::sleep(IN_USE).await;
-        }
+        work(&mut *self.session.lock().await)
     }
 
     /// Nobody will answer the request.
@@ -229,7 +222,8 @@ impl Exchange {
             return self.with_session(|session| said(session, data)).await;
         }
         let (session, data) = (Arc::clone(&self.session), data.to_vec());
-        let looked_at = tokio::task::spawn_blocking(move || said(&mut session.lock(), &data));
+        let looked_at =
+            tokio::task::spawn_blocking(move || said(&mut session.blocking_lock(), &data));
         looked_at.await.unwrap_or_default()
     }
 
@@ -264,9 +258,6 @@ pub(crate) fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
 /// Messages from this size on take so long to look at that others would notice.
 const LARGE: usize = 32 * 1024;
 
-/// How long until a session that is in use is asked for again.
-const IN_USE: Duration = Duration::from_millis(1);
-
 /// However it ends, also when the client goes away: nothing waits for ever.
 impl Drop for Exchange {
     fn drop(&mut self) {
@@ -275,12 +266,12 @@ impl Drop for Exchange {
             return;
         };
         let in_use = match self.session.try_lock() {
-            Some(mut session) => return session.let_go(&id),
-            None => Arc::clone(&self.session),
+            Ok(mut session) => return session.let_go(&id),
+            Err(_) => Arc::clone(&self.session),
         };
         // A thread that serves others must not wait here. When all of them stop, nobody asks any more.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn_blocking(move || in_use.lock().let_go(&id));
+            runtime.spawn(async move { in_use.lock().await.let_go(&id) });
         }
     }
 }

@@ -11,8 +11,7 @@ use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
-use tokio::sync::watch;
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, watch};
 use url::Url;
 
 use super::old::Channels;
@@ -93,20 +92,20 @@ pub(super) struct Conversation {
     pub(super) desk: Arc<McpSession>,
     memory: Arc<Mutex<Memory>>,
     /// Where the server names the conversation, its requests have ids of one count.
-    session: Option<Arc<Mutex<Session>>>,
+    session: Option<Arc<AsyncMutex<Session>>>,
     /// Why the server may not be spoken to.
     pub(super) refused: Option<String>,
     /// Whoever lists the tools holds this; when that last failed.
-    pub(super) listing: tokio::sync::Mutex<Option<Instant>>,
+    pub(super) listing: AsyncMutex<Option<Instant>>,
     max_arguments: usize,
 }
 
 impl Conversation {
     /// The state that a request of it works on.
-    pub(super) fn session(&self) -> Arc<Mutex<Session>> {
+    pub(super) fn session(&self) -> Arc<AsyncMutex<Session>> {
         match &self.session {
             Some(session) => Arc::clone(session),
-            None => Arc::new(Mutex::new(self.fresh())),
+            None => Arc::new(AsyncMutex::new(self.fresh())),
         }
     }
 
@@ -221,11 +220,11 @@ impl Site {
             memory: Arc::new(Mutex::new(memory)),
             session: None,
             refused,
-            listing: tokio::sync::Mutex::default(),
+            listing: AsyncMutex::default(),
             max_arguments: self.settings.max_arguments,
         };
         if is_named {
-            conversation.session = Some(Arc::new(Mutex::new(conversation.fresh())));
+            conversation.session = Some(Arc::new(AsyncMutex::new(conversation.fresh())));
         }
         Arc::new(conversation)
     }
