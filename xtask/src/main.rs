@@ -4,6 +4,7 @@
 //! below `.tools` (see [`setup`]) and says so.
 
 mod bench;
+mod binaries;
 mod check;
 mod fuzz;
 mod instructions;

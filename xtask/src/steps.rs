@@ -1,6 +1,9 @@
 //! Named steps: each says what it does and how long it took, and the first failure stops.
 
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -57,6 +60,31 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         bail!("`{}` ended with {}\n{}", shown(command), done.status, said.trim_end());
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Runs a command quietly and gives how it ended and all that it wrote, in the order in which it did.
+///
+/// By way of a file: a pipe ends only with the last process that has it, and one that is left behind
+/// would be waited for.
+pub(crate) fn said_by(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut file = unnamed_file().context("cannot keep what a command says")?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file.try_clone()?);
+    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A file that is gone when nobody has it open.
+fn unnamed_file() -> std::io::Result<File> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("callgate-xtask-{}-{number}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let file = File::options().read(true).append(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
 }
 
 /// Whether a command can be started and succeeds.

@@ -1,11 +1,14 @@
 //! Everything, cheapest first. What a change must pass.
 
+use std::process::Command;
+
 use anyhow::Result;
 
+use crate::binaries::Job;
 use crate::setup::Clients;
 use crate::steps::{Steps, run};
 use crate::workspace::Workspace;
-use crate::{check, fuzz, instructions, setup, tidy};
+use crate::{binaries, check, fuzz, instructions, setup, tidy};
 
 /// Runs per fuzz target: some seconds each, enough to notice what a change broke at once.
 pub(crate) const FUZZ: fuzz::Effort = fuzz::Effort::Repeatable(15_000);
@@ -16,9 +19,10 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     steps.step("formatting", || check::formatting(workspace))?;
     steps.step("lock file", || lock_file(workspace))?;
     steps.step("lints", || check::lints(workspace))?;
+    let jobs = steps.step("build of the tests", || binaries::build(workspace))?;
     let clients = steps.step("set up the official clients", || setup::clients(workspace))?;
     let peers = steps.step("set up MCP servers and clients", || setup::peers(workspace))?;
-    steps.step("tests", || tests(workspace, &clients, &peers))?;
+    steps.step("tests", || tests(jobs, &clients, &peers))?;
     steps.step("documentation", || documentation(workspace))?;
     let cargo_deny = steps.step("set up cargo-deny", || setup::cargo_deny(workspace))?;
     steps.step("licences, bans, sources", || cargo_deny.check(workspace))?;
@@ -43,16 +47,16 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 
 /// Unit, integration and documentation tests. The variables tell the tests that drive official
 /// clients where these are; without them those tests say that they were skipped.
-fn tests(workspace: &Workspace, clients: &Clients, peers: &Clients) -> Result<()> {
-    run(workspace
-        .cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
+fn tests(jobs: Vec<Job>, clients: &Clients, peers: &Clients) -> Result<()> {
+    binaries::run(jobs, |test: &mut Command| {
         // Random tests always try the same here, so that a change fails for what it broke. Run by
         // hand, they try something new each time.
-        .env("PROPTEST_RNG_SEED", "1")
-        .env("CALLGATE_SDK_PYTHON", &clients.python)
-        .env("CALLGATE_SDK_NODE", &clients.node)
-        .env("CALLGATE_PEERS_PYTHON", &peers.python)
-        .env("CALLGATE_PEERS_NODE", &peers.node))
+        test.env("PROPTEST_RNG_SEED", "1")
+            .env("CALLGATE_SDK_PYTHON", &clients.python)
+            .env("CALLGATE_SDK_NODE", &clients.node)
+            .env("CALLGATE_PEERS_PYTHON", &peers.python)
+            .env("CALLGATE_PEERS_NODE", &peers.node);
+    })
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {
