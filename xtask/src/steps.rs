@@ -8,20 +8,33 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::beside::{Aside, Ended, Lane};
+
 /// A run of steps.
 #[derive(Debug)]
 pub(crate) struct Steps {
     begun: Instant,
     done: Vec<(String, Duration)>,
+    beside: Option<Lane>,
 }
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), done: Vec::new() }
+        Self { begun: Instant::now(), done: Vec::new(), beside: None }
     }
 
-    /// Does `work` and reports it under `name`.
+    /// Begins to run steps beside those that follow.
+    pub(crate) fn run_beside(&mut self, asides: &'static [Aside]) {
+        let names: Vec<&str> = asides.iter().map(|aside| aside.name).collect();
+        eprintln!("\n== beside all else: {}", names.join(", "));
+        self.beside = Some(Lane::start(asides));
+    }
+
+    /// Does `work` and reports it under `name`, unless what runs beside has failed.
     pub(crate) fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        while let Some(ended) = self.beside.as_ref().and_then(Lane::ended) {
+            self.note(ended)?;
+        }
         eprintln!("\n== {name}");
         let begun = Instant::now();
         let result = work().with_context(|| format!("step `{name}` failed"))?;
@@ -29,13 +42,32 @@ impl Steps {
         Ok(result)
     }
 
-    /// Prints what was done.
-    pub(crate) fn finish(self) {
+    /// Waits until the step called `name` has ended, which runs beside.
+    pub(crate) fn wait_for(&mut self, name: &str) -> Result<()> {
+        while !self.done.iter().any(|(done, _)| done == name) {
+            let ended = self.beside.as_ref().and_then(Lane::wait);
+            self.note(ended.with_context(|| format!("no step `{name}` runs beside"))?)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, Ended { name, took, result }: Ended) -> Result<()> {
+        result.with_context(|| format!("step `{name}` failed"))?;
+        self.done.push((name.to_owned(), took));
+        Ok(())
+    }
+
+    /// Waits for what runs beside, and prints what was done.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        while let Some(ended) = self.beside.as_ref().and_then(Lane::wait) {
+            self.note(ended)?;
+        }
         eprintln!("\nall passed");
         for (name, took) in &self.done {
             eprintln!("  {:>7.1} s  {name}", took.as_secs_f64());
         }
         eprintln!("  {:>7.1} s  in all", self.begun.elapsed().as_secs_f64());
+        Ok(())
     }
 }
 

@@ -1,38 +1,45 @@
-//! Everything, cheapest first. What a change must pass.
+//! Everything. What a change must pass.
 
 use std::process::Command;
 
 use anyhow::Result;
 
+use crate::beside::Aside;
 use crate::binaries::Job;
 use crate::setup::Clients;
 use crate::steps::{Steps, run};
 use crate::workspace::Workspace;
-use crate::{binaries, check, fuzz, instructions, setup, tidy};
+use crate::{binaries, check, fuzz, setup, tidy};
 
 /// Runs per fuzz target: some seconds each, enough to notice what a change broke at once.
 pub(crate) const FUZZ: fuzz::Effort = fuzz::Effort::Repeatable(15_000);
+
+/// What has a build of its own, or only downloads, runs beside lints and tests: neither uses all
+/// cores all the time. In one row, for more at once would only share the same cores.
+const BESIDE: [Aside; 3] = [
+    Aside { name: SET_UP, words: &["setup"] },
+    Aside { name: "instruction counts", words: &["guard"] },
+    Aside { name: "fuzzing", words: &["fuzz", "again"] },
+];
+
+const SET_UP: &str = "set up";
 
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let mut steps = Steps::new();
     steps.step("tidy", || tidy::tidy(workspace))?;
     steps.step("formatting", || check::formatting(workspace))?;
     steps.step("lock file", || lock_file(workspace))?;
+    steps.run_beside(&BESIDE);
     steps.step("lints", || check::lints(workspace))?;
     let jobs = steps.step("build of the tests", || binaries::build(workspace))?;
-    let clients = steps.step("set up the official clients", || setup::clients(workspace))?;
-    let peers = steps.step("set up MCP servers and clients", || setup::peers(workspace))?;
+    steps.wait_for(SET_UP)?;
+    // Found where they were set up.
+    let clients = setup::clients(workspace)?;
+    let peers = setup::peers(workspace)?;
+    steps.step("licences, bans, sources", || setup::cargo_deny(workspace)?.check(workspace))?;
     steps.step("tests", || tests(jobs, &clients, &peers))?;
     steps.step("documentation", || documentation(workspace))?;
-    let cargo_deny = steps.step("set up cargo-deny", || setup::cargo_deny(workspace))?;
-    steps.step("licences, bans, sources", || cargo_deny.check(workspace))?;
-    steps.step("release build", || {
-        run(&mut workspace.cargo(&["build", "--release", "--package", "callgate"]))
-    })?;
-    steps.step("instruction counts", || instructions::guard(workspace))?;
-    steps.step("fuzzing", || fuzz::fuzz(workspace, FUZZ, None))?;
-    steps.finish();
-    Ok(())
+    steps.finish()
 }
 
 /// The lock files fit the manifests, so that every later step builds what was committed.
