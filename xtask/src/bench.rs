@@ -115,18 +115,26 @@ impl Program {
     }
 
     /// Builds it as it would be released.
-    pub(crate) fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
-        run(&mut workspace.cargo(&[
-            "build",
-            "--release",
-            "--quiet",
-            "--package",
-            self.package,
-            "--example",
-            self.name,
-            "--features",
-            self.features,
-        ]))?;
-        Ok(workspace.target.join("release/examples").join(self.name))
+    fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
+        build(workspace, &[self])?;
+        Ok(self.built(workspace))
     }
+
+    /// Where it is once it is built.
+    pub(crate) fn built(&self, workspace: &Workspace) -> PathBuf {
+        workspace.target.join("release/examples").join(self.name)
+    }
+}
+
+/// Builds programs as they would be released. At once, so that what they share is built once: one
+/// after the other, each has what it needs with features of its own.
+pub(crate) fn build(workspace: &Workspace, programs: &[&Program]) -> Result<()> {
+    let mut command = workspace.cargo(&["build", "--release", "--quiet"]);
+    for program in programs {
+        command.args(["--package", program.package, "--example", program.name]);
+        if !program.features.is_empty() {
+            command.arg("--features").arg(format!("{}/{}", program.package, program.features));
+        }
+    }
+    run(&mut command)
 }

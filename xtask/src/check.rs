@@ -14,8 +14,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     steps.step("unit tests", || {
         run(&mut workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--quiet"]))
     })?;
-    steps.finish();
-    Ok(())
+    steps.finish()
 }
 
 pub(crate) fn formatting(workspace: &Workspace) -> Result<()> {

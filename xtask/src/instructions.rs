@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::PROGRAMS;
+use crate::bench::{self, PROGRAMS};
 use crate::setup;
 use crate::workspace::Workspace;
 
@@ -77,17 +77,15 @@ fn limit(line: &str) -> Result<Limit> {
 }
 
 fn build(workspace: &Workspace, limits: &[Limit]) -> Result<BTreeMap<String, PathBuf>> {
-    let mut binaries = BTreeMap::new();
-    for limit in limits {
-        if binaries.contains_key(&limit.program) {
-            continue;
-        }
-        let Some(program) = PROGRAMS.iter().find(|program| program.name == limit.program) else {
-            bail!("xtask/instructions.toml names `{}`, which is no program", limit.program);
+    let mut programs = BTreeMap::new();
+    for Limit { program: name, .. } in limits {
+        let Some(program) = PROGRAMS.iter().find(|program| program.name == name) else {
+            bail!("xtask/instructions.toml names `{name}`, which is no program");
         };
-        binaries.insert(limit.program.clone(), program.build(workspace)?);
+        programs.insert(name.clone(), program);
     }
-    Ok(binaries)
+    bench::build(workspace, &programs.values().copied().collect::<Vec<_>>())?;
+    Ok(programs.into_iter().map(|(name, program)| (name, program.built(workspace))).collect())
 }
 
 fn per_round(binary: &Path, case: &str) -> Result<u64> {

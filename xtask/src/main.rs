@@ -4,6 +4,8 @@
 //! below `.tools` (see [`setup`]) and says so.
 
 mod bench;
+mod beside;
+mod binaries;
 mod check;
 mod fuzz;
 mod instructions;

@@ -1,24 +1,40 @@
 //! Named steps: each says what it does and how long it took, and the first failure stops.
 
-use std::process::{Command, Stdio};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+
+use crate::beside::{Aside, Ended, Lane};
 
 /// A run of steps.
 #[derive(Debug)]
 pub(crate) struct Steps {
     begun: Instant,
     done: Vec<(String, Duration)>,
+    beside: Option<Lane>,
 }
 
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), done: Vec::new() }
+        Self { begun: Instant::now(), done: Vec::new(), beside: None }
     }
 
-    /// Does `work` and reports it under `name`.
+    /// Begins to run steps beside those that follow.
+    pub(crate) fn run_beside(&mut self, asides: &'static [Aside]) {
+        let names: Vec<&str> = asides.iter().map(|aside| aside.name).collect();
+        eprintln!("\n== beside all else: {}", names.join(", "));
+        self.beside = Some(Lane::start(asides));
+    }
+
+    /// Does `work` and reports it under `name`, unless what runs beside has failed.
     pub(crate) fn step<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        while let Some(ended) = self.beside.as_ref().and_then(Lane::ended) {
+            self.note(ended)?;
+        }
         eprintln!("\n== {name}");
         let begun = Instant::now();
         let result = work().with_context(|| format!("step `{name}` failed"))?;
@@ -26,13 +42,32 @@ impl Steps {
         Ok(result)
     }
 
-    /// Prints what was done.
-    pub(crate) fn finish(self) {
+    /// Waits until the step called `name` has ended, which runs beside.
+    pub(crate) fn wait_for(&mut self, name: &str) -> Result<()> {
+        while !self.done.iter().any(|(done, _)| done == name) {
+            let ended = self.beside.as_ref().and_then(Lane::wait);
+            self.note(ended.with_context(|| format!("no step `{name}` runs beside"))?)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, Ended { name, took, result }: Ended) -> Result<()> {
+        result.with_context(|| format!("step `{name}` failed"))?;
+        self.done.push((name.to_owned(), took));
+        Ok(())
+    }
+
+    /// Waits for what runs beside, and prints what was done.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        while let Some(ended) = self.beside.as_ref().and_then(Lane::wait) {
+            self.note(ended)?;
+        }
         eprintln!("\nall passed");
         for (name, took) in &self.done {
             eprintln!("  {:>7.1} s  {name}", took.as_secs_f64());
         }
         eprintln!("  {:>7.1} s  in all", self.begun.elapsed().as_secs_f64());
+        Ok(())
     }
 }
 
@@ -57,6 +92,31 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         bail!("`{}` ended with {}\n{}", shown(command), done.status, said.trim_end());
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// Runs a command quietly and gives how it ended and all that it wrote, in the order in which it did.
+///
+/// By way of a file: a pipe ends only with the last process that has it, and one that is left behind
+/// would be waited for.
+pub(crate) fn said_by(command: &mut Command) -> Result<(ExitStatus, String)> {
+    let mut file = unnamed_file().context("cannot keep what a command says")?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file.try_clone()?);
+    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// A file that is gone when nobody has it open.
+fn unnamed_file() -> std::io::Result<File> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!("callgate-xtask-{}-{number}", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let file = File::options().read(true).append(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
 }
 
 /// Whether a command can be started and succeeds.

@@ -1,0 +1,157 @@
+//! The test binaries of the workspace, run several at a time. Many of them wait for processes and
+//! sockets most of the time; one after the other, as `cargo test` runs them, they leave the machine
+//! idle.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::steps::said_by;
+use crate::workspace::Workspace;
+
+/// They take longest, and are begun first so that none of them is left to run alone at the end.
+const LONGEST: [&str; 5] = ["mcp", "gateway", "faults", "corpus", "sdk"];
+
+/// More than there are cores, for what waits.
+const MORE_THAN_CORES: usize = 2;
+
+/// Something to run, and what to call it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    name: String,
+    command: Command,
+}
+
+/// What a job that failed said.
+struct Failure {
+    name: String,
+    said: String,
+}
+
+/// Runs tests, with what `prepare` adds to the command of each. A test that fails keeps no other from
+/// being run.
+pub(crate) fn run(mut jobs: Vec<Job>, prepare: impl Fn(&mut Command)) -> Result<()> {
+    jobs.iter_mut().for_each(|job| prepare(&mut job.command));
+    let failures = run_all(jobs)?;
+    for Failure { name, said } in &failures {
+        eprint!("\n-- {name}: FAILED\n{said}");
+    }
+    if !failures.is_empty() {
+        let names: Vec<&str> = failures.iter().map(|failure| failure.name.as_str()).collect();
+        bail!("these failed, see above: {}", names.join(", "));
+    }
+    Ok(())
+}
+
+/// Runs all jobs, some at a time, and shows what each said when it ends; of those that failed, at the
+/// end of all.
+fn run_all(jobs: Vec<Job>) -> Result<Vec<Failure>> {
+    let at_once = thread::available_parallelism().map_or(1, usize::from) + MORE_THAN_CORES;
+    let jobs = Mutex::new(VecDeque::from(jobs));
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let work = || -> Result<Vec<Failure>> {
+        let mut failures = Vec::new();
+        while let Some(Job { name, mut command }) = next() {
+            let (status, said) = said_by(&mut command)?;
+            if status.success() {
+                eprint!("\n-- {name}\n{}\n", said.trim());
+            } else {
+                eprintln!("\n-- {name}: FAILED, with {status}; shown at the end");
+                failures.push(Failure { name, said });
+            }
+        }
+        Ok(failures)
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        let mut failures = Vec::new();
+        for worker in workers {
+            let found = worker.join().map_err(|_| anyhow::anyhow!("running a test panicked"))?;
+            failures.extend(found?);
+        }
+        Ok(failures)
+    })
+}
+
+/// Builds all tests. Those in the documentation are one of the jobs, which cargo builds and runs.
+pub(crate) fn build(workspace: &Workspace) -> Result<Vec<Job>> {
+    let args = ["test", "--workspace", "--no-run", "--quiet"];
+    eprintln!("$ cargo {}", args.join(" "));
+    let done = workspace
+        .cargo(&args)
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !done.status.success() {
+        bail!("the tests do not build");
+    }
+    let told = String::from_utf8_lossy(&done.stdout).into_owned();
+    let jobs: Result<Vec<Job>> = told.lines().filter_map(|line| job(line).transpose()).collect();
+    let mut jobs = jobs?;
+    let command = workspace.cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    jobs.push(Job { name: "documentation tests".into(), command });
+    // What is not among the longest stays in the order of cargo.
+    jobs.sort_by_key(|job| !LONGEST.iter().any(|long| job.name.ends_with(&format!(" {long}"))));
+    Ok(jobs)
+}
+
+/// The job that a message of cargo is about, if it is about a test binary.
+fn job(line: &str) -> Result<Option<Job>> {
+    let message: Value = serde_json::from_str(line).context("cargo says what is no JSON")?;
+    let text = |path: &str| message.pointer(path).and_then(Value::as_str);
+    let is_test = message.pointer("/profile/test").and_then(Value::as_bool) == Some(true);
+    let Some(executable) = text("/executable").filter(|_| is_test) else { return Ok(None) };
+    let manifest = text("/manifest_path").map(PathBuf::from).context("a test without package")?;
+    let folder = manifest.parent().unwrap_or(Path::new("."));
+    let package = folder.file_name().unwrap_or_default().to_string_lossy();
+    let mut command = Command::new(executable);
+    // As cargo runs it.
+    command.arg("--quiet").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    let name = format!("{package} {}", text("/target/name").unwrap_or_default());
+    Ok(Some(Job { name, command }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(name: &str, script: &str) -> Job {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Job { name: name.into(), command }
+    }
+
+    #[test]
+    fn all_run_and_those_that_fail_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = |number| format!("touch {}/{number}", folder.path().display());
+        let mut jobs: Vec<Job> = (0..20).map(|number| shell("fine", &mark(number))).collect();
+        jobs.push(shell("bad", "echo one; echo two >&2; echo three; exit 3"));
+        let failures = run_all(jobs).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 20);
+        assert_eq!(failures.len(), 1);
+        assert_eq!((&*failures[0].name, &*failures[0].said), ("bad", "one\ntwo\nthree\n"));
+    }
+
+    #[test]
+    fn only_test_binaries_are_run() {
+        let message = |test: bool, executable: &str| {
+            let line = format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/w/crates/wire/Cargo.toml",
+                "target":{{"name":"chunking"}},"profile":{{"test":{test}}},"executable":{executable}}}"#
+            );
+            job(&line).unwrap().map(|job| (job.name, job.command.get_program().to_owned()))
+        };
+        let found = message(true, r#""/t/chunking-1""#);
+        assert_eq!(found, Some(("wire chunking".into(), "/t/chunking-1".into())));
+        assert_eq!(message(true, "null"), None, "a library");
+        assert_eq!(message(false, r#""/t/callgate""#), None, "a program");
+        assert!(job("error").is_err());
+    }
+}
