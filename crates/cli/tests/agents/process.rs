@@ -7,10 +7,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 /// An agent takes some seconds; a busy machine takes its time.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What it has started ends by itself when it is gone, and writes down what it has to.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// How often is looked whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -38,6 +41,9 @@ pub(crate) fn run(command: &mut Command, folder: &Path) -> Ended {
             .unwrap(),
     );
     let status = group.wait();
+    if status.is_some() {
+        group.wait_for_the_rest();
+    }
     drop(group);
     let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
     let (said, errors) = (read(&said), read(&errors));
@@ -62,12 +68,24 @@ impl Group {
         }
         None
     }
+
+    fn wait_for_the_rest(&self) {
+        let end = Instant::now() + GRACE;
+        while Instant::now() < end
+            && self.id().is_some_and(|id| test_kill_process_group(id).is_ok())
+        {
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn id(&self) -> Option<Pid> {
+        i32::try_from(self.0.id()).ok().and_then(Pid::from_raw)
+    }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
-        if let Some(id) = id {
+        if let Some(id) = self.id() {
             kill_process_group(id, Signal::KILL).ok();
         }
         self.0.wait().ok();

@@ -161,7 +161,8 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     for server in [&SHIM, &WEB] {
         assert!(!text.contains(server.hidden), "{} is offered", server.hidden);
     }
-    let strays = world.records("uncorrelated_execution");
+    // They are written beside the calls, a moment later.
+    let strays = world.wait_for("uncorrelated_execution");
     let servers: Vec<&Value> = strays.iter().map(|stray| &stray["tool"]["server"]).collect();
     assert_eq!(servers, [SHIM.name]);
 }

@@ -122,4 +122,11 @@ impl<'a> World<'a> {
         records.reverse();
         records
     }
+
+    /// The same, once there are any.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, kind: &str) -> Vec<Value> {
+        assert!(self.gateway.wait_until(|_| !self.records(kind).is_empty()), "no {kind}");
+        self.records(kind)
+    }
 }
