@@ -6,6 +6,7 @@
 //! | official Node clients | `sdk/node/package-lock.json` | npm | `sdk/node/node_modules` |
 //! | MCP servers and clients in Python, and their Node | `peers/python/requirements.txt` | PyPI | `.tools/peers` |
 //! | MCP servers and clients in Node | `peers/node/package-lock.json` | npm | `peers/node/node_modules` |
+//! | coding agents | `agents/node/package-lock.json` | npm | `agents/node/node_modules` |
 //! | Node, if there is none or an old one | [`NODE`] | PyPI | `.tools/python` |
 //! | cargo-deny | [`CARGO_DENY`] | the crate registry | `.tools/cargo-deny` |
 //! | valgrind, g++, python3-venv, if missing | see [`Debian`] | Debian | the system |
@@ -52,6 +53,7 @@ pub(crate) struct CargoDeny(PathBuf);
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     clients(workspace)?;
     peers(workspace)?;
+    agents(workspace)?;
     cargo_deny(workspace)?;
     valgrind()?;
     compiler()
@@ -71,6 +73,14 @@ pub(crate) fn peers(workspace: &Workspace) -> Result<Clients> {
     let mut found = node_of(&python)?;
     node_packages(workspace, "peers/node", &mut found.npm)?;
     Ok(Clients { python, node: found.node })
+}
+
+/// Real coding agents. Gives their Node, which is that of the MCP clients: the system's may be too old.
+pub(crate) fn agents(workspace: &Workspace) -> Result<PathBuf> {
+    let python = python_packages(workspace, "peers/python/requirements.txt", "peers")?;
+    let mut found = node_of(&python)?;
+    node_packages(workspace, "agents/node", &mut found.npm)?;
+    Ok(found.node)
 }
 
 /// Node and the file of server-everything, if [`peers`] has set them up.

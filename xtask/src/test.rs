@@ -1,5 +1,7 @@
 //! Everything, cheapest first. What a change must pass.
 
+use std::path::Path;
+
 use anyhow::Result;
 
 use crate::setup::Clients;
@@ -18,7 +20,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     steps.step("lints", || check::lints(workspace))?;
     let clients = steps.step("set up the official clients", || setup::clients(workspace))?;
     let peers = steps.step("set up MCP servers and clients", || setup::peers(workspace))?;
-    steps.step("tests", || tests(workspace, &clients, &peers))?;
+    let agents = steps.step("set up coding agents", || setup::agents(workspace))?;
+    steps.step("tests", || tests(workspace, &clients, &peers, &agents))?;
     steps.step("documentation", || documentation(workspace))?;
     let cargo_deny = steps.step("set up cargo-deny", || setup::cargo_deny(workspace))?;
     steps.step("licences, bans, sources", || cargo_deny.check(workspace))?;
@@ -43,7 +46,7 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 
 /// Unit, integration and documentation tests. The variables tell the tests that drive official
 /// clients where these are; without them those tests say that they were skipped.
-fn tests(workspace: &Workspace, clients: &Clients, peers: &Clients) -> Result<()> {
+fn tests(workspace: &Workspace, clients: &Clients, peers: &Clients, agents: &Path) -> Result<()> {
     run(workspace
         .cargo(&["test", "--workspace", "--quiet", "--no-fail-fast"])
         // Random tests always try the same here, so that a change fails for what it broke. Run by
@@ -52,7 +55,8 @@ fn tests(workspace: &Workspace, clients: &Clients, peers: &Clients) -> Result<()
         .env("CALLGATE_SDK_PYTHON", &clients.python)
         .env("CALLGATE_SDK_NODE", &clients.node)
         .env("CALLGATE_PEERS_PYTHON", &peers.python)
-        .env("CALLGATE_PEERS_NODE", &peers.node))
+        .env("CALLGATE_PEERS_NODE", &peers.node)
+        .env("CALLGATE_AGENTS_NODE", agents))
 }
 
 fn documentation(workspace: &Workspace) -> Result<()> {

@@ -5,11 +5,13 @@ use std::thread::{self, JoinHandle};
 
 use callgate_call::Who;
 
+use crate::beside;
 use crate::error::{OpenError, StoreError};
 use crate::flows::{self, FlowStep};
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
 use crate::keys::{self, KeyInfo, Secret};
+use crate::known::View;
 use crate::queue::Work;
 use crate::reader::Reader;
 use crate::receipt::{AppendError, Receipt};
@@ -26,6 +28,14 @@ use crate::writer;
 /// closes it.
 #[derive(Debug, Clone)]
 pub struct Audit(Arc<Running>);
+
+/// The store as it was a moment ago, for all that one decision asks of it: whether another process has
+/// written is looked up once.
+#[derive(Debug, Clone, Copy)]
+pub struct Glance<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) view: Option<View>,
+}
 
 /// A store and its two threads.
 #[derive(Debug)]
@@ -57,15 +67,30 @@ impl Audit {
     }
 
     /// Appends what belongs to one call, all of it or nothing: its steps, each with its session, then
-    /// its records. One transaction costs little more than one record.
+    /// its record. One transaction costs little more than the record alone.
     pub fn append_together(
         &self,
         steps: impl IntoIterator<Item = (String, FlowStep)>,
-        records: impl IntoIterator<Item = Record>,
+        record: Record,
     ) -> Receipt {
         let steps = steps.into_iter().map(|(session, step)| flows::sealed(&session, step));
-        let records = records.into_iter().map(|record| Item::Record(Sealed::new(record)));
-        self.0.shared.put_all(steps.chain(records).collect())
+        let record = Item::Record(Sealed::new(record));
+        self.0.shared.put_all(steps.chain([record]).collect())
+    }
+
+    /// Appends a record that tells nothing that another does not tell: within about a second, together
+    /// with its like. What is not written when the process is killed is lost.
+    pub fn append_beside(&self, record: Record) {
+        let shared = &self.0.shared;
+        if let Some(many) = shared.beside.add(record) {
+            // Where the queue has no room, the records of the calls themselves say so.
+            drop(shared.queue.push(Work::Write(beside::sealed(many))));
+        }
+    }
+
+    /// Looks at the store once, for several questions.
+    pub fn glance(&self) -> Glance<'_> {
+        Glance { shared: &self.0.shared, view: self.0.shared.view() }
     }
 
     /// Appends a record for which nobody waits: always through the queue.

@@ -4,7 +4,7 @@
 use rusqlite::{Row, params};
 use sha2::{Digest, Sha256};
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Glance};
 use crate::error::StoreError;
 use crate::receipt::Receipt;
 use crate::record::RecordId;
@@ -130,12 +130,19 @@ impl Audit {
     /// The steps of a session since this time, in microseconds since 1970: the newest
     /// [`FlowStep::MAX_FOUND`], oldest first.
     pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
-        let (shared, key) = (self.shared(), key(session));
+        self.glance().flows(session, since)
+    }
+}
+
+impl Glance<'_> {
+    /// See [`Audit::flows`].
+    pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
+        let key = key(session);
         // Most sessions that are asked for have none, and that is known without asking the store.
-        if !shared.known.may_have_flow(shared, &key)? {
+        if !self.shared.known.may_have_flow(self.shared, self.view, &key)? {
             return Ok(Vec::new());
         }
-        shared.with_looking(|store| {
+        self.shared.with_looking(|store| {
             find(store, &key, since).map_err(|fault| StoreError::Failed(fault.why()))
         })
     }

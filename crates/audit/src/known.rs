@@ -48,14 +48,14 @@ struct FlowKeys {
 const MAX_KEYS: usize = 2 * FlowStep::MAX_KEPT as usize;
 
 impl Known {
-    /// The version of the pins, which is read only if it may be another one.
+    /// The version of the pins, which is read only if it may be another one. `view` is of before: what
+    /// changes meanwhile is noticed the next time.
     pub(crate) fn pins_version(
         &self,
-        shared: &Shared,
+        view: Option<View>,
         read: impl FnOnce() -> Result<u64, StoreError>,
     ) -> Result<u64, StoreError> {
-        // Both before the version: what changes meanwhile is noticed the next time.
-        let (view, own) = (shared.view(), self.own_pins.load(Ordering::Acquire));
+        let own = self.own_pins.load(Ordering::Acquire);
         let mut pins = self.pins.lock();
         if let (Some(view), Some((then, own_then, version))) = (view, *pins)
             && (view, own) == (then, own_then)
@@ -77,9 +77,14 @@ impl Known {
         self.flows.lock().keys.insert(beginning(key));
     }
 
-    /// Whether a session may have steps.
-    pub(crate) fn may_have_flow(&self, shared: &Shared, key: &FlowKey) -> Result<bool, StoreError> {
-        let (view, opened) = (shared.view(), shared.opened());
+    /// Whether a session may have steps. `view` is of before.
+    pub(crate) fn may_have_flow(
+        &self,
+        shared: &Shared,
+        view: Option<View>,
+        key: &FlowKey,
+    ) -> Result<bool, StoreError> {
+        let opened = shared.opened();
         let mut flows = self.flows.lock();
         if flows.opened != opened {
             *flows = FlowKeys { opened, ..FlowKeys::default() };

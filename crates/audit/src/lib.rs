@@ -55,6 +55,7 @@
 //! no store of a newer version.
 
 mod audit;
+mod beside;
 mod buckets;
 mod chain;
 mod cipher;
@@ -90,7 +91,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use audit::Audit;
+pub use audit::{Audit, Glance};
 pub use buckets::Bucket;
 pub use error::{OpenError, ReadError, StoreError};
 pub use flows::FlowStep;

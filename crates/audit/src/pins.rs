@@ -3,7 +3,7 @@
 use callgate_scan::{redact, redact_json};
 use rusqlite::{Row, params};
 
-use crate::audit::Audit;
+use crate::audit::{Audit, Glance};
 use crate::error::{ReadError, StoreError};
 use crate::reader::Reader;
 use crate::schema;
@@ -77,6 +77,18 @@ pub enum PutPin {
     Stale(Option<Box<StoredPin>>),
 }
 
+impl Glance<'_> {
+    /// See [`Audit::pins_version`].
+    pub fn pins_version(&self) -> Result<u64, StoreError> {
+        self.shared.known.pins_version(self.view, || {
+            let read = "SELECT pins FROM versions WHERE one = 1";
+            let number = |store: &Store| store.one(read, [], |row| row.get::<_, i64>(0));
+            let found = self.shared.with_looking(|store| number(store).map_err(failed_store))?;
+            Ok(found.unwrap_or(0).unsigned_abs())
+        })
+    }
+}
+
 impl Audit {
     /// Every pin, by server, kind and name.
     pub fn pins(&self) -> Result<Vec<StoredPin>, StoreError> {
@@ -86,12 +98,7 @@ impl Audit {
     /// A number that is another one after each change of any pin, by any process: cheap enough to
     /// ask before every call.
     pub fn pins_version(&self) -> Result<u64, StoreError> {
-        self.shared().known.pins_version(self.shared(), || {
-            let read = "SELECT pins FROM versions WHERE one = 1";
-            let number = |store: &Store| store.one(read, [], |row| row.get::<_, i64>(0));
-            let found = self.shared().with_looking(|store| number(store).map_err(failed_store))?;
-            Ok(found.unwrap_or(0).unsigned_abs())
-        })
+        self.glance().pins_version()
     }
 
     /// Keeps pins, all in one transaction. Each is kept only if nobody else has changed it since it

@@ -76,8 +76,13 @@ pub struct Record {
 impl Record {
     /// A record of this kind, with an id of its own, made now.
     pub fn new(kind: Kind) -> Self {
+        Self::of(RecordId::new(), kind)
+    }
+
+    /// The same under an id that is known already.
+    pub fn of(id: RecordId, kind: Kind) -> Self {
         Self {
-            id: RecordId::new(),
+            id,
             time: Timestamp::now(),
             kind,
             surface: None,

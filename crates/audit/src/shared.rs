@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
+use crate::beside::Beside;
 use crate::cipher::Cipher;
 use crate::error::{OpenError, StoreError};
 use crate::health::Pulse;
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) bindings: Bindings,
     pub(crate) turns: Turns,
+    pub(crate) beside: Beside,
     pub(crate) known: Known,
     pub(crate) cipher: Cipher,
     #[cfg(test)]
@@ -63,6 +65,7 @@ impl Shared {
             keys: Keys::default(),
             bindings: Bindings::default(),
             turns: Turns::default(),
+            beside: Beside::default(),
             known: Known::default(),
             cipher,
             settings: settings.clone(),

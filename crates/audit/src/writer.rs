@@ -24,8 +24,8 @@ pub(crate) fn run(shared: &Arc<Shared>) {
             tick(shared);
         }
     }
-    // What cannot be written now is lost: counts, for which nobody waits.
-    let _ = write_counts(shared);
+    // What cannot be written now is lost: what nobody waits for.
+    let _ = write_rest(shared);
 }
 
 fn write(shared: &Shared, batch: Vec<Entry>) {
@@ -41,14 +41,14 @@ fn write(shared: &Shared, batch: Vec<Entry>) {
     for Entry { work, answer } in batch {
         match work {
             Work::Write(_) => answer.give(written.clone()),
-            Work::Flush => answer.give(write_counts(shared).map_err(failure)),
+            Work::Flush => answer.give(write_rest(shared).map_err(failure)),
         }
     }
 }
 
-/// Once a second: counts are written, and a store that failed is tried.
+/// Once a second: what nobody waits for is written, and a store that failed is tried.
 fn tick(shared: &Shared) {
-    let _ = write_counts(shared);
+    let _ = write_rest(shared);
     if shared.pulse.is_failing() {
         let _ = shared.with_appending(|store| {
             let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
@@ -57,11 +57,14 @@ fn tick(shared: &Shared) {
     }
 }
 
-fn write_counts(shared: &Shared) -> Result<(), Fault> {
-    if shared.turns.is_empty() {
-        return Ok(());
+fn write_rest(shared: &Shared) -> Result<(), Fault> {
+    if !shared.turns.is_empty() {
+        shared.with_appending(|store| shared.turns.write(store))?;
     }
-    shared.with_appending(|store| shared.turns.write(store))
+    if !shared.beside.is_empty() {
+        shared.with_appending(|store| shared.beside.write(store, now()))?;
+    }
+    Ok(())
 }
 
 fn failure(fault: Fault) -> AppendError {
@@ -76,5 +79,5 @@ impl Drop for Closing {
     }
 }
 
-/// How often counts are written and a failing store is tried.
+/// How often what nobody waits for is written, and a failing store is tried.
 const TICK: Duration = Duration::from_secs(1);

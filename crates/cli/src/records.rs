@@ -67,9 +67,9 @@ impl Filters {
             verdict: self.verdict,
             rule: self.rule.clone(),
             model: self.model.clone(),
-            since: self.since,
-            until: self.until,
-            limit: self.limit,
+            since: self.part.since,
+            until: self.part.until,
+            limit: self.part.limit,
             ..Filter::default()
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
-use callgate_call::{Form, ToolCall};
+use callgate_call::{Arguments, Form, ToolCall};
 use callgate_policy::{
     Denial, Direction, Judgement, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard,
     TextHit,
@@ -226,7 +226,9 @@ impl Hearing {
             tool.input = Some(rewritten.to_owned());
         }
         if let Some(permit) = permit {
-            meant.intend(&self.inner, call, record.id);
+            let rewritten = permit.rewritten().map(Arguments::json);
+            let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
+            meant.intend(&self.inner, call, arguments, record.id);
             let settings = &self.inner.settings;
             let receipt = self.inner.audit.append(record);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);

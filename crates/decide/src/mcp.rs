@@ -11,6 +11,7 @@
 //! act as one.
 
 mod admission;
+mod alias;
 mod budget;
 mod call;
 mod check;
@@ -24,6 +25,7 @@ mod odd;
 mod pins;
 mod readable;
 mod record;
+mod sent;
 mod session;
 mod settings;
 mod shown;
@@ -34,12 +36,14 @@ mod text;
 mod weigh;
 
 pub use call::{CallTicket, McpCall, McpDecision, McpPending};
-pub use callgate_policy::{Globs, Rate};
+pub use callgate_policy::{Along, Globs, Rate};
 pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Place, Severity};
 pub use check::{told, withheld};
 pub use list::{Item, ListPage};
 pub use names::Resolved;
+pub use readable::{Readings, readable};
+pub use sent::Sent;
 pub use session::McpSession;
 pub use settings::{
     Burst, FlowSettings, InspectSettings, McpSettings, PinSettings, ServerEntry, ServerKind,

@@ -1,6 +1,6 @@
 //! What is written about a call, an oddity or a turn.
 
-use callgate_audit::{Action, Guardrail, Hit, Kind, Principal, Record, Tool, Verdict};
+use callgate_audit::{Action, Guardrail, Hit, Kind, Principal, Record, RecordId, Tool, Verdict};
 use callgate_call::{Facts, ToolCall};
 use callgate_policy::{Direction, Judgement, RuleHit, TextAction, TextHit, Verdict as Judged};
 
@@ -8,7 +8,11 @@ use crate::decider::Context;
 
 /// A record with everything known about its surroundings.
 pub(crate) fn begin(kind: Kind, context: &Context, facts: &Facts) -> Record {
-    let mut record = Record::new(kind);
+    begin_as(RecordId::new(), kind, context, facts)
+}
+
+fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &Facts) -> Record {
+    let mut record = Record::of(id, kind);
     record.surface = Some(facts.surface);
     record.who = principal(facts);
     record.request.clone_from(&context.request);
@@ -32,7 +36,18 @@ pub(crate) fn principal(facts: &Facts) -> Principal {
 
 /// The record of a call. Without `input` only its name is known yet.
 pub(crate) fn call(kind: Kind, context: &Context, call: &ToolCall, input: Input) -> Record {
-    let mut record = begin(kind, context, &call.origin);
+    call_as(RecordId::new(), kind, context, call, input)
+}
+
+/// The same under an id that was told before.
+pub(crate) fn call_as(
+    id: RecordId,
+    kind: Kind,
+    context: &Context,
+    call: &ToolCall,
+    input: Input,
+) -> Record {
+    let mut record = begin_as(id, kind, context, &call.origin);
     record.tool = Some(Tool {
         name: call.name.raw().to_owned(),
         server: server(call),
@@ -76,10 +91,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
 
 /// The rules that took something out of the arguments.
 fn sanitized(judgement: &Judgement) -> &[RuleHit] {
-    match judgement.rewritten() {
-        Some(_) => &judgement.sanitizers,
-        None => &[],
-    }
+    if judgement.is_rewritten() { &judgement.sanitizers } else { &[] }
 }
 
 /// What a rule about text found.

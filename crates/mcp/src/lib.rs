@@ -13,6 +13,7 @@
 //! [`Service`] is the other side: callgate as a server itself, on [`serve_pipe`] or over HTTP.
 
 mod answers;
+mod beside;
 mod http;
 mod lines;
 mod message;

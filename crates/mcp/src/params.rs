@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use callgate_call::json::{Error, Fields, Kind, Problem, Reader, Span, Text, member};
+use callgate_call::json::{Error, Fields, Kind, Member, Problem, Reader, Span, Text, member};
 
 use crate::answers::Era;
 
 /// The key by which a request of the newer revisions says which one it speaks.
 pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+pub(crate) const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 
 /// The parameters of a request that names something: a tool, a prompt or a resource.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Named<'a> {
     /// The value of `arguments`, where there is one.
     pub(crate) arguments: Option<Span>,
     pub(crate) meta: Option<Span>,
+    /// The other members, the metadata among them.
+    pub(crate) beside: Vec<Member<'a>>,
     /// Whether the server has asked back before: this is the same call once more.
     pub(crate) goes_on: bool,
 }
@@ -29,21 +31,25 @@ impl<'a> Named<'a> {
         let mut reader = Reader::at(text, params);
         let mut fields = Fields::new(&["name", "uri", "arguments", "_meta"]);
         let (mut name, mut arguments, mut meta, mut goes_on) = (None, None, None, false);
+        let mut beside = Vec::new();
         let mut object = reader.object()?;
         while let Some(member) = object.next(&mut reader)? {
             match fields.find(&member)? {
                 Some(0) if key == NameKey::Name => name = Some(reader.string()?.decode()?),
                 Some(1) if key == NameKey::Uri => name = Some(reader.string()?.decode()?),
                 Some(2) => arguments = value(&mut reader)?,
-                Some(3) => meta = value(&mut reader)?,
+                Some(3) => {
+                    meta = value(&mut reader)?;
+                    beside.extend(meta.map(|meta| of(member, meta)));
+                }
                 _ => {
                     goes_on |= member.is("requestState") || member.is("inputResponses");
-                    reader.skip()?;
+                    beside.push(of(member, reader.skip()?));
                 }
             }
         }
         let name = name.ok_or_else(|| Error::new(Problem::WrongType, params.start))?;
-        Ok(Self { name, arguments, meta, goes_on })
+        Ok(Self { name, arguments, meta, beside, goes_on })
     }
 }
 
@@ -52,6 +58,10 @@ impl<'a> Named<'a> {
 pub(crate) enum NameKey {
     Name,
     Uri,
+}
+
+fn of(key: Text<'_>, value: Span) -> Member<'_> {
+    Member { key, span: key.span().to(value), value }
 }
 
 /// A value; `null` is none.
@@ -113,6 +123,36 @@ pub(crate) fn text_member(text: &str, object: Span, key: &str) -> Option<String>
 pub(crate) fn string(text: &str, span: Span) -> Option<String> {
     let read: Result<Text<'_>, Error> = Reader::at(text, span).string();
     read.and_then(|read| read.decode().map(Cow::into_owned)).ok()
+}
+
+/// Whether a text is among what stands there, at any depth.
+pub(crate) fn holds_text(text: &str, span: Span, is_it: &impl Fn(&str) -> bool) -> bool {
+    search(&mut Reader::at(text, span), is_it).unwrap_or(false)
+}
+
+/// Depth is bounded by the reader.
+fn search(reader: &mut Reader<'_>, is_it: &impl Fn(&str) -> bool) -> Result<bool, Error> {
+    let mut found = false;
+    match reader.kind()? {
+        Kind::Object => {
+            let mut object = reader.object()?;
+            while object.next(reader)?.is_some() {
+                found |= search(reader, is_it)?;
+            }
+        }
+        Kind::Array => {
+            let mut array = reader.array()?;
+            while array.next(reader)? {
+                found |= search(reader, is_it)?;
+            }
+        }
+        // Half of a character makes it no text, and none that somebody has given.
+        Kind::String => found = reader.string()?.decode().is_ok_and(|text| is_it(&text)),
+        _ => {
+            reader.skip()?;
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@
 pub(crate) mod listing;
 mod lists;
 mod memory;
+mod owners;
 mod queue;
+mod sends;
 mod server;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -30,9 +32,12 @@ use parking_lot::Mutex;
 
 use self::listing::Listing;
 use self::queue::Queue;
+use self::sends::edited;
 
 pub(crate) use self::memory::Memory;
+pub(crate) use self::owners::Owners;
 use crate::answers::{self, Era};
+use crate::beside::Beside;
 use crate::message::{Id, Kind, Message, Unfit};
 use crate::params::{self, Meta, NameKey, Named};
 
@@ -55,8 +60,8 @@ pub(crate) struct Session {
     way: Way,
     /// Requests that the client has called off: their answers are nobody's.
     called_off: VecDeque<Id>,
-    /// Requests of the server that the client has not answered, with their numbers.
-    wanted: HashMap<Id, u64>,
+    /// Requests of the server that the client has not answered.
+    wanted: HashMap<Id, Wanted>,
     /// Requests of the server so far.
     wants: u64,
     listing: Listing,
@@ -92,12 +97,24 @@ enum Asked {
     },
     Prompts,
     Resources,
+    Tasks,
     Call(Box<Called>),
     /// A prompt or a resource, or what comes of a task that nobody knows.
     Text(Place),
     /// What comes of a call later.
     Task(Box<Called>),
     Other,
+}
+
+/// What the server wants of the client.
+#[derive(Debug)]
+struct Wanted {
+    /// The how many-th it is.
+    number: u64,
+    /// What rules name the answer by.
+    method: &'static str,
+    /// The calls that it may be about.
+    calls: Vec<CallTicket>,
 }
 
 /// A call that was handed on.
@@ -137,6 +154,9 @@ pub(crate) struct Question {
     goes_on: Option<CallTicket>,
     era: Era,
     same: u64,
+    /// What goes along with it.
+    beside: Beside,
+    max_arguments: usize,
     text: String,
     /// Where its arguments stand, to put others in their place.
     arguments_at: Option<Span>,
@@ -155,6 +175,7 @@ impl Question {
             session: self.meta.session.take(),
             request: request.map(str::to_owned),
             goes_on: self.goes_on.as_ref(),
+            along: self.beside.along(&self.text, self.max_arguments),
         })
     }
 }
@@ -222,9 +243,9 @@ impl Session {
         match message.kind {
             Kind::Request { id, method, params } => self.request(id, &method, text, params),
             Kind::Notification { method, params } => self.client_tells(&method, text, params),
-            Kind::Answer { id, .. } => match id.and_then(|id| self.wanted.remove(&id)) {
+            Kind::Answer { id, outcome } => match id.and_then(|id| self.wanted.remove_entry(&id)) {
                 // What the server wanted was allowed.
-                Some(_) => vec![to_server(text)],
+                Some((id, wanted)) => vec![self.client_answers(Some(&id), wanted, text, outcome)],
                 None => {
                     self.desk.withheld("the client", "it answers what the server did not ask");
                     Vec::new()
@@ -253,7 +274,10 @@ impl Session {
                 self.called_off.push_back(id);
             }
         }
-        self.behind(text)
+        match self.sends(method, text, params, &[]) {
+            Ok(said) => self.behind(&said),
+            Err(_) => Vec::new(),
+        }
     }
 
     /// Hands a message on, behind the calls that came before it.
@@ -302,6 +326,12 @@ impl Session {
             let why = "callgate: a method that some servers take for another one";
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
+        if self.is_of_another(method, text, params) {
+            self.desk.withheld("the client", "it asks for a task of somebody else");
+            let why = "callgate: there is no task of this id that you have begun";
+            return vec![to_client(answers::error(Some(&id), -32602, why))];
+        }
+        let mut belongs_to = None;
         let asked = match method {
             "tools/call" => return self.call(id, text, params.unwrap_or_default()),
             "prompts/get" | "resources/read" => {
@@ -314,13 +344,23 @@ impl Session {
             }
             "prompts/list" => Asked::Prompts,
             "resources/list" | "resources/templates/list" => Asked::Resources,
+            "tasks/list" => Asked::Tasks,
             "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
-                self.of_task(text, params)
+                let asked = self.of_task(text, params);
+                if let Asked::Task(called) = &asked {
+                    belongs_to = Some(called.ticket.clone());
+                }
+                asked
             }
             _ => Asked::Other,
         };
-        self.asked.insert(id, asked);
-        self.behind(text)
+        match self.sends(method, text, params, belongs_to.as_slice()) {
+            Ok(said) => {
+                self.asked.insert(id, asked);
+                self.behind(&said)
+            }
+            Err(denial) => vec![to_client(answers::error(Some(&id), answers::REFUSED, &denial))],
+        }
     }
 
     /// What comes of a call later is judged as its result.
@@ -343,15 +383,16 @@ impl Session {
             Err(error) => return vec![odd_params(&id, &error)],
         };
         let arguments = named.arguments.map_or("", |span| span.of(text));
-        let allowed = self.desk.reads(match key {
+        let beside = self.beside(text, &named);
+        let what = match key {
             NameKey::Uri => Read::Resource(&named.name),
             NameKey::Name => Read::Prompt { name: &named.name, arguments },
-        });
-        match allowed {
-            Ok(()) => {
+        };
+        match self.desk.reads(what, beside.along(text, self.max_arguments)) {
+            Ok(changed) => {
                 let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
                 self.asked.insert(id, Asked::Text(place));
-                self.behind(text)
+                self.behind(&edited(text, &beside, &changed))
             }
             Err(denial) => {
                 vec![to_client(answers::error(Some(&id), answers::REFUSED, &told(&denial)))]
@@ -379,6 +420,8 @@ impl Session {
             goes_on,
             era: params::era(text, named.meta),
             same,
+            beside: self.beside(text, &named),
+            max_arguments: self.max_arguments,
             text: text.to_owned(),
             arguments_at: named.arguments,
             params_end: params.end,
@@ -396,12 +439,12 @@ impl Session {
 
     /// The verdict on a question.
     pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Step> {
-        let Question { id, era, same, text, arguments_at, params_end, .. } = question;
+        let Question { id, era, same, beside, text, arguments_at, params_end, .. } = question;
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.unhold(&id, None);
         }
-        let (rewritten, ticket) = match decision {
-            McpDecision::Allow { rewritten, ticket, .. } => (rewritten, ticket),
+        let (rewritten, along, ticket) = match decision {
+            McpDecision::Allow { rewritten, along, ticket, .. } => (rewritten, along, ticket),
             McpDecision::Deny(denial) => {
                 let mut steps = self.unhold(&id, None);
                 steps.push(to_client(answers::refused_call(&id, era, &told(&denial))));
@@ -409,11 +452,13 @@ impl Session {
             }
         };
         self.asked.insert(id.clone(), Asked::Call(Box::new(Called { ticket, era, same })));
-        let Some(rewritten) = rewritten else { return self.unhold(&id, Some(&text)) };
         let mut edits = Edits::default();
-        match arguments_at {
-            Some(at) => edits.replace(at, rewritten),
-            None => {
+        beside.replace(&along, &mut edits);
+        match (rewritten, arguments_at) {
+            (None, _) if edits.is_empty() => return self.unhold(&id, Some(&text)),
+            (None, _) => {}
+            (Some(rewritten), Some(at)) => edits.replace(at, rewritten),
+            (Some(rewritten), None) => {
                 edits.insert(params_end.saturating_sub(1), format!(",\"arguments\":{rewritten}"));
             }
         }
@@ -456,7 +501,7 @@ fn plain(method: &str) -> &str {
 }
 
 /// The methods whose requests or answers are looked at in a way of their own.
-const JUDGED: [&str; 13] = [
+const JUDGED: [&str; 15] = [
     "tools/call",
     "tools/list",
     "prompts/get",
@@ -470,6 +515,8 @@ const JUDGED: [&str; 13] = [
     "tasks/result",
     "tasks/update",
     "tasks/cancel",
+    "tasks/list",
+    "subscriptions/listen",
 ];
 
 /// What is kept of arguments that are too large to judge.

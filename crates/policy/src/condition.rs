@@ -1,8 +1,9 @@
 //! A rule's `when`: a tree of tests on arguments and context.
 
-use callgate_call::ToolCall;
 use callgate_call::json::Value;
+use callgate_call::{Arguments, ToolCall};
 
+use crate::along::Along;
 use crate::finding::{FindingTest, Findings};
 use crate::moment::Moment;
 use crate::operator::{Operator, OperatorName, Scalar};
@@ -43,6 +44,20 @@ pub(crate) struct Scene<'c> {
     pub(crate) claims: Claims,
     /// What an inspection of the server's texts found.
     pub(crate) findings: Findings<'c>,
+    /// What goes along with the call. Whoever looks at all of its input looks at this, too.
+    pub(crate) along: &'c [Along],
+}
+
+impl<'c> Scene<'c> {
+    /// All of the input: the arguments, and what goes along with them.
+    pub(crate) fn input(&self) -> impl Iterator<Item = &'c Arguments> + use<'c> {
+        std::iter::once(&self.call.arguments).chain(self.along.iter().map(|along| &along.input))
+    }
+
+    /// What a path leads into.
+    fn inputs(&self, path: &Path) -> impl Iterator<Item = &'c Arguments> + use<'c> {
+        self.input().take(if path.is_all() { usize::MAX } else { 1 })
+    }
 }
 
 /// What a claim is worth to the rule that asks.
@@ -62,7 +77,7 @@ impl Condition {
             Self::All(parts) => Tri::all(parts.iter().map(|part| part.holds(scene))),
             Self::Not(part) => !part.holds(scene),
             Self::Test(test) => test.holds(scene),
-            Self::Secret(test) => test.holds(scene.call),
+            Self::Secret(test) => test.holds(scene),
             Self::Finding(test) => test.holds(scene.findings),
         }
     }
@@ -99,6 +114,17 @@ impl Condition {
         }
     }
 
+    /// Whether any test looks at all of the input, and not only at one argument.
+    pub(crate) fn looks_at_all(&self) -> bool {
+        match self {
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::looks_at_all),
+            Self::Not(part) => part.looks_at_all(),
+            Self::Test(test) => test.path.is_all(),
+            Self::Secret(_) => true,
+            Self::Finding(_) => false,
+        }
+    }
+
     /// Whether any test asks what an inspection found.
     pub(crate) fn asks_findings(&self) -> bool {
         match self {
@@ -119,7 +145,7 @@ impl Condition {
             Self::All(parts) => parts.iter().find_map(|part| part.matched(scene)),
             Self::Not(_) => None,
             Self::Test(test) => test.matched(scene),
-            Self::Secret(test) => test.matched(scene.call),
+            Self::Secret(test) => test.matched(scene),
             Self::Finding(test) => test.matched(scene.findings),
         }
     }
@@ -134,7 +160,9 @@ impl Condition {
             Self::Test(test) => {
                 (test.holds(scene) == Tri::Unknown).then(|| test.why_unknown(scene))
             }
-            Self::Secret(_) => scene.call.arguments.value().err().map(ToString::to_string),
+            Self::Secret(_) => {
+                scene.input().find_map(|input| input.value().err()).map(ToString::to_string)
+            }
             Self::Finding(_) if scene.findings == Findings::NotInspected => {
                 Some("nothing of the tool was inspected".to_owned())
             }
@@ -147,10 +175,11 @@ impl Test {
     fn holds(&self, scene: &Scene<'_>) -> Tri {
         let positive = match &self.path {
             Path::Context(field) => self.holds_in_context(*field, scene),
-            Path::Argument(_) => match scene.call.arguments.value() {
-                Ok(root) => self.holds_in(root),
-                Err(_) => Tri::Unknown,
-            },
+            Path::Argument(_) => Tri::any(
+                scene
+                    .inputs(&self.path)
+                    .map(|input| input.value().map_or(Tri::Unknown, |root| self.holds_in(root))),
+            ),
         };
         if self.name.negated { !positive } else { positive }
     }
@@ -197,16 +226,17 @@ impl Test {
     }
 
     fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
-        let Ok(root) = scene.call.arguments.value() else { return None };
         let mut matched = None;
-        self.path.each(root, &mut |found| {
-            if let Found::Value(value) = found
-                && matched.is_none()
-                && (self.name.negated || self.operator.holds(value) == Tri::True)
-            {
-                matched = self.first_holding(value);
-            }
-        });
+        for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
+            self.path.each(root, &mut |found| {
+                if let Found::Value(value) = found
+                    && matched.is_none()
+                    && (self.name.negated || self.operator.holds(value) == Tri::True)
+                {
+                    matched = self.first_holding(value);
+                }
+            });
+        }
         matched
     }
 
@@ -222,11 +252,12 @@ impl Test {
 
     fn why_unknown(&self, scene: &Scene<'_>) -> String {
         let (path, word) = (&self.written, self.name.as_str());
-        match (&self.path, scene.call.arguments.value()) {
+        let unreadable = scene.inputs(&self.path).find_map(|input| input.value().err());
+        match (&self.path, unreadable) {
             (Path::Context(ContextField::Session), _) if !scene.call.origin.agent_proven => {
                 "the session is only claimed".to_owned()
             }
-            (Path::Argument(_), Err(unreadable)) => unreadable.to_string(),
+            (Path::Argument(_), Some(unreadable)) => unreadable.to_string(),
             _ => format!("`{path}` has a type that `{word}` cannot compare"),
         }
     }

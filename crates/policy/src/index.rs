@@ -7,8 +7,10 @@
 mod arguments;
 mod names;
 
-use callgate_call::ToolCall;
+use callgate_call::json::Value;
+use callgate_call::{Arguments, ToolCall};
 
+use crate::along::Along;
 use crate::names::Name;
 use crate::rule::{Named, Rule};
 use arguments::ArgumentIndex;
@@ -87,22 +89,28 @@ impl Found<'_> {
         self.triggered.iter().copied().flatten().copied()
     }
 
-    /// The rules to ask about a whole call, each once, in the order of the file.
-    pub(crate) fn candidates(mut self, call: &ToolCall) -> Vec<Candidate> {
+    /// The rules to ask about a whole call and what goes along with it, each once, in the order of
+    /// the file.
+    pub(crate) fn candidates(mut self, call: &ToolCall, along: &[Along]) -> Vec<Candidate> {
         let crowd: usize = self.triggered.iter().map(|bucket| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
         }
         let read = match (crowd > CROWD, &self.index.arguments) {
-            (true, Some(arguments)) => call.arguments.value().ok().map(|root| (arguments, root)),
+            (true, Some(arguments)) => {
+                let inputs = std::iter::once(&call.arguments);
+                let inputs = inputs.chain(along.iter().map(|along| &along.input));
+                let roots: Result<Vec<&Value>, _> = inputs.map(Arguments::value).collect();
+                roots.ok().map(|roots| (arguments, roots))
+            }
             _ => None,
         };
         match read {
             // What cannot be read is unknown to each of them.
             None => self.plain.extend(self.triggered.iter().copied().flatten()),
-            Some((arguments, root)) => {
+            Some((arguments, roots)) => {
                 let named = Named::Perhaps;
-                let hits = arguments.find(root).into_iter();
+                let hits = roots.into_iter().flat_map(|root| arguments.find(root));
                 self.plain.extend(hits.map(|rule| Candidate { rule, named }));
             }
         }

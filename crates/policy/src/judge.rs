@@ -76,12 +76,16 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let question = Question::new(call, moment, limits).with(findings);
-        let outer = self.judge_one(&question);
-        let judgement = match wrapper::is_wrapper(&call.name) {
-            true => wrapper::judge(self, outer, &question),
+        self.judge_whole(&question).sanitized(call)
+    }
+
+    /// The judgement of a call and all it carries, before anything is replaced.
+    pub(crate) fn judge_whole(&self, question: &Question<'_>) -> Judgement {
+        let outer = self.judge_one(question);
+        match wrapper::is_wrapper(&question.call.name) {
+            true => wrapper::judge(self, outer, question),
             false => outer,
-        };
-        judgement.sanitized(call)
+        }
     }
 
     /// The judgement of a server's text that is no call and no result of one. Of the rules that
@@ -141,8 +145,8 @@ impl Policies {
         match Whole::of(question.call, &[]) {
             None => self.judge_asked(question, ask),
             Some(whole) => {
-                let Question { call, moment, limits, findings, .. } = *question;
-                let asked = Question::new(call, moment, limits).with(findings);
+                let Question { call, moment, limits, findings, along, .. } = *question;
+                let asked = Question::new(call, moment, limits).with(findings).along(along);
                 self.judge_asked(&asked.of_whole(Some(&whole)), ask)
             }
         }
@@ -178,7 +182,7 @@ fn certain_hit(policy: &Policy, rule: Option<&Rule>, verdict: Verdict) -> RuleHi
 
 impl Judgement {
     /// Before any policy was asked: nothing stands against the call.
-    fn empty(call: &ToolCall) -> Self {
+    pub(crate) fn empty(call: &ToolCall) -> Self {
         Self {
             verdict: Verdict::Allow,
             policy: None,
@@ -197,6 +201,7 @@ impl Judgement {
             sealed: Verdict::Allow,
             cleaners: Vec::new(),
             rewritten: None,
+            along: Vec::new(),
             replaced: Vec::new(),
         }
     }

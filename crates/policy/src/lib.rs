@@ -43,6 +43,7 @@
 //! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
 //! condition that cannot be evaluated never helps a call pass.
 
+mod along;
 mod compile;
 mod condition;
 pub mod diagnostic;
@@ -77,6 +78,7 @@ mod whole;
 mod wrapper;
 pub mod yaml;
 
+pub use along::{Along, Others, Reading};
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use explain::{

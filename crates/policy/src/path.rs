@@ -69,6 +69,11 @@ impl Path {
         }
     }
 
+    /// Whether it leads to all of the input: `$`.
+    pub(crate) fn is_all(&self) -> bool {
+        matches!(self, Self::Argument(steps) if steps.is_empty())
+    }
+
     /// Hands out everything that stands at this path. The free text of a custom tool is `$` and
     /// has no other arguments. On `$` an object hands out every scalar inside, so that a rule can
     /// look for a text wherever it stands.

@@ -20,6 +20,8 @@ pub(crate) struct Policy {
     by_surface: Vec<(Surface, usize)>,
     /// Whether any rule sanitizes: most policies have none, and are not asked.
     sanitizes: bool,
+    /// Whether any rule looks at all of a call's input: only those need to know what goes along.
+    pub(crate) looks_at_all: bool,
 }
 
 /// What one policy says about a call.
@@ -58,6 +60,7 @@ impl Policy {
             name,
             shadow,
             sanitizes: rules.iter().any(|rule| rule.role == Role::Sanitize),
+            looks_at_all: rules.iter().any(Rule::looks_at_all),
             rules,
             defaults,
             indexes: Vec::new(),
@@ -97,17 +100,29 @@ impl Policy {
         }
         let candidates = self
             .index(surface)
-            .map(|index| index.find(&question.name).candidates(question.call))
+            .map(|index| index.find(&question.name).candidates(question.call, question.along))
             .unwrap_or_default();
         self.judge_among(question, &candidates)
     }
 
     /// What the policy says about a server's text: only findings count against it.
     pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
+        self.judge_by(question, Rule::asks_findings)
+    }
+
+    /// What the policy says about a client's message that is no call: only what it holds counts
+    /// against it.
+    pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
+        self.judge_by(question, Rule::looks_at_all)
+    }
+
+    /// What is no call: of the rules that restrict only some have a say, and no default.
+    fn judge_by(&self, question: &Question<'_>, speaks: fn(&Rule) -> bool) -> Outcome<'_> {
         let surface = question.call.origin.surface;
-        let speaks = |rule: &Rule| !rule.restricts() || rule.asks_findings();
+        let speaks = |rule: &Rule| !rule.restricts() || speaks(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));
-        let mut candidates = found.map(|it| it.candidates(question.call)).unwrap_or_default();
+        let candidates = found.map(|it| it.candidates(question.call, question.along));
+        let mut candidates = candidates.unwrap_or_default();
         candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(speaks));
         let mut outcome = self.judge_among(question, &candidates);
         if outcome.deciding.is_empty() {
@@ -232,6 +247,12 @@ impl Rule {
     /// Whether it looks at what an inspection found.
     pub(crate) fn asks_findings(&self) -> bool {
         self.when.as_ref().is_some_and(crate::condition::Condition::asks_findings)
+    }
+
+    /// Whether it looks at all of a call's input, or replaces something in all of it.
+    pub(crate) fn looks_at_all(&self) -> bool {
+        self.cleaner.is_some()
+            || self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_all)
     }
 
     /// The order in which rules decide: the lowest number first, then the strictest.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::{Surface, ToolCall};
 
+use crate::along::Along;
 use crate::condition::{Claims, Condition, Scene};
 use crate::finding::Findings;
 use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
@@ -66,6 +67,8 @@ pub(crate) struct Question<'c> {
     pub(crate) moment: &'c Moment,
     pub(crate) limits: &'c LimitFacts,
     pub(crate) findings: Findings<'c>,
+    /// What goes along with the call.
+    pub(crate) along: &'c [Along],
 }
 
 /// What a rule says to a call.
@@ -90,12 +93,17 @@ pub(crate) enum NameMatch {
 impl<'c> Question<'c> {
     pub(crate) fn new(call: &'c ToolCall, moment: &'c Moment, limits: &'c LimitFacts) -> Self {
         let name = Name { folded: call.name.folded(), readings: call.name.readings(), whole: None };
-        Self { call, name, moment, limits, findings: Findings::NotInspected }
+        Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
     }
 
     /// The same question with what an inspection found.
     pub(crate) fn with(self, findings: Findings<'c>) -> Self {
         Self { findings, ..self }
+    }
+
+    /// The same question with what goes along with the call.
+    pub(crate) fn along(self, along: &'c [Along]) -> Self {
+        Self { along, ..self }
     }
 
     /// The question about all that a server has.
@@ -187,8 +195,8 @@ impl Rule {
 
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
-        let Question { call, moment, findings, .. } = *question;
-        Scene { call, moment, claims, findings }
+        let Question { call, moment, findings, along, .. } = *question;
+        Scene { call, moment, claims, findings, along }
     }
 
     /// The bucket this call takes a token from.

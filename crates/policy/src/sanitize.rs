@@ -1,5 +1,7 @@
 //! Rules that rewrite arguments: what they replace, and the call that then passes.
 
+use std::sync::Arc;
+
 use callgate_call::{Arguments, Form, Surface, ToolCall};
 use callgate_scan::Set;
 
@@ -78,50 +80,28 @@ impl Judgement {
         if self.cleaners.is_empty() || !self.sealed.passes() {
             return self;
         }
-        match self.clean(&call.arguments) {
-            Ok((rewritten, replaced)) => (self.rewritten, self.replaced) = (rewritten, replaced),
-            Err(why) => self.refuse(&why),
+        match clean(&self.cleaners, &call.arguments) {
+            Ok(clean) => {
+                self.rewritten = clean.text;
+                self.replace(clean.kinds);
+            }
+            Err(why) => self.refuse(&format!("the arguments cannot be sanitized: {why}")),
         }
         self
     }
 
-    /// The rewritten arguments, if anything changed, and what was replaced in them; or why they
-    /// cannot be rewritten.
-    fn clean(&self, arguments: &Arguments) -> Result<(Option<String>, Vec<String>), String> {
-        arguments.value().map_err(ToString::to_string)?;
-        let mut rewritten: Option<String> = None;
-        let mut kinds = Vec::new();
-        for cleaner in &self.cleaners {
-            let text = rewritten.as_deref().unwrap_or(arguments.raw());
-            let (cleaned, hits) = match arguments.form() {
-                Form::Text(_) => {
-                    let hits = cleaner.set.find(text);
-                    ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
-                }
-                _ if text.trim_ascii().is_empty() => (None, Vec::new()),
-                _ => {
-                    let cleaned = cleaner.set.clean_json(text);
-                    let cleaned = cleaned.map_err(|error| error.to_string())?;
-                    (cleaned.text, cleaned.hits)
-                }
-            };
-            kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
-            rewritten = cleaned.or(rewritten);
-        }
-        if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
-            // Two keys may have become one.
-            Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
-        }
-        kinds.sort();
-        kinds.dedup();
-        Ok((rewritten, kinds))
+    /// Notes what was replaced.
+    pub(crate) fn replace(&mut self, kinds: Vec<String>) {
+        self.replaced.extend(kinds);
+        self.replaced.sort();
+        self.replaced.dedup();
     }
 
-    fn refuse(&mut self, why: &str) {
+    pub(crate) fn refuse(&mut self, reason: &str) {
         let Some(first) = self.sanitizers.first() else { return };
         let hit = RuleHit {
             verdict: Verdict::Deny,
-            reason: format!("the arguments cannot be sanitized: {why}"),
+            reason: reason.to_owned(),
             hint: Some("make the call with arguments that are one JSON object".to_owned()),
             unknown: true,
             ..first.clone()
@@ -129,4 +109,41 @@ impl Judgement {
         self.deciding.insert(0, hit.clone());
         self.decide(hit, false);
     }
+}
+
+/// What is left of something that sanitizers read.
+pub(crate) struct Clean {
+    /// The text, if anything changed.
+    pub(crate) text: Option<String>,
+    /// What was replaced, once for each time.
+    pub(crate) kinds: Vec<String>,
+}
+
+/// The rewritten arguments; or why they cannot be rewritten.
+pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<Clean, String> {
+    arguments.value().map_err(ToString::to_string)?;
+    let mut rewritten: Option<String> = None;
+    let mut kinds = Vec::new();
+    for cleaner in cleaners {
+        let text = rewritten.as_deref().unwrap_or(arguments.raw());
+        let (cleaned, hits) = match arguments.form() {
+            Form::Text(_) => {
+                let hits = cleaner.set.find(text);
+                ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
+            }
+            _ if text.trim_ascii().is_empty() => (None, Vec::new()),
+            _ => {
+                let cleaned = cleaner.set.clean_json(text);
+                let cleaned = cleaned.map_err(|error| error.to_string())?;
+                (cleaned.text, cleaned.hits)
+            }
+        };
+        kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
+        rewritten = cleaned.or(rewritten);
+    }
+    if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
+        // Two keys may have become one.
+        Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
+    }
+    Ok(Clean { text: rewritten, kinds })
 }

@@ -1,8 +1,9 @@
 //! The condition `secret`: whether something that must not be told stands in the arguments.
 
-use callgate_call::{Form, ToolCall, Unreadable};
+use callgate_call::{Arguments, Form, Unreadable};
 use callgate_scan::Set;
 
+use crate::condition::Scene;
 use crate::diagnostic::Problems;
 use crate::source::read::At;
 use crate::text::detectors;
@@ -37,15 +38,17 @@ impl SecretTest {
         &self.names
     }
 
-    pub(crate) fn holds(&self, call: &ToolCall) -> Tri {
-        self.kinds(call).map_or(Tri::Unknown, |kinds| (!kinds.is_empty()).into())
+    pub(crate) fn holds(&self, scene: &Scene<'_>) -> Tri {
+        Tri::any(scene.input().map(|input| {
+            self.kinds(input).map_or(Tri::Unknown, |kinds| (!kinds.is_empty()).into())
+        }))
     }
 
     /// What was found, each kind once.
-    pub(crate) fn kinds<'c>(&self, call: &'c ToolCall) -> Result<Vec<String>, &'c Unreadable> {
-        call.arguments.value()?;
-        let text = call.arguments.raw();
-        let hits = match call.arguments.form() {
+    pub(crate) fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c Unreadable> {
+        input.value()?;
+        let text = input.raw();
+        let hits = match input.form() {
             Form::Text(_) => self.set.find(text),
             // What has a value is one document, or nothing.
             _ => self.set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
@@ -57,9 +60,9 @@ impl SecretTest {
     }
 
     /// The kind is told, and not the secret.
-    pub(crate) fn matched(&self, call: &ToolCall) -> Option<Matched> {
-        let kinds = self.kinds(call).ok()?;
-        let value = kinds.iter().map(|kind| format!("[REDACTED:{kind}]")).next()?;
+    pub(crate) fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        let mut kinds = scene.input().flat_map(|input| self.kinds(input).unwrap_or_default());
+        let value = kinds.next().map(|kind| format!("[REDACTED:{kind}]"))?;
         Some(Matched { path: "secret".to_owned(), value })
     }
 }

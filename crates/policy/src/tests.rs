@@ -1,5 +1,6 @@
 //! What the whole crate promises, asked from outside in.
 
+mod along;
 mod broken;
 mod combine;
 mod equivalence;

@@ -92,6 +92,8 @@ pub struct Judgement {
     pub(crate) cleaners: Vec<Arc<Cleaner>>,
     /// The arguments as sanitizers left them, if they changed anything.
     pub(crate) rewritten: Option<String>,
+    /// The same of each thing that goes along with the call.
+    pub(crate) along: Vec<Option<String>>,
 }
 
 /// One rule that matched.
@@ -185,6 +187,16 @@ impl Judgement {
     /// The arguments with which the call passes, if sanitizers changed them.
     pub fn rewritten(&self) -> Option<&str> {
         self.rewritten.as_deref().filter(|_| self.sealed.passes())
+    }
+
+    /// What goes along with the call, each as sanitizers left it if they changed it.
+    pub fn along(&self) -> &[Option<String>] {
+        if self.sealed.passes() { &self.along } else { &[] }
+    }
+
+    /// Whether sanitizers changed anything.
+    pub fn is_rewritten(&self) -> bool {
+        self.rewritten().is_some() || self.along().iter().any(Option::is_some)
     }
 
     pub(crate) fn name_permit(&self, call: &ToolCall) -> NamePermit {

@@ -36,7 +36,8 @@ pub(crate) fn judge(
         Ok(inner) => {
             for inner in inner {
                 let question = Question::new(&inner, moment, limits).with(findings);
-                absorb(&mut judgement, policies.judge_one(&question), &inner);
+                let told = format!("inside a wrapper, `{}`", inner.name.raw().trim());
+                judgement.absorb(policies.judge_one(&question), &told);
             }
         }
     }
@@ -97,33 +98,35 @@ fn calls_of(call: &ToolCall, item: &Value) -> Result<Vec<ToolCall>, String> {
     Ok(calls)
 }
 
-/// Adds what was found about one inner call.
-fn absorb(judgement: &mut Judgement, inner: Judgement, call: &ToolCall) {
-    if inner.verdict > judgement.verdict {
-        let reason = format!("inside a wrapper, `{}`: {}", call.name.raw().trim(), inner.reason);
-        let hit = RuleHit {
-            policy: inner.policy.unwrap_or_default(),
-            rule: inner.rule,
-            verdict: inner.verdict,
-            reason,
-            hint: inner.hint,
-            unknown: false,
-        };
-        judgement.decide(hit, inner.uncovered);
-        judgement.matched = inner.matched;
+impl Judgement {
+    /// Adds another judgement that counts for the same call: the strictest decides. `told` says what
+    /// it is about.
+    pub(crate) fn absorb(&mut self, inner: Self, told: &str) {
+        if inner.verdict > self.verdict {
+            let hit = RuleHit {
+                policy: inner.policy.unwrap_or_default(),
+                rule: inner.rule,
+                verdict: inner.verdict,
+                reason: format!("{told}: {}", inner.reason),
+                hint: inner.hint,
+                unknown: false,
+            };
+            self.decide(hit, inner.uncovered);
+            self.matched = inner.matched;
+        }
+        extend_new(&mut self.deciding, inner.deciding);
+        extend_new(&mut self.audits, inner.audits);
+        // What is replaced inside of one is replaced in all of the wrapper: they are one document.
+        extend_new(&mut self.sanitizers, inner.sanitizers);
+        extend_new(&mut self.cleaners, inner.cleaners);
+        extend_new(&mut self.shadows, inner.shadows);
+        extend_new(&mut self.errors, inner.errors);
+        extend_new(&mut self.limits, inner.limits);
+        self.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
-    extend_new(&mut judgement.deciding, inner.deciding);
-    extend_new(&mut judgement.audits, inner.audits);
-    // What is replaced inside of one is replaced in all of the wrapper: they are one document.
-    extend_new(&mut judgement.sanitizers, inner.sanitizers);
-    extend_new(&mut judgement.cleaners, inner.cleaners);
-    extend_new(&mut judgement.shadows, inner.shadows);
-    extend_new(&mut judgement.errors, inner.errors);
-    extend_new(&mut judgement.limits, inner.limits);
-    judgement.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
 }
 
-fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+pub(crate) fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     for item in more {
         if !list.contains(&item) {
             list.push(item);

@@ -44,7 +44,10 @@ fn run_every_cut(case: &Case, policies: &Policies, on_deny: OnDeny) -> Run {
     for chunks in drive::cuttings(&case.body, cuts) {
         let at = chunks[0].len();
         let run = drive::run(case.dialect, drive::settings(on_deny), policies, chunks);
-        assert_eq!(settled(&run), settled(&whole), "{}: cut at {at}", case.name);
+        // Nearly always they are the same bytes, which takes a third of the test less to see.
+        if run.out != whole.out {
+            assert_eq!(settled(&run), settled(&whole), "{}: cut at {at}", case.name);
+        }
         assert_eq!(run.ending, whole.ending, "{}: cut at {at}", case.name);
     }
     whole

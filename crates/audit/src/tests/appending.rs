@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{Hit, Principal, RecordId, Timing, Tokens};
+use crate::shared::Shared;
 
 #[test]
 fn records_come_back_in_order() {
@@ -244,4 +245,31 @@ proptest! {
         }
         reader.verify(|_, _| {}).unwrap();
     }
+}
+
+#[test]
+fn what_stands_beside_others_is_written_when_all_is_flushed_and_at_the_end() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.append_beside(call("beside", "{}"));
+    audit.append(call("call", "{}")).wait().unwrap();
+    audit.flush().wait().unwrap();
+    let names = |place: &Place| -> Vec<String> {
+        all(&place.reader()).into_iter().filter_map(|it| Some(it.record.tool?.name)).collect()
+    };
+    assert_eq!(names(&place), ["call", "beside"]);
+    audit.append_beside(call("last", "{}"));
+    drop(audit);
+    assert_eq!(names(&place), ["call", "beside", "last"]);
+    assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 3);
+}
+
+#[test]
+fn many_that_stand_beside_others_do_not_pile_up() {
+    let shared = Shared::open(&Place::new().settings(Durability::Process)).unwrap();
+    let mut given = 0;
+    for _ in 0..3000 {
+        given += shared.beside.add(call("beside", "{}")).map_or(0, |many| many.len());
+    }
+    assert_eq!(given, 2048);
 }

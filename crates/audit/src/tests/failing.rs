@@ -298,3 +298,19 @@ fn a_store_that_became_read_only_fails_and_recovers() {
         assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
     }
 }
+
+#[test]
+fn what_stands_beside_others_waits_for_a_store_that_fails() {
+    let place = Place::new();
+    let store = shared(&place, Durability::Process);
+    store.beside.add(call("first", "{}"));
+    store.faults.fail_after(1);
+    store.with_appending(|it| store.beside.write(it, 1)).unwrap_err();
+    store.beside.add(call("second", "{}"));
+    store.faults.fail_after(i64::MAX);
+    store.with_appending(|it| store.beside.write(it, 1)).unwrap();
+    assert!(store.beside.is_empty());
+    let names: Vec<_> =
+        all(&place.reader()).into_iter().map(|it| it.record.tool.unwrap().name).collect();
+    assert_eq!(names, ["first", "second"]);
+}

@@ -99,7 +99,15 @@ pub fn members(data: &str, object: Span) -> Vec<Member<'_>> {
 
 /// The value of `key` in the object at `object`.
 pub fn member(data: &str, object: Span, key: &str) -> Option<Span> {
-    members(data, object).into_iter().find(|member| member.key.is(key)).map(|member| member.value)
+    let mut reader = Reader::at(data, object);
+    let mut object = reader.object().ok()?;
+    while let Ok(Some(found)) = object.next(&mut reader) {
+        let value = reader.skip().ok()?;
+        if found.is(key) {
+            return Some(value);
+        }
+    }
+    None
 }
 
 /// The spans of all elements of the array at `array`.

@@ -102,7 +102,8 @@ pub(crate) enum Audit {
     },
 }
 
-const FILTERS: &str = "Filters";
+/// Under this heading `--help` lists what chooses records.
+pub(super) const FILTERS: &str = "Filters";
 
 /// Which records.
 #[derive(Debug, Default, clap::Args)]
@@ -135,6 +136,13 @@ pub(crate) struct Filters {
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) model: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) part: Part,
+}
+
+/// Which part of them.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Part {
     /// Not before: a time ago (`30m`, `2h`, `7d`), a date, or an RFC 3339 time.
     #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
     pub(crate) since: Option<Timestamp>,

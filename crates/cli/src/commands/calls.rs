@@ -21,7 +21,7 @@ pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
 }
 
 fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
-    let limit = args.filters.limit.unwrap_or(DEFAULT_LIMIT);
+    let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let kinds = Kind::ALL.iter().copied().filter(|kind| kind.is_call()).collect();
     let filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
     let found = records::reader(config)?.records(&filter)?;
@@ -46,7 +46,7 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
         ]);
     }
     render::print(&table.text())?;
-    if args.filters.limit.is_none() && found.len() == limit {
+    if args.filters.part.limit.is_none() && found.len() == limit {
         talk(&format!("the newest {limit}; `--limit` shows more\n"));
     }
     Ok(Exit::Success)

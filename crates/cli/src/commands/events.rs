@@ -14,7 +14,7 @@ use crate::table::Listing;
 use crate::when;
 
 pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
-    let limit = args.filters.limit.unwrap_or(DEFAULT_LIMIT);
+    let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let kinds = if args.kinds.is_empty() { events() } else { args.kinds.clone() };
     let filter = Filter { kinds, limit: Some(limit), ..args.filters.query() };
     let found = records::reader(config)?.records(&filter)?;

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
     let color = Color::of(&io::stdout());
     let mut tail = Tail { reader, filter: filter(args), json: args.json, color, after: 0 };
-    if !tail.past(args.filters.limit.unwrap_or(PAST))? || args.no_follow {
+    if !tail.past(args.filters.part.limit.unwrap_or(PAST))? || args.no_follow {
         return Ok(Exit::Success);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

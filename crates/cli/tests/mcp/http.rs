@@ -1,6 +1,7 @@
 //! MCP servers on the network, behind the gateway at `/mcp/<server>`.
 
 mod access;
+mod along;
 mod asking;
 mod bounds;
 mod busy;
@@ -14,6 +15,7 @@ mod records;
 mod rounds;
 mod streams;
 mod strict;
-mod support;
+pub(crate) mod support;
+mod tasks;
 mod texts;
 mod tls;

@@ -7,6 +7,8 @@
     reason = "a panic is a failed test"
 )]
 
+mod alias;
+mod along;
 mod asked;
 mod calls;
 mod clients;

@@ -149,6 +149,42 @@ fn evaluate_says_what_check_says() {
 
 /// Asking is not calling: neither a record nor a limit.
 #[test]
+fn evaluate_reads_a_call_as_the_doors_do() {
+    let policy = "policy: p\nrules:\n  - { id: no-rm, when: { arg: command, contains: rm -rf }, verdict: deny }\n";
+    let place = Place::new(policy, "limits: { arguments: 1KiB }");
+    let mut server = place.serve();
+    server.hello();
+    let object = r#"{"command":"rm -rf /"}"#;
+    for (surface, arguments, verdict) in [
+        ("hook", json!(object), "deny"),
+        ("hook", json!("*** Begin rm -rf"), "allow"),
+        ("mcp", json!(object), "deny"),
+        // No object: what a server makes of it, nobody knows.
+        ("mcp", json!("anything"), "deny"),
+        ("mcp", json!({ "command": "ls" }), "allow"),
+        ("mcp", json!({ "text": "x".repeat(2000) }), "deny"),
+        ("hook", json!({ "text": "x".repeat(2000) }), "deny"),
+    ] {
+        let asked = json!({ "tool": "t", "arguments": arguments, "surface": surface });
+        assert_eq!(server.evaluate(asked.clone())["verdict"], verdict, "{asked}");
+        let explained =
+            server.call("explain", asked)["result"]["structuredContent"]["call"].clone();
+        assert_eq!(explained["verdict"], verdict, "{explained}");
+    }
+    server.say(r#"{"jsonrpc":"2.0","id":"h","method":"tools/call","params":{"name":"evaluate","arguments":{"tool":"t","surface":"mcp","arguments":{"command":"rm \ud83d-rf /"}}}}"#);
+    assert_eq!(server.hear()["result"]["structuredContent"]["verdict"], "deny");
+    server.end();
+    let place = Place::new("policy: p\nrules: []\n", "limits: { arguments: 1KiB }\noversize: deny");
+    let mut server = place.serve();
+    server.hello();
+    let large = json!({ "tool": "t", "arguments": { "text": "x".repeat(2000) } });
+    let answer = server.call("evaluate", large);
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    assert!(text_of(&answer).contains("would be blocked"), "{answer}");
+    server.end();
+}
+
+#[test]
 fn evaluate_leaves_no_trace() {
     let place = Place::new(POLICY, "");
     let mut server = place.serve();

@@ -26,6 +26,7 @@ pub(crate) struct Budgets {
     pub(crate) odd: Budget,
     pub(crate) findings: Budget,
     pub(crate) asked: Budget,
+    pub(crate) sent: Budget,
     pub(crate) definitions: Budget,
     pub(crate) unpinnable: Budget,
 }
@@ -38,6 +39,7 @@ impl Default for Budgets {
             odd: budget("messages that were not handed on", 64),
             findings: budget("findings in what the server says", 1024),
             asked: budget("requests of the server", 1024),
+            sent: budget("messages of the client that rules had something to say to", 1024),
             // Twice as many as are pinned of one server.
             definitions: budget("definitions", 20_000),
             unpinnable: budget("definitions without one reading", 256),
@@ -79,8 +81,8 @@ impl McpSession {
 
 impl Drop for McpSession {
     fn drop(&mut self) {
-        let Budgets { odd, findings, asked, definitions, unpinnable } = &self.budgets;
-        for budget in [odd, findings, asked, definitions, unpinnable] {
+        let Budgets { odd, findings, asked, sent, definitions, unpinnable } = &self.budgets;
+        for budget in [odd, findings, asked, sent, definitions, unpinnable] {
             if budget.left_out() > 0 {
                 self.tell_budget(&format!(
                     "{} {} were only counted",

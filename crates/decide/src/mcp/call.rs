@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, McpFacts, Record, RecordId, Tool, Verdict};
+use callgate_audit::{Action, Audit, Kind, McpFacts, Record, RecordId, Tool, Verdict};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
-use callgate_policy::{Denial, Permit};
+use callgate_policy::{Along, Denial, Others, Permit, Reading};
 
+use super::alias::{self, Alias};
 use super::desk::now_micros;
 use super::join::{self, ArgumentHash};
 use super::readable::{self, Readings};
@@ -35,12 +36,15 @@ pub struct McpCall<'a> {
     pub request: Option<String>,
     /// The call that this one goes on with: a client answers what the server asked in between.
     pub goes_on: Option<&'a CallTicket>,
+    /// What goes to the server along with it.
+    pub along: Vec<Along>,
 }
 
 impl<'a> McpCall<'a> {
     /// A call of which nothing else is known.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        Self { tool, arguments, call_id: None, session: None, request: None, goes_on: None }
+        let (call_id, session, request, goes_on) = (None, None, None, None);
+        Self { tool, arguments, call_id, session, request, goes_on, along: Vec::new() }
     }
 }
 
@@ -51,6 +55,8 @@ pub struct CallTicket(pub(crate) Arc<Ticket>);
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) call: ToolCall,
+    /// The same under the other names that the tool may have been called by.
+    pub(crate) aliases: Vec<ToolCall>,
     /// The tool, as the client named it.
     pub(crate) tool: String,
     pub(crate) arguments: ArgumentHash,
@@ -78,6 +84,8 @@ pub enum McpDecision {
         permit: Permit,
         /// The arguments with which it may be forwarded, if not with its own.
         rewritten: Option<String>,
+        /// What goes along with it, each with what takes its place, if anything does.
+        along: Vec<Option<String>>,
         /// What its result is judged by.
         ticket: CallTicket,
     },
@@ -91,6 +99,23 @@ pub struct McpPending {
     pending: Pending,
     /// Set if the call may pass.
     ticket: Option<CallTicket>,
+    along: Vec<Option<String>>,
+    /// Set if it may pass, and no model was seen to make it.
+    stray: Option<Stray>,
+}
+
+/// What is told once a call that no model was seen to make has passed.
+#[derive(Debug)]
+struct Stray {
+    record: Box<Record>,
+    audit: Audit,
+}
+
+impl McpPending {
+    fn denied(denial: Denial) -> Self {
+        let pending = Pending::ready(Decision::Deny(denial));
+        Self { pending, ticket: None, along: Vec::new(), stray: None }
+    }
 }
 
 impl Future for McpPending {
@@ -102,8 +127,12 @@ impl Future for McpPending {
         };
         Poll::Ready(match (decision, self.ticket.take()) {
             (Decision::Allow(permit), Some(ticket)) => {
+                if let Some(stray) = self.stray.take() {
+                    stray.audit.append_beside(*stray.record);
+                }
                 let rewritten = permit.rewritten().map(str::to_owned);
-                McpDecision::Allow { permit, rewritten, ticket }
+                let along = std::mem::take(&mut self.along);
+                McpDecision::Allow { permit, rewritten, along, ticket }
             }
             (Decision::Deny(denial), _) => McpDecision::Deny(denial),
             // A permit that no call was made for: closed.
@@ -125,7 +154,9 @@ impl McpSession {
         let id = CallId(call.call_id.unwrap_or_default());
         let Readings { arguments, shorter } = readable::readable(call.arguments);
         let whole = ToolCall { id, name, arguments, origin };
-        let shorter = shorter.map(|arguments| ToolCall { arguments, ..whole.clone() });
+        let (along, aliases) = (self.readable(call.along), self.aliases(call.tool));
+        let readings = readings(&whole, shorter, &aliases);
+        let others = Others { readings: &readings, along: &along };
         let settings = self.settings();
         let arguments = join::hash(&whole.arguments);
         // Only the same call goes on; another one under its name is a new one.
@@ -133,8 +164,10 @@ impl McpSession {
         let goes_on =
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let (at, record) = (now_micros(), RecordId::new());
-        let (tool, shorter) = (call.tool, shorter.as_ref());
-        let asked = Asked { at, tool, call: &whole, shorter, arguments, goes_on, record };
+        let (tool, aliases) = (call.tool, aliases.as_slice());
+        let told = self.told(call.session.as_deref());
+        let asked =
+            Asked { at, tool, aliases, call: &whole, others, told, arguments, goes_on, record };
         let decided = self.decide(&settings, &asked);
         self.answer(&settings, asked, decided, (call.request, begun))
     }
@@ -147,10 +180,10 @@ impl McpSession {
         decided: Decided,
         (request, begun): (Option<String>, Instant),
     ) -> McpPending {
-        let Asked { tool, call, arguments, record: id, .. } = asked;
+        let Asked { tool, aliases, call, arguments, record: id, .. } = asked;
         let Decided { objections, judgement, joined, known, steps } = decided;
-        let mut record = record::call(Kind::McpToolCalled, &self.context, call, Input::Known);
-        record.id = id;
+        let mut record =
+            record::call_as(id, Kind::McpToolCalled, &self.context, call, Input::Known);
         record.request = request.or(record.request);
         let unread = readable::unread(&call.arguments, &judgement);
         let mut verdict = objections.verdict(&judgement);
@@ -158,6 +191,7 @@ impl McpSession {
             verdict.reason = Some(explained(verdict.reason.as_deref(), unread));
         }
         record.verdict = Some(verdict);
+        record.detail = alias::told(aliases);
         record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
         record.mcp = Some(McpFacts {
             joined,
@@ -181,14 +215,16 @@ impl McpSession {
         let permit = if stopped { None } else { judgement.permit(call) };
         if let Some(permit) = permit {
             let settings = &self.inner.settings;
-            let stray = joined.is_none().then(|| uncorrelated(&record));
-            let records = std::iter::once(record).chain(stray);
-            let receipt = self.inner.audit.append_together(steps, records);
+            let stray = joined.is_none().then(|| self.stray(&record));
+            let receipt = self.inner.audit.append_together(steps, record);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
+            let aliases = aliases.iter().map(|alias| alias.call(call)).collect();
+            let (call, tool) = (call.clone(), tool.to_owned());
             let ticket =
-                Ticket { call: call.clone(), tool: tool.to_owned(), arguments, record: id };
-            return McpPending { pending, ticket: Some(CallTicket(Arc::new(ticket))) };
+                CallTicket(Arc::new(Ticket { call, aliases, tool, arguments, record: id }));
+            let along = judgement.along().to_vec();
+            return McpPending { pending, ticket: Some(ticket), along, stray };
         }
         self.inner.write(record);
         let denial = objections.denial(call.name.raw(), judgement.denial(call));
@@ -198,7 +234,7 @@ impl McpSession {
             denial.reason = explained(Some(&denial.reason), unread);
         }
         denial.record = Some(id.to_string());
-        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+        McpPending::denied(denial)
     }
 
     /// A name that no rule can be compared with.
@@ -208,8 +244,22 @@ impl McpSession {
         let mut denial = Denial::refused(tool, why);
         denial.record = Some(record.id.to_string());
         self.inner.write(record);
-        McpPending { pending: Pending::ready(Decision::Deny(denial)), ticket: None }
+        McpPending::denied(denial)
     }
+}
+
+/// Every other way to read a call: without the halves of characters, under another name, or both.
+fn readings(whole: &ToolCall, shorter: Option<Arguments>, aliases: &[Alias]) -> Vec<Reading> {
+    let shorter = shorter.map(|arguments| Reading {
+        call: ToolCall { arguments, ..whole.clone() },
+        told: readable::HALVES.to_owned(),
+    });
+    let calls = || std::iter::once(whole).chain(shorter.iter().map(|shorter| &shorter.call));
+    let named = |alias: &Alias| -> Vec<Reading> {
+        calls().map(|call| Reading { call: alias.call(call), told: alias.reason() }).collect()
+    };
+    let aliases: Vec<Reading> = aliases.iter().flat_map(named).collect();
+    shorter.into_iter().chain(aliases).collect()
 }
 
 /// A rule's reason, and why it was told at all.
@@ -217,21 +267,24 @@ fn explained(reason: Option<&str>, unread: &str) -> String {
     format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
 }
 
-/// The record of a call that no model was seen to make. What it was called with, and why it was let
-/// through, stands in its own.
-fn uncorrelated(call: &Record) -> Record {
-    let id = call.id;
-    let tool = call.tool.as_ref().map(|tool| Tool {
-        call_id: tool.call_id.clone(),
-        name: tool.name.clone(),
-        server: tool.server.clone(),
-        ..Tool::default()
-    });
-    let mut record = Record::new(Kind::UncorrelatedExecution);
-    record.detail = Some(format!("no call of a model was seen that this belongs to; it is {id}"));
-    record.surface = call.surface;
-    record.who = call.who.clone();
-    record.tool = tool;
-    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
-    record
+impl McpSession {
+    /// A call that no model was seen to make. What it was called with, and why it was let through,
+    /// stands in its own record.
+    fn stray(&self, call: &Record) -> Stray {
+        let id = call.id;
+        let tool = call.tool.as_ref().map(|tool| Tool {
+            call_id: tool.call_id.clone(),
+            name: tool.name.clone(),
+            server: tool.server.clone(),
+            ..Tool::default()
+        });
+        let mut record = Box::new(Record::new(Kind::UncorrelatedExecution));
+        record.detail =
+            Some(format!("no call of a model was seen that this belongs to; it is {id}"));
+        record.surface = call.surface;
+        record.who = call.who.clone();
+        record.tool = tool;
+        record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+        Stray { record, audit: self.inner.audit.clone() }
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use callgate_audit::Audit;
+use callgate_audit::{Audit, Glance};
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
 use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
@@ -94,15 +94,15 @@ impl Books {
     pub(crate) fn refresh_lately(&mut self, audit: &Audit) {
         let lately = |at: Instant| at.elapsed() < LATELY;
         if !self.refreshed.is_some_and(lately) {
-            self.refresh(audit);
+            self.refresh(audit, audit.glance());
         }
     }
 
     /// Takes over what other processes have pinned, trusted or reset meanwhile. If the store cannot
     /// be read, what is known stays.
-    pub(crate) fn refresh(&mut self, audit: &Audit) {
+    pub(crate) fn refresh(&mut self, audit: &Audit, glance: Glance<'_>) {
         self.refreshed = Some(Instant::now());
-        let newest = audit.pins_version();
+        let newest = glance.pins_version();
         if newest.as_ref().is_ok_and(|newest| self.version == Some(*newest)) {
             return;
         }

@@ -34,6 +34,11 @@ impl Role {
 }
 
 impl Role {
+    /// What either of two is.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { reads: self.reads || other.reads, sends: self.sends || other.sends }
+    }
+
     const WORDS: [(Self, &'static str); 4] = [
         (Self { reads: false, sends: false }, ""),
         (Self { reads: true, sends: false }, "reads"),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Audit, FlowStep, Receipt, RecordId, StoreError};
+use callgate_audit::{Audit, FlowStep, Glance, Receipt, RecordId, StoreError};
 use callgate_call::Arguments;
 use callgate_call::json::{Value, quote};
 use sha2::{Digest, Sha256};
@@ -71,20 +71,20 @@ pub(crate) fn intend(audit: &Audit, intent: Intent<'_>) {
 /// The intent of an execution: by its id if it has one, else by what was called with what in the
 /// same session, not long ago.
 pub(crate) fn find(
-    audit: &Audit,
+    glance: Glance<'_>,
     execution: Execution<'_>,
     window: Duration,
 ) -> Result<Option<Joined>, StoreError> {
     if !execution.call_id.is_empty() {
         let key = id_key(execution.call_id);
-        if let Some(joined) = open(audit, key, before(execution.at, ID_WINDOW), |_| true)? {
+        if let Some(joined) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
             return Ok(Some(joined));
         }
     }
     // Not every agent tells its session to a server.
     let key = content_key(execution.session, execution.server, execution.tool);
     let since = before(execution.at, window);
-    open(audit, key, since, |step| step.arguments == execution.arguments)
+    open(glance, key, since, |step| step.arguments == execution.arguments)
 }
 
 /// A step, and what it is kept under.
@@ -104,12 +104,12 @@ pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> 
 
 /// The first intent under a key that has not been executed.
 fn open(
-    audit: &Audit,
+    glance: Glance<'_>,
     key: String,
     since: i64,
     fits: impl Fn(&FlowStep) -> bool,
 ) -> Result<Option<Joined>, StoreError> {
-    let steps = audit.flows(&key, since)?;
+    let steps = glance.flows(&key, since)?;
     let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
     let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
     Ok(open.map(|step| Joined { record: step.record, key }))
@@ -150,8 +150,12 @@ pub(crate) fn forget(audit: &Audit, session: &str, record: RecordId) -> Result<(
 }
 
 /// What a session has called since then, in the order of time.
-pub(crate) fn history(audit: &Audit, session: &str, since: i64) -> Result<Vec<Past>, StoreError> {
-    Ok(past(audit.flows(&session_key(session), since)?))
+pub(crate) fn history(
+    glance: Glance<'_>,
+    session: &str,
+    since: i64,
+) -> Result<Vec<Past>, StoreError> {
+    Ok(past(glance.flows(&session_key(session), since)?))
 }
 
 fn past(steps: Vec<FlowStep>) -> Vec<Past> {

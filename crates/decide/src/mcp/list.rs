@@ -79,6 +79,21 @@ impl Listing {
         self.whole |= self.begun && page.last;
     }
 
+    /// Whether the server has shown this very tool.
+    pub(crate) fn shows(&self, tool: &str) -> bool {
+        self.tools.get(tool).is_some()
+    }
+
+    /// Whether all of the list was seen.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The tools that it has shown.
+    pub(crate) fn names(&self) -> HashSet<String> {
+        self.tools.names().map(str::to_owned).collect()
+    }
+
     /// The list is not what it was any more.
     pub(crate) fn forget(&mut self) {
         (self.begun, self.whole) = (false, false);

@@ -1,7 +1,7 @@
 //! Calls in a model's answer that are for an MCP server.
 
 use callgate_audit::{McpFacts, Record, RecordId};
-use callgate_call::{ToolCall, ToolName};
+use callgate_call::{Arguments, ToolCall, ToolName};
 
 use super::admission::{self, Subject};
 use super::check::{Check, Objection, Objections};
@@ -56,7 +56,12 @@ impl Inner {
         let settings = self.desk.settings.load();
         let mut books = self.desk.books.lock();
         books.refresh_lately(&self.audit);
-        let found = books.meant_by(name.raw());
+        let mut found = books.meant_by(name.raw());
+        if found.is_empty() {
+            // An agent asks its model as soon as its servers have listed their tools.
+            books.refresh(&self.audit, self.audit.glance());
+            found = books.meant_by(name.raw());
+        }
         let mut resolved: Vec<Resolved> = Vec::with_capacity(found.len());
         for (server, tool) in found {
             let hash = books.tool(&server, &tool).map(|known| known.hash);
@@ -182,14 +187,22 @@ impl Meant {
         }
     }
 
-    /// Keeps the call, so that its execution is known for what it is.
-    pub(crate) fn intend(&self, inner: &Inner, call: &ToolCall, record: RecordId) {
+    /// Keeps the call, so that its execution is known for what it is: with the arguments with which
+    /// it is let through.
+    pub(crate) fn intend(
+        &self,
+        inner: &Inner,
+        call: &ToolCall,
+        arguments: &Arguments,
+        record: RecordId,
+    ) {
+        let arguments = join::hash(arguments);
         let intent = |target| Intent {
             at: now_micros(),
             call_id: call.id.as_str(),
             session: call.origin.session.as_deref(),
             target,
-            arguments: join::hash(&call.arguments),
+            arguments,
             record,
         };
         match self {

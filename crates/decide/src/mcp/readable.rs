@@ -5,10 +5,12 @@ use callgate_call::{Arguments, Form, Unreadable};
 use callgate_policy::Judgement;
 
 /// Arguments, and the other way in which they may be read.
-pub(crate) struct Readings {
-    pub(crate) arguments: Arguments,
+#[derive(Debug)]
+pub struct Readings {
+    /// As rules read them.
+    pub arguments: Arguments,
     /// Without the halves of characters that some readers leave out.
-    pub(crate) shorter: Option<Arguments>,
+    pub shorter: Option<Arguments>,
 }
 
 /// The arguments with a reading, where the only thing that kept them from one is half a character.
@@ -16,7 +18,7 @@ pub(crate) struct Readings {
 /// JavaScript cuts an emoji in two and writes the half that is left as `\ud83d`, which is no text. A server
 /// that goes on with it puts U+FFFD in its place sooner or later, or leaves it out. Rules read both; what is
 /// handed on stays as it came.
-pub(crate) fn readable(arguments: Arguments) -> Readings {
+pub fn readable(arguments: Arguments) -> Readings {
     if !matches!(arguments.form(), Form::Json(_)) || arguments.value().is_ok() {
         return Readings { arguments, shorter: None };
     }
@@ -49,6 +51,9 @@ fn without_halves(raw: &str, other: &str) -> Option<String> {
     }
     (!edits.is_empty()).then(|| edits.apply(raw))
 }
+
+/// What is said of a rule that stops only what some servers read.
+pub(crate) const HALVES: &str = "without the half of a character that its arguments hold";
 
 /// The length of `\ud83d`.
 const ESCAPE: usize = 6;

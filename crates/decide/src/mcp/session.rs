@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Action, McpFacts};
+use callgate_audit::{Action, Glance, McpFacts};
 use callgate_call::{Facts, Origin, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
@@ -28,9 +28,18 @@ pub struct McpSession {
     pub(crate) server: String,
     pub(crate) launch: Launch,
     pub(crate) context: Context,
+    /// Whether the session of the context is the agent's own name for it.
+    named: Named,
     pub(crate) listing: Mutex<Listing>,
     /// How many records of each sort it may still cause.
     pub(crate) budgets: Budgets,
+}
+
+/// Who named the session of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    ByAgent,
+    ByDoor,
 }
 
 impl McpSession {
@@ -41,9 +50,26 @@ impl McpSession {
             server: server.to_owned(),
             launch: launch.clone(),
             context: Context { origin: Origin::new(facts), ..context },
+            named: Named::ByAgent,
             listing: Mutex::default(),
             budgets: Budgets::default(),
         }
+    }
+
+    /// The same, where the agent did not name its session and the door has made up a name: calls of
+    /// one agent stand together under it, but no model's call was seen in it.
+    pub fn named_by_door(mut self) -> Self {
+        self.named = Named::ByDoor;
+        self
+    }
+
+    /// The session under which a model's call may have been seen.
+    pub(crate) fn told<'a>(&'a self, call: Option<&'a str>) -> Option<&'a str> {
+        let own = || match self.named {
+            Named::ByAgent => self.context.origin.session.as_deref(),
+            Named::ByDoor => None,
+        };
+        call.or_else(own)
     }
 
     /// The server, by its name in the configuration.
@@ -71,8 +97,13 @@ impl McpSession {
 
     /// What is known of servers, as the store has it by now.
     pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
+        self.books_at(self.inner.audit.glance())
+    }
+
+    /// The same as the store was at this glance.
+    pub(crate) fn books_at(&self, glance: Glance<'_>) -> MutexGuard<'_, Books> {
         let mut books = self.inner.desk.books.lock();
-        books.refresh(&self.inner.audit);
+        books.refresh(&self.inner.audit, glance);
         books
     }
 

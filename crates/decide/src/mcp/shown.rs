@@ -67,6 +67,10 @@ impl Shown {
     pub(crate) fn get(&self, name: &str) -> Option<Arc<Version>> {
         self.0.items.get(name).map(Arc::clone)
     }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.items.keys().map(|name| &**name)
+    }
 }
 
 impl Shelf {

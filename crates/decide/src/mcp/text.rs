@@ -3,12 +3,12 @@
 use callgate_audit::{Action, Kind};
 use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
-use callgate_policy::{Denial, Findings, Judgement, LimitFacts};
+use callgate_policy::{Along, Denial, Findings, Judgement, LimitFacts, Others};
 use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
 
 use super::admission;
-use super::call::CallTicket;
-use super::check::{Check, Objections};
+use super::call::{CallTicket, Ticket};
+use super::check::{Check, Objection, Objections};
 use super::pins::{self, denial, is_blocked};
 use super::record::Watched;
 use super::session::McpSession;
@@ -39,7 +39,8 @@ pub enum Asked {
 }
 
 impl Asked {
-    fn method(self) -> &'static str {
+    /// The method by which it asks.
+    pub fn method(self) -> &'static str {
         match self {
             Self::Sampling => "sampling/createMessage",
             Self::Elicitation => "elicitation/create",
@@ -77,12 +78,21 @@ impl McpSession {
         let settings = self.settings();
         let call = &ticket.0.call;
         let looked = self.inspect(&settings, Place::Result, raw);
-        let found = Findings::Of(&looked.findings);
-        let judgement = self.policies().judge_with(call, &now(), &LimitFacts::unasked(), found);
         // The call itself was judged before; what counts now is what was found.
-        let judgement = (!looked.findings.is_empty()).then_some(judgement);
+        let judgement = (!looked.findings.is_empty()).then(|| {
+            let found = Findings::Of(&looked.findings);
+            self.judge_result(&ticket.0, found)
+        });
         let named = Named { call, tool: &ticket.0.tool, place: "result" };
         self.conclude(&settings, named, looked, judgement)
+    }
+
+    /// What the rules say to a result, under every name that its tool may have been called by.
+    fn judge_result(&self, ticket: &Ticket, found: Findings<'_>) -> Judgement {
+        let (policies, limits) = (self.policies(), LimitFacts::unasked());
+        let judge = |call| policies.judge_with(call, &now(), &limits, found);
+        let denied = ticket.aliases.iter().map(judge).find(|it| !it.verdict.passes());
+        denied.unwrap_or_else(|| judge(&ticket.call))
     }
 
     /// Any other text of the server: raw JSON.
@@ -125,8 +135,12 @@ impl McpSession {
     }
 
     /// Whether the client may read something. Rules name it `resources/read` with a `uri`, or
-    /// `prompts/get` with a `name` and `arguments`.
-    pub fn reads(&self, what: Read<'_>) -> Result<(), Box<Denial>> {
+    /// `prompts/get` with a `name` and `arguments`. Answers what takes the place of what goes along.
+    pub fn reads(
+        &self,
+        what: Read<'_>,
+        along: Vec<Along>,
+    ) -> Result<Vec<Option<String>>, Box<Denial>> {
         let settings = self.settings();
         let (method, arguments) = match what {
             Read::Resource(uri) => ("resources/read", format!(r#"{{"uri":{}}}"#, quote(uri))),
@@ -144,7 +158,12 @@ impl McpSession {
         if !settings.enforce {
             objections.soften();
         }
-        let judgement = self.policies().judge(&call, &now(), &LimitFacts::unasked());
+        let along = self.readable(along);
+        let others = Others { readings: &[], along: &along };
+        let (limits, policies) = (LimitFacts::unasked(), self.policies());
+        let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
+        objections.add(self.unfit_along(&along));
+        objections.add(judgement.rewritten().map(|_| irreplaceable()));
         let mut record =
             record::call(Kind::McpToolCalled, &self.context, &call, record::Input::Known);
         if let Some(tool) = &mut record.tool {
@@ -155,7 +174,7 @@ impl McpSession {
         let id = record.id.to_string();
         self.inner.write(record);
         match objections.denial(method, judgement.denial(&call)) {
-            None => Ok(()),
+            None => Ok(judgement.along().to_vec()),
             Some(denial) => Err(Box::new(Denial { record: Some(id), ..denial })),
         }
     }
@@ -239,12 +258,18 @@ impl McpSession {
     }
 
     /// Something of this server as rules name it.
-    fn named(&self, what: &str, arguments: Arguments) -> Result<ToolCall, Box<Denial>> {
+    pub(crate) fn named(&self, what: &str, arguments: Arguments) -> Result<ToolCall, Box<Denial>> {
         let name = ToolName::on(&self.server, what);
         let name = name.map_err(|why| Box::new(Denial::refused(what, &why.to_string())))?;
         let (id, origin) = (CallId::default(), self.context.origin.clone());
         Ok(ToolCall { id, name, arguments, origin })
     }
+}
+
+/// A rule would replace a part of what is asked for: then it would be something else.
+fn irreplaceable() -> Objection {
+    let reason = "What it asks for holds something that a rule replaces.".to_owned();
+    Objection::block(Check::Rules, reason, "Ask without it.")
 }
 
 /// What an inspection found in a text.

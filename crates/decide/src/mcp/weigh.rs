@@ -1,9 +1,10 @@
 //! All checks of one call, and what they come to.
 
-use callgate_audit::{RecordId, StoreError};
-use callgate_call::{Form, ToolCall};
-use callgate_policy::{Findings, Judgement, LimitBy, LimitFacts, LimitKey, Policies, Rate};
+use callgate_audit::{Glance, RecordId, StoreError};
+use callgate_call::{Arguments, Form, ToolCall};
+use callgate_policy::{Findings, Judgement, LimitBy, LimitFacts, LimitKey, Others, Policies, Rate};
 
+use super::alias::Alias;
 use super::call::Ticket;
 use super::check::{Check, Objection, Objections, POLICY};
 use super::desk::KnownTool;
@@ -21,9 +22,13 @@ pub(crate) struct Asked<'a> {
     /// When, in microseconds since 1970.
     pub(crate) at: i64,
     pub(crate) tool: &'a str,
+    /// The tools of the server that the name may be read as, if it is none of them.
+    pub(crate) aliases: &'a [Alias],
     pub(crate) call: &'a ToolCall,
-    /// The same call, as servers read it that leave out what is no character.
-    pub(crate) shorter: Option<&'a ToolCall>,
+    /// The same call as some servers may read it, and what goes along with it.
+    pub(crate) others: Others<'a>,
+    /// The session, where the agent tells it.
+    pub(crate) told: Option<&'a str>,
     pub(crate) arguments: ArgumentHash,
     /// The call that it goes on with.
     pub(crate) goes_on: Option<&'a Ticket>,
@@ -52,7 +57,7 @@ impl<'a> Asked<'a> {
         Execution {
             at: self.at,
             call_id: self.call.id.as_str(),
-            session: self.call.origin.session.as_deref(),
+            session: self.told,
             server,
             tool: self.tool,
             arguments: self.arguments,
@@ -64,19 +69,23 @@ impl McpSession {
     /// Makes every check. What is counted is counted only if none of them stops the call.
     pub(crate) fn decide(&self, settings: &McpSettings, asked: &Asked<'_>) -> Decided {
         let policies = self.policies();
-        let mut books = self.books();
+        let glance = self.inner.audit.glance();
+        let mut books = self.books_at(glance);
         let known = self.known_tool(&mut books, asked.tool);
         let owner = books.first_owner(&self.server, asked.tool);
         drop(books);
         let mut objections = Objections::default();
         self.check_tool(settings, asked.tool, known.as_ref(), &mut objections);
-        let role = self.role(settings, asked.tool, known.as_ref());
+        let mut role = self.role(settings, asked.tool, known.as_ref());
+        for alias in asked.aliases {
+            role = role.or(self.check_alias(settings, alias, &mut objections));
+        }
         let first_owner = owner.as_deref();
         let next = Next { at: asked.at, server: &self.server, tool: asked.tool, role, first_owner };
         if asked.goes_on.is_none() {
-            objections.add(self.flows(settings, asked.session(), next));
+            objections.add(flows_against(settings, glance, asked.session(), next));
         }
-        let joined = self.join(settings, asked);
+        let joined = self.join(settings, glance, asked);
         let mut tokens = Counter::of(&self.inner);
         let rate = settings.rate(&self.server).filter(|_| asked.goes_on.is_none());
         let rate: Vec<LimitKey> = rate.map(|rate| self.rate_key(rate)).into_iter().collect();
@@ -85,15 +94,15 @@ impl McpSession {
             objections.soften();
         }
         objections.add(self.unfit(asked.call));
+        objections.add(self.unfit_along(asked.others.along));
+        objections.add(self.waived_along(&policies, asked));
 
         let found = known.as_ref().map(|known| Findings::Of(&known.inspection.findings));
         let found = found.unwrap_or_default();
-        let judge = |limits: &LimitFacts| policies.judge_with(asked.call, &now(), limits, found);
-        let mut judgement = self.first_judgement(&policies, asked.call, judge);
-        if let Some(shorter) = asked.shorter.filter(|_| judgement.verdict.passes()) {
-            let other = policies.judge_with(shorter, &now(), &LimitFacts::unasked(), found);
-            objections.add((!other.verdict.passes()).then(|| hidden_by_halves(&other)));
-        }
+        let judge = |limits: &LimitFacts| {
+            policies.judge_also(asked.call, asked.others, &now(), limits, found)
+        };
+        let mut judgement = self.first_judgement(&policies, asked, judge);
         let passes = |objections: &Objections, judgement: &Judgement| {
             judgement.verdict.passes() && objections.stops().next().is_none()
         };
@@ -127,32 +136,49 @@ impl McpSession {
     fn first_judgement(
         &self,
         policies: &Policies,
-        call: &ToolCall,
+        asked: &Asked<'_>,
         judge: impl Fn(&LimitFacts) -> Judgement,
     ) -> Judgement {
-        let waived = matches!(call.arguments.form(), Form::Oversize(_))
-            && self.inner.settings.oversize == Oversize::Allow;
-        match waived {
-            true => policies.judge_waived(call, &now(), &LimitFacts::unasked()),
-            false => judge(&LimitFacts::unasked()),
+        if !self.is_waived(asked.call) {
+            return judge(&LimitFacts::unasked());
         }
+        let judge = |call| policies.judge_waived(call, &now(), &LimitFacts::unasked());
+        let (own, readings) = (judge(asked.call), asked.others.readings.iter());
+        let mut others = readings.map(|other| judge(&other.call));
+        let denied = others.find(|other| own.verdict.passes() && !other.verdict.passes());
+        denied.unwrap_or(own)
     }
 
-    /// What the session's earlier calls have against this one.
-    fn flows(&self, settings: &McpSettings, session: &str, next: Next<'_>) -> Vec<Objection> {
-        let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
-        match join::history(&self.inner.audit, session, since) {
-            Ok(past) => flows::check(&settings.flows, &past, next),
-            Err(error) => vec![unread_flows(&settings.flows, &error)],
-        }
+    /// Whether a call passes without anybody looking at its arguments.
+    fn is_waived(&self, call: &ToolCall) -> bool {
+        matches!(call.arguments.form(), Form::Oversize(_))
+            && self.inner.settings.oversize == Oversize::Allow
     }
 
-    fn join(&self, settings: &McpSettings, asked: &Asked<'_>) -> Option<Joined> {
+    /// What goes along with a call whose arguments nobody looks at. The call is not edited: what a rule
+    /// would replace is refused.
+    fn waived_along(&self, policies: &Policies, asked: &Asked<'_>) -> Option<Objection> {
+        if !self.is_waived(asked.call) {
+            return None;
+        }
+        let bare = ToolCall { arguments: Arguments::json(""), ..asked.call.clone() };
+        let judged = policies.judge_sent(&bare, asked.others.along, &now(), Findings::Of(&[]));
+        let stops = !judged.verdict.passes() || judged.is_rewritten();
+        let reason = format!("What goes along with it does not pass: {}", judged.reason);
+        stops.then(|| Objection::block(Check::Rules, reason, "Call it without that."))
+    }
+
+    fn join(
+        &self,
+        settings: &McpSettings,
+        glance: Glance<'_>,
+        asked: &Asked<'_>,
+    ) -> Option<Joined> {
         if asked.goes_on.is_some() {
             return None;
         }
         let execution = asked.execution(&self.server);
-        join::find(&self.inner.audit, execution, settings.join_window).unwrap_or_else(|error| {
+        join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
             tracing::error!(%error, "the call of a model cannot be looked for");
             None
         })
@@ -237,7 +263,12 @@ impl McpSession {
         Some(Objection::block(Check::Rules, why.to_owned(), "Call it with one JSON object."))
     }
 
-    fn role(&self, settings: &McpSettings, tool: &str, known: Option<&KnownTool>) -> Role {
+    pub(crate) fn role(
+        &self,
+        settings: &McpSettings,
+        tool: &str,
+        known: Option<&KnownTool>,
+    ) -> Role {
         let hints = known.map(|known| known.inspection.hints).unwrap_or_default();
         Role::of(settings.server(&self.server), tool, hints)
     }
@@ -255,14 +286,18 @@ pub(crate) enum Noted {
     Yes,
 }
 
-/// A rule would stop what some servers read.
-fn hidden_by_halves(judgement: &Judgement) -> Objection {
-    let rule = judgement.rule.as_deref().unwrap_or("the default");
-    let reason = format!(
-        "Without the half of a character that its arguments hold, `{rule}` stops it: {}",
-        judgement.reason
-    );
-    Objection::block(Check::Rules, reason, "Call it with whole characters.")
+/// What the session's earlier calls have against this one.
+fn flows_against(
+    settings: &McpSettings,
+    glance: Glance<'_>,
+    session: &str,
+    next: Next<'_>,
+) -> Vec<Objection> {
+    let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
+    match join::history(glance, session, since) {
+        Ok(past) => flows::check(&settings.flows, &past, next),
+        Err(error) => vec![unread_flows(&settings.flows, &error)],
+    }
 }
 
 fn unread_flows(settings: &FlowSettings, error: &StoreError) -> Objection {

@@ -52,6 +52,8 @@ pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
 struct Turn<'c, 'a> {
     first: usize,
     parts: Vec<&'c Part<'a>>,
+    /// How many of the parts stand in each content.
+    counts: Vec<usize>,
     /// What answers it.
     answer: Option<&'c Content<'a>>,
 }
@@ -62,12 +64,16 @@ fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
     for (place, content) in contents.iter().enumerate() {
         let is_model = content.role.is_some_and(|role| role.is("model"));
         match turns.last_mut() {
-            Some(turn) if goes_on && is_model => turn.parts.extend(&content.parts),
+            Some(turn) if goes_on && is_model => {
+                turn.parts.extend(&content.parts);
+                turn.counts.push(content.parts.len());
+            }
             Some(turn) if goes_on => turn.answer = content.list.is_some().then_some(content),
             _ if is_model => {
                 turns.push(Turn {
                     first: place,
                     parts: content.parts.iter().collect(),
+                    counts: vec![content.parts.len()],
                     answer: None,
                 });
             }
@@ -127,11 +133,23 @@ fn put_back<'t>(
             }
         }
     }
+    spare(turn, plan, &mut gone);
     let gaps = choose(turn, seen, plan, &marked);
     insert(turn, plan, &gaps, &gone, edits);
+    remove_spare(turn, &gaps, &gone, edits);
     give_back_signatures(request, turn, plan, &gone, edits);
     let calls_before = |gap: usize| turn.parts.iter().take(gap).filter(|part| part.is_call).count();
     plan.calls.iter().zip(&gaps).map(|(call, gap)| (calls_before(*gap), *call)).collect()
+}
+
+/// Marks the parts that only carry the signature of a call that goes back: without it nothing would
+/// be left of them, and a part of nothing is refused.
+fn spare(turn: &Turn<'_, '_>, plan: &Plan<'_>, gone: &mut [bool]) {
+    let back: Vec<String> = plan.calls.iter().filter_map(|call| signature(call)).collect();
+    for (part, gone) in turn.parts.iter().zip(gone) {
+        let carried = part.signature.as_ref().and_then(|it| meaning(Some(it.text)));
+        *gone |= part.only_signs() && carried.is_some_and(|text| back.contains(&text));
+    }
 }
 
 /// The part before which each call goes: where its notice stood, else by its place among the calls.
@@ -175,9 +193,31 @@ fn insert(turn: &Turn<'_, '_>, plan: &Plan<'_>, gaps: &[usize], gone: &[bool], e
         match (turn.parts.get(*gap), gone.get(*gap), turn.parts.last()) {
             (Some(part), Some(true), _) => edits.replace(part.span, calls),
             (Some(part), _, _) => edits.insert(part.span.start, format!("{calls},")),
+            (None, _, Some(last)) if gone.last() == Some(&true) => edits.replace(last.span, calls),
             (None, _, Some(last)) => edits.insert(last.span.end, format!(",{calls}")),
             (None, _, None) => {}
         }
+    }
+}
+
+/// Takes out the parts that are gone and in whose place no call stands now.
+fn remove_spare(turn: &Turn<'_, '_>, gaps: &[usize], gone: &[bool], edits: &mut Edits) {
+    let at_end = gaps.contains(&turn.parts.len());
+    let is_last = |place: usize| place + 1 == turn.parts.len();
+    let is_spare = |place: usize| {
+        let is_taken = gaps.contains(&place) || (at_end && is_last(place));
+        gone.get(place) == Some(&true) && !is_taken
+    };
+    let mut first = 0;
+    for count in &turn.counts {
+        let places = first..first + count;
+        let spans: Vec<Span> =
+            turn.parts.get(places.clone()).into_iter().flatten().map(|part| part.span).collect();
+        // A content of nothing is refused as well: then all stays as the client sent it.
+        if !places.clone().all(is_spare) {
+            edits.remove(&spans, |at| is_spare(first + at));
+        }
+        first = places.end;
     }
 }
 
@@ -189,11 +229,7 @@ fn give_back_signatures(
     gone: &[bool],
     edits: &mut Edits,
 ) {
-    let of = |call: &&RemovedCall| {
-        let span = member(&call.original, whole_object(&call.original)?, "thoughtSignature")?;
-        meaning(Json::at(&call.original, span).string().ok())
-    };
-    let back: Vec<String> = plan.calls.iter().filter_map(of).collect();
+    let back: Vec<String> = plan.calls.iter().filter_map(|call| signature(call)).collect();
     for (part, gone) in turn.parts.iter().zip(gone) {
         let Some(signature) = &part.signature else { continue };
         let is_carried = meaning(Some(signature.text)).is_some_and(|text| back.contains(&text));
@@ -206,6 +242,12 @@ fn give_back_signatures(
             all.get(place).is_some_and(|member| member.key.span() == signature.key)
         });
     }
+}
+
+/// What the model signed a call with.
+fn signature(call: &RemovedCall) -> Option<String> {
+    let span = member(&call.original, whole_object(&call.original)?, "thoughtSignature")?;
+    meaning(Json::at(&call.original, span).string().ok())
 }
 
 /// Adds the error results among those the client sent.

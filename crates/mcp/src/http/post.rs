@@ -186,7 +186,8 @@ impl Exchange {
         // Where requests do not belong together, nobody knows what a server asked in another one.
         let is_answer = matches!(message.kind, Kind::Answer { .. });
         if is_answer && !self.conversation.is_named() {
-            return Ok(Outcome::Forward(text.as_bytes().to_vec()));
+            let step = self.with_session(|session| session.answers_unasked(&message)).await;
+            return Ok(self.settle(step.into_iter().collect()).await);
         }
         self.listens = matches!(
             &message.kind,

@@ -18,7 +18,7 @@ use url::Url;
 use super::old::Channels;
 use super::upstream::Upstream;
 use super::{HttpSettings, ServerType, Visitor};
-use crate::session::{Memory, Session};
+use crate::session::{Memory, Owners, Session};
 
 /// The header by which the older revisions name a conversation.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -43,6 +43,8 @@ pub(super) struct Site {
     launch: Launch,
     decider: Decider,
     conversations: Mutex<HashMap<Key, Known>>,
+    /// Whose the server's tasks are.
+    tasks: Arc<Mutex<Owners>>,
 }
 
 /// Whose conversation it is, and which.
@@ -139,6 +141,7 @@ impl Site {
             launch,
             decider,
             conversations: Mutex::default(),
+            tasks: Arc::default(),
         }
     }
 
@@ -212,9 +215,10 @@ impl Site {
     pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
         let desk = self.desk(visitor);
         let refused = desk.admitted().err().map(|denial| told(&denial));
+        let memory = Memory::of(principal(visitor), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
             desk,
-            memory: Arc::default(),
+            memory: Arc::new(Mutex::new(memory)),
             session: None,
             refused,
             listing: tokio::sync::Mutex::default(),

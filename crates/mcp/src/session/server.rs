@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::json::{Edits, Span, member, members};
+use callgate_call::json::{Edits, Member, Span, elements, member, members};
 use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
 
 use memchr::memmem;
@@ -102,7 +102,9 @@ impl Session {
     /// An answer to a request of the client.
     fn server_answers(&mut self, id: &Id, asked: Asked, text: &str, outcome: Outcome) -> Vec<Step> {
         let (Outcome::Result(said) | Outcome::Error(said)) = outcome;
-        if let Err(refused) = self.asks_back(text, said, outcome) {
+        // Looked through once: results may be large.
+        let parts = members(text, said);
+        if let Err(refused) = self.asks_back(text, &parts, outcome) {
             return vec![unanswered(id, &asked, &refused)];
         }
         let result = match outcome {
@@ -118,9 +120,20 @@ impl Session {
             }
             Asked::Prompts => self.list(id, text, result, List::Prompts, &asked),
             Asked::Resources => self.list(id, text, result, List::Resources, &asked),
-            Asked::Call(called) | Asked::Task(called) => self.call_result(id, text, result, called),
-            Asked::Text(place) => self.shown_or(text, result, *place, id, &asked),
-            Asked::Other => self.shown_or(text, result, Place::Result, id, &asked),
+            Asked::Call(called) | Asked::Task(called) => {
+                self.keep(text, &parts, called);
+                self.call_result(id, text, result, called)
+            }
+            Asked::Tasks => self.tasks(id, text, result, &asked),
+            Asked::Text(place) => {
+                self.keep_state(text, &parts);
+                self.keep_owner(text, &parts, &asked);
+                self.shown_or(text, result, *place, id, &asked)
+            }
+            Asked::Other => {
+                self.keep_owner(text, &parts, &asked);
+                self.shown_or(text, result, Place::Result, id, &asked)
+            }
         }
     }
 
@@ -190,9 +203,24 @@ impl Session {
         }
     }
 
+    /// A list of tasks: those that the server has begun for others are nobody else's business.
+    fn tasks(&mut self, id: &Id, text: &str, result: Span, asked: &Asked) -> Vec<Step> {
+        let all = member(text, result, "tasks").map(|tasks| elements(text, tasks));
+        let all = all.unwrap_or_default();
+        let is_anothers = |task: &str| self.memory.lock().is_anothers(task);
+        let gone = |at: usize| {
+            all.get(at).is_some_and(|task| params::holds_text(text, *task, &is_anothers))
+        };
+        let mut edits = Edits::default();
+        edits.remove(&all, gone);
+        let edited = edits.apply(text);
+        let end = result.end - (text.len() - edited.len());
+        let result = Span { start: result.start, end };
+        self.shown_or(&edited, result, Place::Result, id, asked)
+    }
+
     /// The result of a call, now or of a task.
     fn call_result(&mut self, id: &Id, text: &str, result: Span, called: &Called) -> Vec<Step> {
-        self.keep(text, result, called);
         match self.desk.result(&called.ticket, result.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
@@ -202,32 +230,56 @@ impl Session {
         }
     }
 
-    /// The call goes on, as a task or once the client has answered: what comes then belongs to it.
-    fn keep(&mut self, text: &str, result: Span, called: &Called) {
-        let inner = member(text, result, "task").unwrap_or(result);
-        if let Some(task) = params::text_member(text, inner, "taskId") {
-            self.memory.lock().keep_task(task, called.ticket.clone());
+    /// A server may answer any request with a task. What is said of one that is there already begins
+    /// none.
+    fn keep_owner(&self, text: &str, result: &[Member<'_>], asked: &Asked) {
+        let said = |key| part(result, key).and_then(|said| params::string(text, said));
+        let begins = !matches!(asked, Asked::Text(Place::Result))
+            && said("resultType").as_deref() == Some("task");
+        if let Some(task) = said("taskId").filter(|_| begins) {
+            self.memory.lock().own_task(&task);
         }
-        if params::text_member(text, result, "resultType").as_deref() == Some("input_required") {
+    }
+
+    /// The call goes on, as a task or once the client has answered: what comes then belongs to it.
+    fn keep(&mut self, text: &str, result: &[Member<'_>], called: &Called) {
+        let task = match part(result, "task") {
+            Some(task) => member(text, task, "taskId"),
+            None => part(result, "taskId"),
+        };
+        if let Some(task) = task.and_then(|task| params::string(text, task)) {
+            let mut memory = self.memory.lock();
+            memory.own_task(&task);
+            memory.keep_task(task, called.ticket.clone());
+        }
+        if self.keep_state(text, result) {
             self.memory.lock().keep_round(called.same, called.ticket.clone());
         }
     }
 
+    /// The server asks back, and may give the client something to bring along then. Whether it does.
+    fn keep_state(&self, text: &str, result: &[Member<'_>]) -> bool {
+        let said = |key| part(result, key).and_then(|said| params::string(text, said));
+        let asks = said("resultType").as_deref() == Some("input_required");
+        if let Some(state) = said("requestState").filter(|_| asks) {
+            self.memory.lock().keep_state(&state);
+        }
+        asks
+    }
+
     /// The server asks back inside of an answer or a notification. One question that is refused ends
     /// it: the client must not be shown it, and nobody can answer for it.
-    fn asks_back(&self, text: &str, said: Span, outcome: Outcome) -> Result<(), String> {
-        if matches!(outcome, Outcome::Error(_))
-            && member(text, said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
+    fn asks_back(&self, text: &str, said: &[Member<'_>], outcome: Outcome) -> Result<(), String> {
+        if let Outcome::Error(error) = outcome
+            && part(said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
         {
-            self.may_ask(Asking::Elicitation, member(text, said, "data").unwrap_or(said), text)?;
+            self.may_ask(Asking::Elicitation, part(said, "data").unwrap_or(error), text)?;
         }
-        let task = member(text, said, "task");
-        for object in [Some(said), task].into_iter().flatten() {
-            for member in members(text, object) {
-                let key = member.key.decode().unwrap_or_default();
-                if key.eq_ignore_ascii_case("inputRequests") {
-                    self.questions(text, &key, member.value)?;
-                }
+        let of_task = part(said, "task").map_or_else(Vec::new, |task| members(text, task));
+        for member in said.iter().chain(&of_task) {
+            let key = member.key.decode().unwrap_or_default();
+            if key.eq_ignore_ascii_case("inputRequests") {
+                self.questions(text, &key, member.value)?;
             }
         }
         Ok(())
@@ -271,13 +323,13 @@ impl Session {
         self.wants += 1;
         if self.wanted.len() >= MAX_OPEN {
             // The client does not answer the oldest any more.
-            let oldest = self.wanted.iter().min_by_key(|(_, number)| **number);
+            let oldest = self.wanted.iter().min_by_key(|(_, wanted)| wanted.number);
             let oldest = oldest.map(|(id, _)| id.clone());
             oldest.and_then(|oldest| self.wanted.remove(&oldest));
         }
-        let number = self.wants;
+        let wanted = self.wanted_now(method);
         let Some(what) = asking(method) else {
-            self.wanted.insert(id, number);
+            self.wanted.insert(id, wanted);
             return params.map_or_else(
                 || vec![to_client(text)],
                 |params| self.shown(text, params, Place::Progress),
@@ -290,11 +342,11 @@ impl Session {
         };
         match self.desk.asked(what, raw) {
             Ok(Inspected::Pass) => {
-                self.wanted.insert(id, number);
+                self.wanted.insert(id, wanted);
                 vec![to_client(text)]
             }
             Ok(Inspected::Replace(other)) => {
-                self.wanted.insert(id, number);
+                self.wanted.insert(id, wanted);
                 vec![to_client(replaced(text, params, other))]
             }
             Ok(Inspected::Block(denial)) | Err(denial) => {
@@ -311,7 +363,7 @@ impl Session {
             self.tools_changed();
         }
         if let Some(params) = params
-            && self.asks_back(text, params, Outcome::Result(params)).is_err()
+            && self.asks_back(text, &members(text, params), Outcome::Result(params)).is_err()
         {
             return Vec::new();
         }
@@ -345,6 +397,11 @@ impl Session {
             Inspected::Block(denial) => vec![unanswered(id, asked, &withheld(&denial))],
         }
     }
+}
+
+/// The value of a key, among members that were read.
+fn part(members: &[Member<'_>], key: &str) -> Option<Span> {
+    members.iter().find(|member| member.key.is(key)).map(|member| member.value)
 }
 
 /// What a request was of which only the answer is known.
@@ -393,7 +450,7 @@ const ASKS_FOR_URL: &str = "-32042";
 const MAX_TOLD: usize = 1000;
 
 /// What a server may want of the client or its user.
-fn asking(method: &str) -> Option<Asking> {
+pub(super) fn asking(method: &str) -> Option<Asking> {
     // Some clients are lenient about how it is spelled.
     match plain(method).to_ascii_lowercase().as_str() {
         "sampling/createmessage" => Some(Asking::Sampling),

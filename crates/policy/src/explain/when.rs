@@ -103,7 +103,7 @@ impl ConditionExplanation {
 impl TestExplanation {
     /// Kinds are told, never what was found.
     fn of_secret(test: &SecretTest, scene: &Scene<'_>) -> Self {
-        let kinds = test.kinds(scene.call).unwrap_or_default();
+        let kinds = test.kinds(&scene.call.arguments).unwrap_or_default();
         let unseen = kinds.len().saturating_sub(MAX_SEEN);
         let operand = test.names().iter().map(|name| quote(name)).collect::<Vec<_>>().join(",");
         Self {

@@ -84,6 +84,35 @@ pub(super) struct Walk<'w> {
     joined: Vec<String>,
 }
 
+/// The protocol's own words. They stand in nearly every message, and nothing is found in them: there
+/// is no need to look.
+const OF_PROTOCOL: [&str; 20] = [
+    "_meta",
+    "annotations",
+    "complete",
+    "content",
+    "data",
+    "description",
+    "image",
+    "inputSchema",
+    "isError",
+    "mimeType",
+    "name",
+    "object",
+    "properties",
+    "resource",
+    "resultType",
+    "string",
+    "structuredContent",
+    "text",
+    "type",
+    "uri",
+];
+
+fn is_of_protocol(text: &str) -> bool {
+    OF_PROTOCOL.contains(&text)
+}
+
 /// So much of the strings of one list is read as one text.
 const MAX_JOINED: usize = 16 * 1024;
 
@@ -172,6 +201,9 @@ impl<'w> Walk<'w> {
     }
 
     fn string(&mut self, string: &Text<'_>, text: &str) {
+        if is_of_protocol(text) {
+            return;
+        }
         let mut findings = Findings::default();
         inspect(text, self.context, LAYERS, &mut findings);
         findings.weigh(self.context.place.is_told());
@@ -180,6 +212,9 @@ impl<'w> Walk<'w> {
 
     /// Keys are words joined by signs: `ignore_previous_instructions`.
     fn key(&mut self, key: &Text<'_>, name: &str) {
+        if is_of_protocol(name) {
+            return;
+        }
         let mut findings = Findings::default();
         inspect(name, self.context, 0, &mut findings);
         self.take(findings, key, name);
@@ -266,4 +301,21 @@ fn raw_span(string: &Text<'_>, text: &str, span: &Range<usize>) -> Range<usize> 
         }
     }
     start..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::{Known, Place, inspect_text};
+
+    #[test]
+    fn nothing_is_found_in_the_words_of_the_protocol() {
+        let known = Known::default();
+        for place in [Place::Definition, Place::Result] {
+            let context = Context { place, known: &known };
+            for word in OF_PROTOCOL {
+                assert_eq!(inspect_text(word, &context), [], "{word}");
+            }
+        }
+    }
 }

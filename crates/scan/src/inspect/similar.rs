@@ -1,5 +1,7 @@
 //! Names that look like other names.
 
+use std::collections::HashSet;
+
 use super::fold::Folded;
 
 /// In which way two different names are alike.
@@ -47,10 +49,39 @@ pub fn similar(a: &str, b: &str) -> Option<Similarity> {
     distance(&a, &b, allowed).map(Similarity::Distance)
 }
 
-/// How a name looks: letters that are drawn alike become one.
+/// How a name looks: letters that are drawn alike become one, and case and separators do not count.
 fn look(name: &str) -> String {
     // In lower case a capital i would no longer look like an l.
-    let folded = Folded::new(&name.replace('I', "l")).text;
+    shape(&Folded::new(&name.replace('I', "l")).text)
+}
+
+/// The names that a name may be read as by somebody who takes a namespace off it, ignores case and
+/// separators, or goes by how it looks.
+#[derive(Debug)]
+pub struct ReadAs(HashSet<String>);
+
+impl ReadAs {
+    /// Whatever this name may be read as.
+    pub fn of(name: &str) -> Self {
+        // A capital i may be meant as what it is, or as what it looks like.
+        let folded = [name.trim().to_owned(), name.trim().replace('I', "l")];
+        let mut shapes = HashSet::new();
+        for folded in folded.iter().map(|name| Folded::new(name).text) {
+            let behind = |(at, separator): (usize, &str)| folded.get(at + separator.len()..);
+            let endings = folded.match_indices(['_', '.', '/', ':', '-']).filter_map(behind);
+            shapes.extend(std::iter::once(folded.as_str()).chain(endings).map(shape));
+        }
+        Self(shapes)
+    }
+
+    /// Whether this name is one of them.
+    pub fn holds(&self, name: &str) -> bool {
+        let name = name.trim();
+        self.0.contains(&shape(&Folded::new(name).text)) || self.0.contains(&look(name))
+    }
+}
+
+fn shape(folded: &str) -> String {
     let signs = folded.chars().filter(|c| !matches!(c, '_' | '-' | '.' | ' '));
     let one: String = signs
         .map(|c| match c {
@@ -143,6 +174,34 @@ mod tests {
             ("push_files", "pull_files"),
         ] {
             assert_eq!(similar(a, b), None, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn what_a_name_may_be_read_as() {
+        for name in [
+            "x__delete_note",
+            "notes.delete_note",
+            "notes/delete_note",
+            "notes:delete_note",
+            "notes-delete_note",
+            "mcp_notes_delete_note",
+            "DELETE_NOTE",
+            " delete_note\t",
+            "deleteNote",
+            "d\u{435}lete_note",
+            "\u{ff44}elete_note",
+            "x\u{ff3f}\u{ff3f}delete_note",
+            "de1ete_note",
+            "Delete_note",
+        ] {
+            assert!(ReadAs::of(name).holds("delete_note"), "{name}");
+        }
+        for (name, listed) in [("LIST", "list"), ("x__list", "List"), ("issue", "Issue")] {
+            assert!(ReadAs::of(name).holds(listed), "{name}");
+        }
+        for name in ["undelete_note", "delete_notes", "delete_note_x", "delete", "note"] {
+            assert!(!ReadAs::of(name).holds("delete_note"), "{name}");
         }
     }
 }

@@ -12,6 +12,7 @@
     reason = "a panic ends the measurement"
 )]
 
+mod awake;
 mod client;
 mod copy;
 mod network;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::awake::Awake;
 use crate::client::Client;
 use crate::ways::{Place, Way};
 
@@ -31,6 +33,7 @@ usage: mcp [options]
 
   --quick              a short run, to see that everything works
   --rounds N           how often everything is measured (20; with --quick 2)
+  --awake              keep the processors from sleeping in between
   --callgate FILE      the binary (the one on the path)
   --everything NODE JS the reference server server-everything as well: Node, and its file
 ";
@@ -45,6 +48,7 @@ fn main() -> Result<()> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         // We are all parts of the play ourselves.
         ["serve"] => server::serve(),
+        ["spin"] => awake::spin(),
         ["copy", command @ ..] => copy::copy(command),
         options => measure(&Args::read(options)?),
     }
@@ -53,18 +57,21 @@ fn main() -> Result<()> {
 /// What to measure.
 struct Args {
     rounds: usize,
+    awake: bool,
     callgate: String,
     everything: Option<[String; 2]>,
 }
 
 impl Args {
     fn read(words: &[&str]) -> Result<Self> {
-        let mut args = Self { rounds: 20, callgate: "callgate".to_owned(), everything: None };
+        let callgate = "callgate".to_owned();
+        let mut args = Self { rounds: 20, awake: false, callgate, everything: None };
         let mut words = words.iter().map(|word| (*word).to_owned());
         while let Some(word) = words.next() {
             let mut value = || words.next().with_context(|| format!("`{word}`?\n\n{USAGE}"));
             match word.as_str() {
                 "--quick" => args.rounds = 2,
+                "--awake" => args.awake = true,
                 "--rounds" => args.rounds = value()?.parse().context("--rounds takes a number")?,
                 "--callgate" => args.callgate = value()?,
                 "--everything" => args.everything = Some([value()?, value()?]),
@@ -85,6 +92,7 @@ struct Measured {
 }
 
 fn measure(args: &Args) -> Result<()> {
+    let _awake = args.awake.then(Awake::start).transpose()?;
     let place = Place::new(&args.callgate)?;
     let us = std::env::current_exe()?.display().to_string();
     println!("a small server in Rust, {} rounds of {CALLS} calls", args.rounds);

@@ -6,11 +6,8 @@ use callgate_decide::mcp::ServerKind;
 use callgate_scan::inspect::Class;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 
-use crate::when;
-
-const FILTERS: &str = "Filters";
+use crate::args::records::{FILTERS, Part};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [Kind; 3] =
@@ -131,17 +128,8 @@ pub(crate) struct McpFilters {
     #[arg(long, help_heading = FILTERS)]
     pub(crate) action: Option<Action>,
 
-    /// Not before: a time ago (`30m`, `2h`, `7d`), a date, or an RFC 3339 time.
-    #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
-    pub(crate) since: Option<Timestamp>,
-
-    /// Before: the same.
-    #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
-    pub(crate) until: Option<Timestamp>,
-
-    /// At most so many.
-    #[arg(long, help_heading = FILTERS, value_name = "N")]
-    pub(crate) limit: Option<usize>,
+    #[command(flatten)]
+    pub(crate) part: Part,
 }
 
 /// What became of something, in two words.

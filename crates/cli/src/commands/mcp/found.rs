@@ -18,14 +18,14 @@ pub(super) fn find(
     config: Option<&Path>,
     keep: impl Fn(&Stored) -> bool,
 ) -> Result<Vec<Stored>> {
-    let limit = filters.limit.unwrap_or(DEFAULT_LIMIT);
+    let limit = filters.part.limit.unwrap_or(DEFAULT_LIMIT);
     let filter = Filter {
         kinds,
         session: filters.session.clone(),
         server: filters.server.clone(),
         tool: filters.tool.clone(),
-        since: filters.since,
-        until: filters.until,
+        since: filters.part.since,
+        until: filters.part.until,
         ..Filter::default()
     };
     let mut found = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn find(
 
 /// Says that there may be more, if nobody said how many.
 pub(super) fn tell_limit(filters: &McpFilters, shown: usize) {
-    if filters.limit.is_none() && shown == DEFAULT_LIMIT {
+    if filters.part.limit.is_none() && shown == DEFAULT_LIMIT {
         talk(&format!("the newest {shown}; `--limit` shows more\n"));
     }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface};
 use callgate_config::McpServer;
-use callgate_decide::mcp::{Launch, McpSettings, told};
+use callgate_decide::mcp::{Launch, McpSession, McpSettings, told};
 use callgate_decide::{Context, Decider};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
@@ -35,7 +35,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     decider.set_mcp(McpSettings { shared_limits: true, ..resolved.mcp.clone() });
     let (name, rest) = words.split_first().context("there is no command")?;
     let launch = Launch::command(name, rest, program.file.to_str());
-    let session = decider.mcp(&args.server, &launch, Context::new(origin()));
+    let session = conversation(&decider, &args.server, &launch);
     if let Err(denial) = session.admitted() {
         render::talk(&format!("{}\n", told(&denial)));
         return Ok(Exit::Denied);
@@ -125,15 +125,22 @@ fn program_error(error: ProgramError) -> anyhow::Error {
 }
 
 /// Who speaks: the agent that started us.
-fn origin() -> Origin {
+fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession {
     let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let session = SESSIONS.iter().find_map(|name| text(name)).or_else(parent);
-    Origin::new(Facts {
-        session,
-        cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
-        home: text("HOME"),
-        ..Facts::at(Surface::Mcp)
-    })
+    let named = SESSIONS.iter().find_map(|name| text(name));
+    let origin = |session| {
+        Origin::new(Facts {
+            session,
+            cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
+            home: text("HOME"),
+            ..Facts::at(Surface::Mcp)
+        })
+    };
+    let begin = |session| decider.mcp(server, launch, Context::new(origin(session)));
+    match named {
+        Some(named) => begin(Some(named)),
+        None => begin(parent()).named_by_door(),
+    }
 }
 
 /// Where agents name their session to what they start.

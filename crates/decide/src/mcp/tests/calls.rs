@@ -140,7 +140,7 @@ fn an_allowed_call_has_its_record_and_its_permit() {
     );
     let session = world.listed("srv", &[ECHO]);
     let asked = McpCall::new("echo", Arguments::json(r#"{"to":"ann@acme.org"}"#));
-    let McpDecision::Allow { permit, rewritten, ticket } = decide(session.call(asked)) else {
+    let McpDecision::Allow { permit, rewritten, ticket, .. } = decide(session.call(asked)) else {
         panic!("it was denied")
     };
     assert_eq!(permit.rewritten(), rewritten.as_deref());

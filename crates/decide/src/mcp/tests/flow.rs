@@ -214,3 +214,46 @@ fn a_call_that_is_stopped_after_all_is_not_remembered() {
     call(&notes, "read_note").unwrap();
     assert_eq!(stopped_by(&notes, "read_note"), "mcp.flows");
 }
+
+/// Gemini CLI tells neither its model nor a server which session it is in.
+#[test]
+fn a_session_that_the_door_made_up_does_not_hide_an_intent() {
+    let gateway = World::new(settings(Watch::Allow));
+    let shim = World::at(gateway.audit.clone(), settings(Watch::Allow), "  []\n");
+    let notes = shim.listed("notes", &[READ]);
+    let joined = |world: &World| world.last(Kind::McpToolCalled).mcp.unwrap().joined;
+    intend(&gateway, "mcp_notes_read_note", "", "elsewhere", r#"{"n":1}"#);
+    execute(&notes, None, r#"{"n":1}"#);
+    assert_eq!(joined(&shim), None);
+    let notes = notes.named_by_door();
+    execute(&notes, None, r#"{"n":1}"#);
+    assert!(joined(&shim).is_some());
+    // Each once.
+    execute(&notes, None, r#"{"n":1}"#);
+    assert_eq!(joined(&shim), None);
+}
+
+#[test]
+fn an_intent_is_kept_as_it_was_let_through() {
+    let rules = "  - { id: clean, tool: '*read_note', verdict: sanitize, sanitize: { detectors: [email] }, reason: Private. }\n";
+    let gateway = World::new(settings(Watch::Allow));
+    let cleaning = World::at(gateway.audit.clone(), settings(Watch::Allow), rules);
+    let notes = gateway.listed("notes", &[READ]);
+    intend(&cleaning, "mcp_notes_read_note", "", "s1", r#"{"to":"ann@example.com"}"#);
+    let told = gateway.last(Kind::McpToolCallIntercepted).tool.unwrap().input.unwrap();
+    assert!(!told.contains("ann@"), "{told}");
+    execute(&notes, None, &told);
+    assert!(gateway.last(Kind::McpToolCalled).mcp.unwrap().joined.is_some());
+}
+
+/// An agent asks its model as soon as its servers have listed their tools, and another one may have
+/// asked just before.
+#[test]
+fn a_tool_is_known_as_soon_as_another_process_has_listed_it() {
+    let gateway = World::new(settings(Watch::Allow));
+    let shim = World::at(gateway.audit.clone(), settings(Watch::Allow), "  []\n");
+    let name = ToolName::parse("mcp_notes_read_note").unwrap();
+    assert_eq!(gateway.decider.resolve_name(&name), None);
+    shim.listed("notes", &[READ]);
+    assert_eq!(gateway.decider.resolve_name(&name).unwrap().server, "notes");
+}

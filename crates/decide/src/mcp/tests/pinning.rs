@@ -123,10 +123,11 @@ fn prompts_and_instructions_are_pinned_too() {
     assert!(matches!(session.instructions(r#""Use it often.""#), Item::Hide { .. }));
     let prompt = r#"{"name":"greet","description":"Says hello."}"#;
     assert_eq!(session.prompts(&[prompt]), [Item::Keep]);
-    session.reads(Read::Prompt { name: "greet", arguments: "" }).unwrap();
+    session.reads(Read::Prompt { name: "greet", arguments: "" }, Vec::new()).unwrap();
     let other = r#"{"name":"greet","description":"Says goodbye."}"#;
     assert!(matches!(&session.prompts(&[other])[..], [Item::Hide { .. }]));
-    let denial = session.reads(Read::Prompt { name: "greet", arguments: "{}" }).unwrap_err();
+    let denial =
+        session.reads(Read::Prompt { name: "greet", arguments: "{}" }, Vec::new()).unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("mcp.pins"));
     assert!(told(&denial).contains("--prompt greet"));
     let kinds: Vec<String> = world.audit.pins().unwrap().into_iter().map(|pin| pin.kind).collect();

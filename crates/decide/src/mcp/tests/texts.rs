@@ -69,7 +69,7 @@ fn a_default_that_denies_is_about_calls_not_texts() {
     assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
     assert_eq!(session.text(Place::Progress, r#""half done""#), Inspected::Pass);
     assert_eq!(session.instructions(r#""Be kind.""#), Item::Keep);
-    assert!(session.reads(Read::Resource("file:///x")).is_err());
+    assert!(session.reads(Read::Resource("file:///x"), Vec::new()).is_err());
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn rules_name_what_is_read() {
 ";
     let world = World::with_rules(McpSettings::default(), rules);
     let session = world.session("srv");
-    session.reads(Read::Resource("file:///notes.txt")).unwrap();
-    let denial = session.reads(Read::Resource("file:///.env")).unwrap_err();
+    session.reads(Read::Resource("file:///notes.txt"), Vec::new()).unwrap();
+    let denial = session.reads(Read::Resource("file:///.env"), Vec::new()).unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("no-env"));
-    let prompt = |arguments| session.reads(Read::Prompt { name: "greet", arguments });
+    let prompt = |arguments| session.reads(Read::Prompt { name: "greet", arguments }, Vec::new());
     prompt(r#"{"who":"ann"}"#).unwrap();
     assert_eq!(prompt(r#"{"who":"root"}"#).unwrap_err().rule.as_deref(), Some("no-admin"));
 }

@@ -25,6 +25,16 @@ pub(super) struct Part<'a> {
     pub(super) call_id: Option<Text<'a>>,
     pub(super) is_result: bool,
     pub(super) result_id: Option<Text<'a>>,
+    /// Whether it holds anything beside these.
+    pub(super) says_more: bool,
+}
+
+impl Part<'_> {
+    /// Whether it is there for its signature alone. Some clients leave an empty text away.
+    pub(super) fn only_signs(&self) -> bool {
+        let says = self.is_call || self.is_result || self.is_thought || self.says_more;
+        self.signature.is_some() && !says && self.text.as_ref().is_none_or(|text| text.is(""))
+    }
 }
 
 /// A signature, and where its key stands.
@@ -133,6 +143,7 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
             }
             _ => {
                 json.skip()?;
+                part.says_more = true;
             }
         }
     }

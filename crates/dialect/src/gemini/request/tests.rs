@@ -132,6 +132,41 @@ fn a_carried_signature_goes_back_with_its_call() {
     assert_eq!(got[0], model(json!([part, kept])));
 }
 
+/// Gemini CLI keeps the signature of an empty text, and not the text.
+#[test]
+fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
+    let kept = |id: &str| json!({ "functionCall": { "name": "ls", "id": id, "args": {} } });
+    let answer = |id: &str| json!({ "functionResponse": { "name": "ls", "id": id, "response": { "n": 1 } } });
+    let gone = [
+        signed(removed("rm", "x", 1, None), "sig-x"),
+        signed(removed("rm", "y", 3, None), "sig-y"),
+    ];
+    let parts: Vec<Value> =
+        gone.iter().map(|call| serde_json::from_str(&call.original).unwrap()).collect();
+    let mut turn = turn(gone.to_vec());
+    turn.siblings = vec!["a".into(), "b".into()];
+    let restored = json!([kept("a"), parts[0], kept("b"), parts[1]]);
+    let results = json!([answer("a"), result("rm", "x"), answer("b"), result("rm", "y")]);
+    // The carrier may have the signature of either call, and come more than once.
+    for carriers in [
+        vec![json!({ "thoughtSignature": "sig-x" })],
+        vec![json!({ "text": "", "thoughtSignature": "sig-y" })],
+        vec![json!({ "thoughtSignature": "sig-y" }), json!({ "thoughtSignature": "sig-x" })],
+    ] {
+        let said: Vec<Value> = [vec![kept("a"), kept("b")], carriers].concat();
+        let contents = [model(json!(said)), user(json!([answer("a"), answer("b")]))];
+        let (got, _) = put_back(&contents, &[turn.clone()]);
+        assert_eq!(got[0], model(restored.clone()), "{said:?}");
+        assert_eq!(got[1], user(results.clone()), "{said:?}");
+    }
+    // What else it says stays.
+    let more = json!({ "text": "", "thoughtSignature": "sig-x", "videoMetadata": {} });
+    let contents =
+        [model(json!([kept("a"), kept("b"), more])), user(json!([answer("a"), answer("b")]))];
+    let (got, _) = put_back(&contents, &[turn]);
+    assert_eq!(got[0]["parts"][4], json!({ "text": "", "videoMetadata": {} }));
+}
+
 #[test]
 fn a_silent_turn_is_known_by_its_signature_or_its_digest() {
     let call = removed("rm", "", 0, Some("Nothing."));

@@ -29,7 +29,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
     let has_arguments = given.has_input();
     let call = given.into_call(&unsaid())?;
     match has_arguments {
-        true => whole(now, &call),
+        true => whole(now, &evaluate::as_a_door_reads(now, call)?),
         false => named(now, &call),
     }
 }

@@ -31,6 +31,9 @@ pub(super) struct Loaded {
     pub(super) judge: Judge,
     /// Whether anything is judged at all.
     pub(super) judges: bool,
+    /// The largest arguments that are judged, and what becomes of larger or odd ones.
+    pub(super) max_arguments: usize,
+    pub(super) decide: callgate_decide::Settings,
     pub(super) origins: Vec<String>,
     /// The texts of the policies.
     rules: String,
@@ -75,6 +78,8 @@ impl Loaded {
         Self {
             path: resolved.path,
             judges: policies.compiled.is_some(),
+            max_arguments: resolved.proxy.limits.arguments,
+            decide: resolved.decide,
             judge: Judge::new(policies.compiled.unwrap_or_else(Policies::none)),
             origins: policies.origins,
             rules,

@@ -127,7 +127,8 @@ fn call_properties() -> Value {
         "tool": text("The tool's name, such as Bash, or mcp__server__tool."),
         "arguments": {
             "anyOf": [{ "type": "object" }, { "type": "string" }],
-            "description": "What the tool is given; a string is the free text of a custom tool.",
+            "description": "What the tool is given; a string is the free text of a custom tool, and \
+                nothing that an MCP server takes.",
         },
         "server": text("The MCP server the tool belongs to, if its name does not say so."),
         "surface": {
