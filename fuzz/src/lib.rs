@@ -1,5 +1,7 @@
 //! What several fuzz targets share.
 
+pub mod mcp;
+
 use std::sync::LazyLock;
 
 use callgate_dialect::Dialect;

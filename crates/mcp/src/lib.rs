@@ -18,6 +18,8 @@ mod http;
 mod lines;
 mod message;
 mod params;
+#[cfg(any(test, feature = "probe"))]
+pub mod probe;
 mod serve;
 mod session;
 mod stdio;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use serde_json::{Value, json};
 
 use super::MAX_LEN;
 use crate::tidy::files;
@@ -28,6 +29,7 @@ pub(super) fn plant(root: &Path, target: &str, folder: &Path) -> Result<usize> {
         "bedrock_invoke" => with_head(bodies(root, "corpus/bedrock-invoke", "eventstream")?),
         "policy" => rule_files(root)?,
         "inspect" => poison(root)?,
+        "mcp_events" => with_head(answers(root)?),
         _ => Vec::new(),
     });
     for (at, seed) in seeds.iter().enumerate() {
@@ -65,6 +67,22 @@ fn poison(root: &Path) -> Result<Vec<Vec<u8>>> {
         seeds.extend(entries.map(<[u8]>::to_vec));
     }
     Ok(seeds)
+}
+
+/// The same as a server says them: in events that answer what the target has asked for.
+fn answers(root: &Path) -> Result<Vec<Vec<u8>>> {
+    let said = |entry: Vec<u8>| {
+        let entry: Value = serde_json::from_slice(&entry).ok()?;
+        let (said, text) = (&entry["json"], &entry["text"]);
+        let (id, result) = match entry["kind"].as_str()? {
+            "instructions" => (1, json!({ "instructions": text })),
+            "definition" => (2, json!({ "tools": [said] })),
+            _ => (3, said.clone()),
+        };
+        let message = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        Some(format!("data: {message}\n\n").into_bytes())
+    };
+    Ok(poison(root)?.into_iter().filter_map(said).collect())
 }
 
 fn rule_files(root: &Path) -> Result<Vec<Vec<u8>>> {

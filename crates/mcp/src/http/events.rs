@@ -111,7 +111,11 @@ async fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
 }
 
 /// What a client gets of an event whose data `judge` makes into messages.
-fn pass(frame: &Frame<'_>, judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>, out: &mut Vec<u8>) {
+pub(crate) fn pass(
+    frame: &Frame<'_>,
+    judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>,
+    out: &mut Vec<u8>,
+) {
     match frame.data() {
         // A comment, or a number to go on from.
         None if frame.clean() => frame.keep(out),

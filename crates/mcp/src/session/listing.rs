@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Whether the answer is that to our own listing.
-    pub(super) fn is_own(&self, id: &Id) -> bool {
+    pub(crate) fn is_own(&self, id: &Id) -> bool {
         self.listing.under_way.as_ref().is_some_and(|under_way| under_way.id == *id)
     }
 

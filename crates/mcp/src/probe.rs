@@ -1,0 +1,230 @@
+//! A conversation without peers and without I/O, for whoever throws bytes at it: the fuzz targets.
+//!
+//! The same session, the same reading of lines and events and the same writing as behind a pipe and
+//! over HTTP; what a door does beside that, a [`Probe`] does at once: verdicts are waited for, and the
+//! list that callgate asks for itself is answered.
+
+use std::sync::Arc;
+
+use callgate_call::{Origin, Surface};
+use callgate_decide::mcp::{Launch, McpSession};
+use callgate_decide::{Context, Decider};
+use callgate_wire::{Framing, Splitter};
+
+use crate::http::{events, post};
+use crate::lines::{Line, Lines};
+use crate::message::{Kind, Message};
+use crate::session::{Session, Step};
+
+/// The largest message that it reads: so small that inputs reach it.
+pub const MAX_MESSAGE: usize = 4096;
+
+/// A client and a server that say what they are told to.
+pub struct Probe {
+    desk: Arc<McpSession>,
+    session: Session,
+    runtime: tokio::runtime::Runtime,
+    /// What the server lists when callgate asks: entries, as JSON.
+    tools: String,
+    /// What has reached the server.
+    pub to_server: Vec<Vec<u8>>,
+    /// What has reached the client.
+    pub to_client: Vec<Vec<u8>>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The client.
+    Client,
+    /// The server.
+    Server,
+}
+
+impl Probe {
+    /// A conversation on a pipe.
+    pub fn on_pipe(decider: &Decider, tools: &str) -> std::io::Result<Self> {
+        Self::new(decider, tools, |desk| Session::new(desk, MAX_MESSAGE))
+    }
+
+    /// A conversation in requests.
+    pub fn in_requests(decider: &Decider, tools: &str) -> std::io::Result<Self> {
+        Self::new(decider, tools, |desk| Session::of_requests(desk, Arc::default(), MAX_MESSAGE))
+    }
+
+    fn new(
+        decider: &Decider,
+        tools: &str,
+        session: impl FnOnce(Arc<McpSession>) -> Session,
+    ) -> std::io::Result<Self> {
+        let context = Context::new(Origin::at(Surface::Mcp));
+        let desk = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        let (session, tools) = (session(Arc::clone(&desk)), tools.to_owned());
+        Ok(Self { desk, session, runtime, tools, to_server: Vec::new(), to_client: Vec::new() })
+    }
+
+    /// Lines of one side, in pieces.
+    pub fn lines<'a>(&mut self, side: Side, pieces: impl Iterator<Item = &'a [u8]>) {
+        let mut lines = Lines::new(MAX_MESSAGE);
+        for piece in pieces {
+            lines.push(piece);
+            while let Some(line) = lines.next_line() {
+                self.line(side, &line);
+            }
+        }
+        if let Some(line) = lines.finish() {
+            self.line(side, &line);
+        }
+    }
+
+    fn line(&mut self, side: Side, line: &Line) {
+        let session = &mut self.session;
+        let steps = match (side, line) {
+            (Side::Client, Line::Whole(line)) => session.client_line(line),
+            (Side::Client, Line::TooLarge(head)) => {
+                vec![session.client_too_large(head, MAX_MESSAGE)]
+            }
+            (Side::Server, Line::Whole(line)) => session.server_line(line),
+            (Side::Server, Line::TooLarge(head)) => session.server_too_large(head, MAX_MESSAGE),
+        };
+        self.take(steps);
+    }
+
+    /// A message of the client in a request of its own.
+    pub fn request(&mut self, body: &[u8]) {
+        if let Ok(message) = Message::of_body(body) {
+            let steps = self.session.client_says(message);
+            self.take(steps);
+        }
+    }
+
+    /// What the client gets of a message that the server sends as JSON.
+    pub fn answer(&mut self, body: &[u8]) -> Option<Vec<u8>> {
+        let steps = post::said(&mut self.session, body);
+        self.shown(steps).pop()
+    }
+
+    /// What the client gets of events that the server sends in pieces, until one cannot be read.
+    pub fn events<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+        let (mut splitter, mut out) = (Splitter::new(Framing::Sse, MAX_MESSAGE), Vec::new());
+        for piece in pieces {
+            splitter.push(piece);
+            loop {
+                let Ok(frame) = splitter.next_frame() else { return out };
+                let Some(frame) = frame else { break };
+                let judge = |data: &[u8]| {
+                    let steps = post::said(&mut self.session, data);
+                    self.shown(steps)
+                };
+                events::pass(&frame, judge, &mut out);
+            }
+        }
+        out
+    }
+
+    /// What the client gets to see; the rest is taken.
+    fn shown(&mut self, steps: Vec<Step>) -> Vec<Vec<u8>> {
+        let before = self.to_client.len();
+        self.take(steps);
+        self.to_client.split_off(before).into_iter().map(post::without_line_end).collect()
+    }
+
+    fn take(&mut self, mut steps: Vec<Step>) {
+        steps.reverse();
+        while let Some(step) = steps.pop() {
+            let more = match step {
+                Step::ToClient(text) => {
+                    self.to_client.push(text);
+                    Vec::new()
+                }
+                Step::ToServer(text) => {
+                    let answer = self.own_list(&text);
+                    self.to_server.push(text);
+                    answer.map(|answer| self.session.server_line(&answer)).unwrap_or_default()
+                }
+                Step::Judge(mut question) => {
+                    let decision = self.runtime.block_on(question.ask(&self.desk, None));
+                    self.session.decided(*question, decision)
+                }
+                Step::Listing(_) => Vec::new(),
+            };
+            steps.extend(more.into_iter().rev());
+        }
+    }
+
+    /// What the server answers when it is callgate that asks for the list.
+    fn own_list(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let Kind::Request { id, .. } = Message::of_body(text).ok()?.kind else { return None };
+        let (is_own, tools) = (self.session.is_own(&id), &self.tools);
+        let id = id.json();
+        is_own.then(|| {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{tools}]}}}}"#).into_bytes()
+        })
+    }
+}
+
+/// Whether this is one message that every peer reads alike.
+pub fn is_message(text: &[u8]) -> bool {
+    Message::of_body(text).is_ok()
+}
+
+/// Whether this is one line, with its end, and a message that every peer reads alike.
+pub fn is_line(text: &[u8]) -> bool {
+    let is_one = text.iter().filter(|byte| **byte == b'\n').count() == 1 && text.ends_with(b"\n");
+    is_one && matches!(Message::read(text), Ok(Some(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_audit::{Audit, Location};
+    use callgate_facts::Catalogue;
+    use callgate_policy::{Policies, Source};
+
+    use super::*;
+
+    const TOOLS: &str = r#"{"name":"echo","inputSchema":{"type":"object"}},{"name":"rm"}"#;
+    const CALL: &[u8] =
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
+    const DONE: &[u8] = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+
+    fn decider() -> Decider {
+        let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, surface: mcp, verdict: deny, reason: No. }\n";
+        let source = Source { name: "p.yaml".into(), text: text.into() };
+        let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
+        let audit = Audit::open(&callgate_audit::Settings::at(Location::Memory)).unwrap();
+        Decider::new(Some(policies), audit, callgate_decide::Settings::default())
+    }
+
+    #[test]
+    fn a_conversation_on_a_pipe_is_what_it_is_behind_one() {
+        let mut probe = Probe::on_pipe(&decider(), TOOLS).unwrap();
+        let denied = String::from_utf8_lossy(CALL).replace("echo", "rm").replace("1,\"m", "2,\"m");
+        let said = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
+        probe.lines(Side::Client, said.chunks(7));
+        assert_eq!(probe.to_server.len(), 2, "the list, and the call that is allowed");
+        assert_eq!(probe.to_server[1], [CALL, b"\n"].concat());
+        assert!(is_line(&probe.to_client[0]) && probe.to_client.len() == 1);
+        probe.lines(Side::Server, DONE.chunks(5));
+        assert_eq!(probe.to_client[1], [DONE, b"\n"].concat());
+    }
+
+    #[test]
+    fn a_conversation_in_requests_is_what_it_is_over_http() {
+        for is_stream in [true, false] {
+            let mut probe = Probe::in_requests(&decider(), TOOLS).unwrap();
+            probe.request(CALL);
+            assert_eq!(probe.to_server, [[CALL, b"\n"].concat()]);
+            let odd: &[u8] = br#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+            if is_stream {
+                let stream = [b": x\n\ndata: ", odd, b"\n\ndata: ", DONE, b"\n\ndata: "].concat();
+                let shown = [b": x\n\ndata: ", DONE, b"\n\n"].concat();
+                assert_eq!(probe.events(stream.chunks(3)), shown);
+            } else {
+                assert_eq!(probe.answer(odd), None);
+                assert_eq!(probe.answer(DONE), Some(DONE.to_vec()));
+            }
+        }
+        assert!(is_message(DONE) && !is_message(b"[]") && !is_line(DONE));
+    }
+}
