@@ -48,14 +48,16 @@ impl McpSession {
             return Vec::new();
         }
         let is_whole = listing.is_whole();
+        let mut known = listing.names();
         drop(listing);
         let books = self.known_books();
-        // Without a list of this conversation, what was listed before is all that is known.
+        // Without a list of this conversation, what was listed before is all that is known. One that is
+        // too large to be remembered is none.
+        let is_known = is_whole && !known.is_empty();
         let was_listed = books.registry.get(&Identity::tool(self.server.as_str(), tool)).is_some();
-        if !is_whole && was_listed {
+        if !is_known && was_listed {
             return Vec::new();
         }
-        let mut known = self.listing.lock().names();
         let pins = books.registry.pins();
         let tools = pins.filter(|pin| {
             pin.identity.kind == ItemKind::Tool && pin.identity.server == self.server
