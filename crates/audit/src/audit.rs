@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use callgate_call::Who;
 
-use crate::beside;
+use crate::beside::{self, Added};
 use crate::error::{OpenError, StoreError};
 use crate::flows::{self, FlowStep};
 use crate::health::Health;
@@ -78,13 +78,15 @@ impl Audit {
         self.0.shared.put_all(steps.chain([record]).collect())
     }
 
-    /// Appends a record that tells nothing that another does not tell: within about a second, together
+    /// Appends a record that tells nothing that another does not tell: some milliseconds later, together
     /// with its like. What is not written when the process is killed is lost.
     pub fn append_beside(&self, record: Record) {
         let shared = &self.0.shared;
-        if let Some(many) = shared.beside.add(record) {
+        match shared.beside.add(record) {
+            Added::ToOthers => {}
+            Added::First => shared.queue.nudge(),
             // Where the queue has no room, the records of the calls themselves say so.
-            drop(shared.queue.push(Work::Write(beside::sealed(many))));
+            Added::TooMany(many) => drop(shared.queue.push(Work::Write(beside::sealed(many)))),
         }
     }
 

@@ -1,5 +1,7 @@
-//! Records that tell nothing that another one does not tell: written together, about each second, so that
+//! Records that tell nothing that another one does not tell: written together, a moment later, so that
 //! the call that caused one does not pay for it.
+
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -9,29 +11,56 @@ use crate::store::{Fault, Item, Store};
 
 /// Those that are not in the store yet.
 #[derive(Debug, Default)]
-pub(crate) struct Beside(Mutex<Vec<Record>>);
+pub(crate) struct Beside(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    records: Vec<Record>,
+    /// Since when the first of them waits, or was last tried.
+    since: Option<Instant>,
+}
+
+/// What is to be done about a record that was added.
+#[derive(Debug)]
+pub(crate) enum Added {
+    /// Others waited already.
+    ToOthers,
+    /// It is the first: the writer must be told.
+    First,
+    /// There are too many to wait.
+    TooMany(Vec<Record>),
+}
 
 impl Beside {
-    /// Keeps one for later. Gives all back once there are many.
-    pub(crate) fn add(&self, record: Record) -> Option<Vec<Record>> {
+    /// Keeps one for later.
+    pub(crate) fn add(&self, record: Record) -> Added {
         let mut waiting = self.0.lock();
-        waiting.push(record);
-        (waiting.len() >= MANY).then(|| std::mem::take(&mut *waiting))
+        waiting.records.push(record);
+        if waiting.records.len() >= MANY {
+            return Added::TooMany(std::mem::take(&mut *waiting).records);
+        }
+        if waiting.since.is_some() {
+            return Added::ToOthers;
+        }
+        waiting.since = Some(Instant::now());
+        Added::First
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
+    /// Until they are to be written: `None` while there are none.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        let waiting = self.0.lock();
+        Some(GATHER.saturating_sub(waiting.since?.elapsed()))
     }
 
     /// Writes them. What could not be written is kept for the next time.
     pub(crate) fn write(&self, store: &Store, now: i64) -> Result<(), Fault> {
-        let taken = std::mem::take(&mut *self.0.lock());
+        let taken = std::mem::take(&mut *self.0.lock()).records;
         let items = sealed(taken.clone());
         let done = store.commit(items.iter(), now);
         if done.is_err() {
             let mut waiting = self.0.lock();
-            let later = std::mem::replace(&mut *waiting, taken);
-            waiting.extend(later);
+            waiting.since = Some(Instant::now());
+            waiting.records.splice(..0, taken);
         }
         done
     }
@@ -41,6 +70,10 @@ impl Beside {
 pub(crate) fn sealed(records: Vec<Record>) -> Vec<Item> {
     records.into_iter().map(|record| Item::Record(Sealed::new(record))).collect()
 }
+
+/// How long one waits for others: long enough that many calls pay for one transaction, and not so long
+/// that an agent that ends its servers after the last call would take it along.
+const GATHER: Duration = Duration::from_millis(5);
 
 /// So many are not kept waiting any longer: they go into the queue, which has bounds of its own.
 const MANY: usize = 1024;

@@ -52,6 +52,8 @@ struct Waiting {
     entries: VecDeque<Entry>,
     bytes: usize,
     closed: bool,
+    /// There is something to do that is not queued.
+    nudged: bool,
 }
 
 /// What the writer took.
@@ -59,7 +61,7 @@ struct Waiting {
 pub(crate) enum Taken {
     /// Entries, in order.
     Batch(Vec<Entry>),
-    /// Nothing came in time.
+    /// Nothing came in time, or there is something else to do.
     Nothing,
     /// The queue is closed, and empty.
     Closed,
@@ -92,9 +94,10 @@ impl Queue {
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
         let mut waiting = self.waiting.lock();
-        if waiting.entries.is_empty() && !waiting.closed {
+        if waiting.entries.is_empty() && !waiting.closed && !waiting.nudged {
             self.changed.wait_for(&mut waiting, timeout);
         }
+        waiting.nudged = false;
         if waiting.entries.is_empty() {
             return if waiting.closed { Taken::Closed } else { Taken::Nothing };
         }
@@ -104,6 +107,12 @@ impl Queue {
         waiting.bytes = waiting.bytes.saturating_sub(taken);
         self.length.store(waiting.entries.len(), Ordering::Relaxed);
         Taken::Batch(batch)
+    }
+
+    /// Ends the wait of whoever takes.
+    pub(crate) fn nudge(&self) {
+        self.waiting.lock().nudged = true;
+        self.changed.notify_one();
     }
 
     /// Takes nothing more in. What is queued is still given out.
@@ -164,6 +173,19 @@ mod tests {
         let _first = queue.push(large());
         let _second = queue.push(large());
         assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+    }
+
+    #[test]
+    fn a_nudge_ends_a_wait_also_before_it_has_begun() {
+        let queue = Queue::default();
+        queue.nudge();
+        assert!(matches!(queue.take(Duration::from_secs(3600)), Taken::Nothing));
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| queue.take(Duration::from_secs(3600)));
+            queue.nudge();
+            assert!(matches!(taken.join().unwrap(), Taken::Nothing));
+        });
+        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
     }
 
     #[test]

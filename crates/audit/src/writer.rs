@@ -14,10 +14,13 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     let _closing = Closing(Arc::clone(shared));
     let mut last_tick = Instant::now();
     loop {
-        match shared.queue.take(TICK) {
+        match shared.queue.take(shared.beside.due().unwrap_or(TICK)) {
             Taken::Batch(batch) => write(shared, batch),
             Taken::Nothing => {}
             Taken::Closed => break,
+        }
+        if shared.beside.due() == Some(Duration::ZERO) {
+            let _ = write_beside(shared);
         }
         if last_tick.elapsed() >= TICK {
             last_tick = Instant::now();
@@ -61,10 +64,14 @@ fn write_rest(shared: &Shared) -> Result<(), Fault> {
     if !shared.turns.is_empty() {
         shared.with_appending(|store| shared.turns.write(store))?;
     }
-    if !shared.beside.is_empty() {
-        shared.with_appending(|store| shared.beside.write(store, now()))?;
+    write_beside(shared)
+}
+
+fn write_beside(shared: &Shared) -> Result<(), Fault> {
+    match shared.beside.due() {
+        Some(_) => shared.with_appending(|store| shared.beside.write(store, now())),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn failure(fault: Fault) -> AppendError {

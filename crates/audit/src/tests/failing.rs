@@ -309,7 +309,7 @@ fn what_stands_beside_others_waits_for_a_store_that_fails() {
     store.beside.add(call("second", "{}"));
     store.faults.fail_after(i64::MAX);
     store.with_appending(|it| store.beside.write(it, 1)).unwrap();
-    assert!(store.beside.is_empty());
+    assert_eq!(store.beside.due(), None);
     let names: Vec<_> =
         all(&place.reader()).into_iter().map(|it| it.record.tool.unwrap().name).collect();
     assert_eq!(names, ["first", "second"]);
