@@ -149,10 +149,7 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     let call = |(server, tool): (&str, &str), text: &str| {
         format!("text(JSON.stringify(await tools.mcp__{server}__{tool}({{ text: '{text}' }})));\n")
     };
-    // Executions that no model asked for are told about each second, and Codex ends its servers when
-    // it is done: the program gives them that second.
-    let wait = "await tools.exec_command({ cmd: 'sleep 2.5' });\n".to_owned();
-    let text = [call(READ, "hi"), call(FIND, "at-servers"), wait].concat();
+    let text = [call(READ, "hi"), call(FIND, "at-servers")].concat();
     let world = World::new(agent, installed, vec![vec![Said::Program { id: "call_exec", text }]]);
     let shown = world.run(Turn::First);
     assert!(shown.contains(FAREWELL), "{shown}");
@@ -164,6 +161,7 @@ pub(crate) fn called_by_a_program(installed: &Installed) {
     for server in [&SHIM, &WEB] {
         assert!(!text.contains(server.hidden), "{} is offered", server.hidden);
     }
+    // They are written beside the calls, a moment later; Codex ends its servers as soon as it is done.
     let strays = world.wait_for("uncorrelated_execution");
     let servers: Vec<&Value> = strays.iter().map(|stray| &stray["tool"]["server"]).collect();
     assert_eq!(servers, [SHIM.name]);
