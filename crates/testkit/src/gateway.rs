@@ -129,7 +129,7 @@ impl Setup {
             .unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let (stderr, into) = (child.stderr.take().unwrap(), Arc::clone(&said));
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
                 let mut said = into.lock().unwrap();
                 said.push_str(&line);
@@ -143,14 +143,14 @@ impl Setup {
                 return Ok(Gateway { setup: self, child, address, said });
             }
             if child.try_wait().unwrap().is_some() {
-                // What it said last may still be on its way.
-                thread::sleep(LOOK);
                 break;
             }
             thread::sleep(Duration::from_millis(5));
         }
         child.kill().ok();
         child.wait().ok();
+        // What it said last may still be on its way.
+        reader.join().unwrap();
         let said = said.lock().unwrap().clone();
         Err(said)
     }
