@@ -73,11 +73,10 @@ fn poison(root: &Path) -> Result<Vec<Vec<u8>>> {
 fn answers(root: &Path) -> Result<Vec<Vec<u8>>> {
     let said = |entry: Vec<u8>| {
         let entry: Value = serde_json::from_slice(&entry).ok()?;
-        let (said, text) = (&entry["json"], &entry["text"]);
-        let (id, result) = match entry["kind"].as_str()? {
-            "instructions" => (1, json!({ "instructions": text })),
-            "definition" => (2, json!({ "tools": [said] })),
-            _ => (3, said.clone()),
+        let (id, result) = match entry.get("kind")?.as_str()? {
+            "instructions" => (1, json!({ "instructions": entry.get("text")? })),
+            "definition" => (2, json!({ "tools": [entry.get("json")?] })),
+            _ => (3, entry.get("json")?.clone()),
         };
         let message = json!({ "jsonrpc": "2.0", "id": id, "result": result });
         Some(format!("data: {message}\n\n").into_bytes())
