@@ -1,5 +1,6 @@
 //! What several fuzz targets share.
 
+#[cfg(feature = "mcp")]
 pub mod mcp;
 
 use std::sync::LazyLock;
