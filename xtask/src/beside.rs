@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,8 @@ impl Drop for Lane {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let Some(thread) = self.thread.take() else { return };
-        if !thread.is_finished() {
+        let is_over = matches!(self.ended.try_recv(), Err(TryRecvError::Disconnected));
+        if !is_over {
             eprintln!("\nwaiting for the step that runs beside");
         }
         thread.join().ok();
