@@ -144,7 +144,7 @@ fn the_client_is_given_a_place_of_ours_and_everything_passes_there() {
     let gateway = server.start(server.setup(DENY));
     let mut client = Client::open(&gateway, None);
     assert!(client.place.starts_with("/mcp/s/"), "{}", client.place);
-    assert!(!client.stream.reply().text().contains("abc"));
+    assert!(!client.stream.reply().text().contains("session=abc"));
     client.ask(1, "initialize", json!({}));
     let tools = client.ask(2, "tools/list", json!({}));
     assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 1, "{tools}");
