@@ -16,8 +16,8 @@ pub(crate) struct Beside(Mutex<Waiting>);
 #[derive(Debug, Default)]
 struct Waiting {
     records: Vec<Record>,
-    /// Since when the first of them waits, or was last tried.
-    since: Option<Instant>,
+    /// When they are to be written.
+    due: Option<Instant>,
 }
 
 /// What is to be done about a record that was added.
@@ -39,17 +39,17 @@ impl Beside {
         if waiting.records.len() >= MANY {
             return Added::TooMany(std::mem::take(&mut *waiting).records);
         }
-        if waiting.since.is_some() {
+        if waiting.due.is_some() {
             return Added::ToOthers;
         }
-        waiting.since = Some(Instant::now());
+        waiting.due = Some(Instant::now() + GATHER);
         Added::First
     }
 
     /// Until they are to be written: `None` while there are none.
     pub(crate) fn due(&self) -> Option<Duration> {
-        let waiting = self.0.lock();
-        Some(GATHER.saturating_sub(waiting.since?.elapsed()))
+        let due = self.0.lock().due?;
+        Some(due.saturating_duration_since(Instant::now()))
     }
 
     /// Writes them. What could not be written is kept for the next time.
@@ -59,7 +59,7 @@ impl Beside {
         let done = store.commit(items.iter(), now);
         if done.is_err() {
             let mut waiting = self.0.lock();
-            waiting.since = Some(Instant::now());
+            waiting.due = Some(Instant::now() + AGAIN);
             waiting.records.splice(..0, taken);
         }
         done
@@ -74,6 +74,9 @@ pub(crate) fn sealed(records: Vec<Record>) -> Vec<Item> {
 /// How long one waits for others: long enough that many calls pay for one transaction, and not so long
 /// that an agent that ends its servers after the last call would take it along.
 const GATHER: Duration = Duration::from_millis(5);
+
+/// How long after a failure they are tried again: as often as a failing store is.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// So many are not kept waiting any longer: they go into the queue, which has bounds of its own.
 const MANY: usize = 1024;
