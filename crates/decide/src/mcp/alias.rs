@@ -16,7 +16,7 @@ use super::settings::McpSettings;
 /// A tool of the server that a name may be read as.
 #[derive(Debug, Clone)]
 pub(crate) struct Alias {
-    tool: String,
+    pub(crate) tool: String,
     name: ToolName,
 }
 

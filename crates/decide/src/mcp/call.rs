@@ -55,8 +55,8 @@ pub struct CallTicket(pub(crate) Arc<Ticket>);
 #[derive(Debug)]
 pub(crate) struct Ticket {
     pub(crate) call: ToolCall,
-    /// The same under the other names that the tool may have been called by.
-    pub(crate) aliases: Vec<ToolCall>,
+    /// The same under the other names that the tool may have been called by, with those.
+    pub(crate) aliases: Vec<(String, ToolCall)>,
     /// The tool, as the client named it.
     pub(crate) tool: String,
     pub(crate) arguments: ArgumentHash,
@@ -219,7 +219,7 @@ impl McpSession {
             let receipt = self.inner.audit.append_together(steps, record);
             let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
             let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
-            let aliases = aliases.iter().map(|alias| alias.call(call)).collect();
+            let aliases = aliases.iter().map(|it| (it.tool.clone(), it.call(call))).collect();
             let (call, tool) = (call.clone(), tool.to_owned());
             let ticket =
                 CallTicket(Arc::new(Ticket { call, aliases, tool, arguments, record: id }));

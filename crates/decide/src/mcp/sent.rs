@@ -120,7 +120,7 @@ impl Ticket {
     /// The call under every name it may have, each with its tool as the server knows it.
     fn calls(&self) -> impl Iterator<Item = (&ToolCall, Option<&str>)> {
         let own = std::iter::once((&self.call, Some(self.tool.as_str())));
-        own.chain(self.aliases.iter().map(|call| (call, Some(self.tool.as_str()))))
+        own.chain(self.aliases.iter().map(|(tool, call)| (call, Some(tool.as_str()))))
     }
 }
 

@@ -91,7 +91,8 @@ impl McpSession {
     fn judge_result(&self, ticket: &Ticket, found: Findings<'_>) -> Judgement {
         let (policies, limits) = (self.policies(), LimitFacts::unasked());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
-        let denied = ticket.aliases.iter().map(judge).find(|it| !it.verdict.passes());
+        let denied =
+            ticket.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
         denied.unwrap_or_else(|| judge(&ticket.call))
     }
 
