@@ -117,6 +117,8 @@ pub struct Block {
     pub does: BlockStep,
     /// Where its index stands; `None` if it is missing.
     pub index: Option<Span>,
+    /// Its place among all blocks that came, in dialects whose readers count them.
+    pub place: Option<i64>,
 }
 
 /// What a block's frame does.

@@ -9,6 +9,7 @@ mod copies;
 mod event;
 mod item;
 mod message;
+mod places;
 mod read;
 mod request;
 mod texts;

@@ -498,7 +498,7 @@ fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
     let index = frame.index.map(|(span, _)| span);
     Reading {
         order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index }),
+        block: Some(Block { slot, does, index, place: None }),
         ..Reading::default()
     }
 }

@@ -379,7 +379,7 @@ fn in_order() -> Reading {
 
 fn of_block(slot: Slot, does: BlockStep, frame: &Document<'_>) -> Reading {
     let index = frame.index.map(|(span, _)| span);
-    Reading { block: Some(Block { slot, does, index }), ..in_order() }
+    Reading { block: Some(Block { slot, does, index, place: None }), ..in_order() }
 }
 
 /// The text an event adds: to the answer, or to the plan.

@@ -314,7 +314,7 @@ fn block_index(event: &Event<'_>) -> Result<(Span, i64), Unreadable> {
 fn block_reading(slot: Slot, does: BlockStep, index: Span) -> Reading {
     Reading {
         order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index: Some(index) }),
+        block: Some(Block { slot, does, index: Some(index), place: None }),
         ..Reading::default()
     }
 }

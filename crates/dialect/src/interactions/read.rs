@@ -411,7 +411,7 @@ fn number(found: &Event<'_>) -> Option<i64> {
 
 fn block(slot: Slot, does: BlockStep, found: &Event<'_>) -> Reading {
     let index = found.index.map(|(span, _)| span);
-    let block = Some(Block { slot, does, index });
+    let block = Some(Block { slot, does, index, place: None });
     Reading { order: Order::Lane(LANE), block, text_lane: LANE, ..Reading::default() }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Known {
     pub(super) slot: Slot,
     /// The index its events claim.
     pub(super) index: Option<i64>,
+    /// Its place in the list that clients make; `None` if they have none for it.
+    pub(super) place: Option<i64>,
     pub(super) id: String,
     pub(super) call_id: String,
     /// Its name without its namespace.
@@ -31,6 +33,15 @@ pub(super) struct Known {
     sketch: Option<Value>,
     /// What came of it in pieces that are not the text of its arguments: by command, or the patch.
     pieces: BTreeMap<i64, Sha256>,
+}
+
+/// Where an item stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stand {
+    /// See [`Known::index`].
+    pub(super) index: Option<i64>,
+    /// See [`Known::place`].
+    pub(super) place: Option<i64>,
 }
 
 /// The items of one response.
@@ -141,10 +152,11 @@ const MIXED: Unreadable = Unreadable::Ambiguous("its index is of one item and it
 const MAX_COMMANDS: i64 = 128;
 
 impl Known {
-    pub(super) fn new(slot: Slot, index: Option<i64>, item: &Item<'_>) -> Result<Self, Error> {
+    pub(super) fn new(slot: Slot, stand: Stand, item: &Item<'_>) -> Result<Self, Error> {
         Ok(Self {
             slot,
-            index,
+            index: stand.index,
+            place: stand.place,
             id: item_id(item)?,
             call_id: call_id(item)?,
             name: item.bare_name()?,

@@ -2,9 +2,10 @@
 
 use callgate_call::json::{Reader as Json, Span, Text};
 
-use super::copies::{Items, Known};
+use super::copies::{Items, Known, Stand};
 use super::event::{ECHOES, Event, Response, read_event, read_response};
 use super::item::{Class, Item};
+use super::places::{List, Places};
 use super::texts;
 use crate::aside::Names;
 use crate::event::{
@@ -24,10 +25,14 @@ const BEFORE: Slot = Slot::MAX;
 /// Why a call is refused whose item is one thing in one event and another in the next.
 const TYPE_CHANGED: &str = "its item changed its type";
 
+/// Why a frame is refused whose index is there but is no whole number.
+const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole number");
+
 /// Reads the frames of one response.
 #[derive(Debug)]
 pub(super) struct Reader {
     items: Items,
+    places: Places,
     /// Text has come in pieces: what says it again is no new text.
     text_came: bool,
     /// A signature has come in an item of its own.
@@ -42,6 +47,7 @@ impl Reader {
     pub(super) fn new(max_calls: usize) -> Self {
         Self {
             items: Items::default(),
+            places: Places::default(),
             text_came: false,
             signature_came: false,
             has_spoken: false,
@@ -70,6 +76,9 @@ impl Read for Reader {
             };
         }
         let frame = read_event(data)?;
+        if frame.index.is_some_and(|(at, index)| index.is_none() && at.of(data) != "null") {
+            return Err(ODD_INDEX);
+        }
         let decoded = match frame.kind {
             Some(kind) if kind.is_escaped() => Some(kind.decode()?.into_owned()),
             _ => None,
@@ -161,15 +170,18 @@ impl Reader {
                 self.command(frame, "apply_patch_call", false)
             }
             "apply_patch_call_operation_diff.done" => self.command(frame, "apply_patch_call", true),
-            "created" | "queued" | "in_progress" => self.lifecycle(frame, data, false),
-            "completed" | "incomplete" => {
-                let mut reading = self.lifecycle(frame, data, true)?;
+            "created" => self.lifecycle(frame, data, List::First, false),
+            "queued" | "in_progress" => self.lifecycle(frame, data, List::Other, false),
+            ending @ ("completed" | "incomplete") => {
+                // Older clients look at no other list but these two.
+                let list = if ending == "completed" { List::Last } else { List::Other };
+                let mut reading = self.lifecycle(frame, data, list, true)?;
                 self.refuse_unfinished(&mut reading);
                 reading.parts.push(finish());
                 Ok(reading)
             }
             "failed" => {
-                let mut reading = self.lifecycle(frame, data, true)?;
+                let mut reading = self.lifecycle(frame, data, List::Other, true)?;
                 reading.failure = true;
                 Ok(reading)
             }
@@ -190,7 +202,8 @@ impl Reader {
             return Err(Unreadable::Orphan);
         }
         let slot = known.map_or(BEFORE, |known| known.slot);
-        let mut reading = block_reading(slot, BlockStep::Add, frame);
+        let place = self.place_of(known, frame)?;
+        let mut reading = block_reading(slot, BlockStep::Add, frame, place);
         reading.text = frame.delta.filter(|text| !text.is_empty()).map(|text| inside(&text));
         self.text_came |= reading.text.is_some();
         Ok(reading)
@@ -200,13 +213,14 @@ impl Reader {
         let Some(item) = &frame.item else {
             return Err(Unreadable::Ambiguous("an item that is added without an item"));
         };
-        let index = frame.index.and_then(|(_, index)| index);
-        if index.is_some_and(|index| self.items.open_at(index).is_some()) {
-            return Err(Unreadable::Ambiguous("two items on one index"));
+        if self.items.len() >= self.max_calls {
+            return Err(Unreadable::TooManyCalls);
         }
+        let index = frame.index.and_then(|(_, index)| index);
+        let place = Some(self.places.add(index, self.max_calls)?);
         let slot = self.items.take_slot();
-        let mut known = Known::new(slot, index, item)?;
-        let mut reading = block_reading(slot, BlockStep::Open, frame);
+        let mut known = Known::new(slot, Stand { index, place }, item)?;
+        let mut reading = block_reading(slot, BlockStep::Open, frame, place);
         match item.class() {
             Class::Call(host) => {
                 known.host = Some(host);
@@ -222,9 +236,6 @@ impl Reader {
                 reading.parts.push(Part { lane: LANE, at: item.span, what: What::Piece(piece) });
             }
             Class::Other => {}
-        }
-        if self.items.len() >= self.max_calls {
-            return Err(Unreadable::TooManyCalls);
         }
         reading.retells = item.kind == "message";
         self.items.push(known);
@@ -248,8 +259,10 @@ impl Reader {
         let is_copy = |host: Host| was.is_some_and(|known| !changed && known.covers(host));
         match (class, open) {
             (Class::Call(host), Some(place)) if is_copy(host) => {
+                self.places.check()?;
                 let slot = was.map_or(BEFORE, |known| known.slot);
-                let mut reading = block_reading(slot, BlockStep::Close, frame);
+                let at = was.and_then(|known| known.place);
+                let mut reading = block_reading(slot, BlockStep::Close, frame, at);
                 self.copy(place, item, host, data, &mut reading)?;
                 Ok(reading)
             }
@@ -257,17 +270,33 @@ impl Reader {
                 if self.is_said_twice(item)? {
                     return Err(Unreadable::Orphan);
                 }
+                let refuse = was.is_some().then_some(TYPE_CHANGED);
+                if refuse.is_none() {
+                    self.places.check_unused(index)?;
+                }
+                // Clients that count items have not counted this one.
+                let place = self.places.of_uncounted(index);
                 let slot = self.items.take_slot();
-                let mut reading = block_reading(slot, BlockStep::Close, frame);
-                let refuse = changed.then_some(TYPE_CHANGED);
-                self.new_whole(slot, index, item, host, refuse, data, &mut reading)?;
+                let mut reading = block_reading(slot, BlockStep::Close, frame, place);
+                let stand = Stand { index, place: None };
+                self.new_whole(slot, stand, item, host, refuse, data, &mut reading)?;
                 Ok(reading)
             }
             // The call that was added is another thing now: what it is now says nothing of it.
             (_, Some(_)) if was_call => Err(Unreadable::Orphan),
+            (Class::Other, None) if index.is_some() && self.items.had_call_at(index) => {
+                Err(Unreadable::Orphan)
+            }
             (Class::Other, open) => {
                 let slot = was.map_or(BEFORE, |known| known.slot);
-                let mut reading = block_reading(slot, BlockStep::Close, frame);
+                let place = match (was, index) {
+                    (Some(known), _) => known.place,
+                    (None, Some(index)) => {
+                        self.places.of(index).or(self.places.of_uncounted(Some(index)))
+                    }
+                    (None, None) => None,
+                };
+                let mut reading = block_reading(slot, BlockStep::Close, frame, place);
                 if let Some(signature) = texts::signature(item) {
                     self.signature_came = true;
                     reading.parts.push(Part { lane: LANE, at: signature, what: What::Signature });
@@ -277,6 +306,23 @@ impl Reader {
                     self.items.forget(place);
                 }
                 Ok(reading)
+            }
+        }
+    }
+
+    /// The place of the item that an event belongs to.
+    fn place_of(
+        &self,
+        known: Option<&Known>,
+        frame: &Event<'_>,
+    ) -> Result<Option<i64>, Unreadable> {
+        let index = frame.index.and_then(|(_, index)| index);
+        match (known, index) {
+            (Some(known), _) => Ok(known.place),
+            (None, None) => Ok(None),
+            // Clients would add it to the item that stands there.
+            (None, Some(index)) => {
+                self.places.of_unknown(index).map(Some).ok_or(Unreadable::Orphan)
             }
         }
     }
@@ -300,6 +346,7 @@ impl Reader {
         let Some(known) = known.filter(|known| known.host.is_some()) else {
             return Err(Unreadable::Orphan);
         };
+        self.places.check()?;
         let mut piece = Piece { slot: known.slot, ..Piece::default() };
         let renamed = frame.name.is_some_and(|name| !name.is(&known.name));
         match arguments {
@@ -308,7 +355,7 @@ impl Reader {
             Some(arguments) => piece.arguments = arguments,
             None => piece.refuse = Some("a piece of its arguments is missing"),
         }
-        let mut reading = block_reading(known.slot, BlockStep::Add, frame);
+        let mut reading = block_reading(known.slot, BlockStep::Add, frame, known.place);
         let at = Span::default();
         reading.takes(at, frame.name);
         reading.parts.push(Part { lane: LANE, at, what: What::Piece(piece) });
@@ -326,7 +373,8 @@ impl Reader {
         let Some(known) = known.filter(|known| known.host.is_some()) else {
             return Err(Unreadable::Orphan);
         };
-        let mut reading = block_reading(known.slot, BlockStep::Add, frame);
+        self.places.check()?;
+        let mut reading = block_reading(known.slot, BlockStep::Add, frame, known.place);
         if known.host == Some(Host::Provider) {
             return Ok(reading);
         }
@@ -357,9 +405,10 @@ impl Reader {
         if known.is_none() && adds && self.items.had_call_at(index) {
             return Err(Unreadable::Orphan);
         }
+        let place = self.place_of(known, frame)?;
         let mut reading = match known {
-            Some(known) => block_reading(known.slot, BlockStep::Add, frame),
-            None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame),
+            Some(known) => block_reading(known.slot, BlockStep::Add, frame, place),
+            None if frame.index.is_some() => block_reading(BEFORE, BlockStep::Add, frame, place),
             None => Reading { order: Order::Lane(LANE), ..Reading::default() },
         };
         if known.is_some_and(|known| known.host == Some(Host::Provider)) {
@@ -408,28 +457,35 @@ impl Reader {
         &mut self,
         frame: &Event<'_>,
         data: &str,
+        list: List,
         ended: bool,
     ) -> Result<Reading, Unreadable> {
         let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
         if let Some(response) = &frame.response {
-            self.response_parts(response, data, ended, &mut reading)?;
+            let as_placed = self.response_parts(response, data, ended, &mut reading)?;
+            if response.output.is_some() {
+                self.places.list(list, response.items.len(), as_placed);
+            }
             reading.retells = !response.items.is_empty();
         }
         Ok(reading)
     }
 
+    /// Reads the items of a list. Answers whether every call in it came before, and stands at its
+    /// place.
     fn response_parts(
         &mut self,
         response: &Response<'_>,
         data: &str,
         ended: bool,
         reading: &mut Reading,
-    ) -> Result<(), Unreadable> {
+    ) -> Result<bool, Unreadable> {
         reading.model = response.model.map(|text| inside(&text));
         reading.tally = response.tally(data, ended);
         reading.content = response.output;
         let is_new = !self.has_items();
         let mut taken = Vec::new();
+        let mut as_placed = true;
         for (place, item) in response.items.iter().enumerate() {
             let Class::Call(host) = item.class() else {
                 if is_new {
@@ -439,22 +495,25 @@ impl Reader {
                 continue;
             };
             let copy = self.items.copy_of(item, place, &taken)?;
+            let index = i64::try_from(place).ok();
             let known = copy.and_then(|place| self.items.get(place));
             let fits = known.filter(|known| known.covers(host));
             match (copy, fits) {
                 (Some(at), Some(known)) => {
                     taken.push(known.slot);
+                    as_placed &= known.place == index;
                     self.copy(at, item, host, data, reading)?;
                 }
                 _ => {
                     let slot = self.items.take_slot();
                     taken.push(slot);
-                    let index = i64::try_from(place).ok();
-                    self.new_whole(slot, index, item, host, None, data, reading)?;
+                    as_placed = false;
+                    let stand = Stand { index, place: index };
+                    self.new_whole(slot, stand, item, host, None, data, reading)?;
                 }
             }
         }
-        Ok(())
+        Ok(as_placed)
     }
 
     /// Whether items have come in events of their own, so that the whole says them again.
@@ -512,7 +571,7 @@ impl Reader {
     fn new_whole(
         &mut self,
         slot: Slot,
-        index: Option<i64>,
+        stand: Stand,
         item: &Item<'_>,
         host: Host,
         refuse: Option<&'static str>,
@@ -522,7 +581,7 @@ impl Reader {
         if self.items.len() >= self.max_calls {
             return Err(Unreadable::TooManyCalls);
         }
-        let mut known = Known::new(slot, index, item)?;
+        let mut known = Known::new(slot, stand, item)?;
         (known.host, known.open, known.whole) = (Some(host), false, true);
         let mut piece = self.opening(slot, item, host, data)?;
         (piece.ends, piece.refuse) = (true, refuse);
@@ -573,11 +632,11 @@ fn again(text: Option<Text<'_>>) -> Result<Option<ArgumentsPiece>, Unreadable> {
     Ok(text.map(|text| ArgumentsPiece::Again(text.into_owned())))
 }
 
-fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>) -> Reading {
+fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>, place: Option<i64>) -> Reading {
     let index = frame.index.map(|(span, _)| span);
     Reading {
         order: Order::Lane(LANE),
-        block: Some(Block { slot, does, index }),
+        block: Some(Block { slot, does, index, place }),
         ..Reading::default()
     }
 }

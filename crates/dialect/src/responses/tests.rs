@@ -278,3 +278,120 @@ fn an_item_without_an_index_is_known_by_its_ids() {
     let reading = reading(&[event("added", ""), event("done", "{}")]).unwrap();
     assert!(matches!(&reading.parts[0].what, What::Piece(piece) if piece.copy && !piece.opens));
 }
+
+/// An item of some kind is added under an index.
+fn added(index: Value, id: &str) -> Value {
+    let item = json!({"id": id, "type": "function_call", "status": "in_progress", "arguments": "",
+        "call_id": format!("call_{id}"), "name": "t"});
+    json!({"type": "response.output_item.added", "output_index": index, "item": item})
+}
+
+fn piece(index: Value, id: &str) -> Value {
+    json!({"type": "response.function_call_arguments.delta", "output_index": index, "item_id": id, "delta": "{}"})
+}
+
+fn list(kind: &str, output: &[Value]) -> Value {
+    json!({"type": format!("response.{kind}"), "response": response("in_progress", output)})
+}
+
+fn indices(events: &[Value]) -> Vec<&Value> {
+    events.iter().filter_map(|event| event.get("output_index")).collect()
+}
+
+/// Some clients find an item by its place in a list, others by its index: both are one number.
+#[test]
+fn items_leave_under_their_places() {
+    let before = [
+        list("created", &[]),
+        added(json!(7), "fc_1"),
+        added(json!("0"), "fc_2"),
+        added(json!(-1), "fc_3"),
+        piece(json!("0"), "fc_2"),
+        piece(json!(7.0), "fc_1"),
+        piece(json!(-1), "fc_3"),
+    ];
+    let after = written(&before, |_| Fate::Keep, |_, _, _| {});
+    assert_eq!(indices(&after), [0, 1, 2, 1, 0, 2]);
+
+    // Items of the first list have places too.
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": []});
+    let before = [list("created", &[message]), added(json!(4), "fc_1"), piece(json!(4), "fc_1")];
+    let after = written(&before, |_| Fate::Keep, |_, _, _| {});
+    assert_eq!(indices(&after), [1, 1]);
+
+    // A stream that is resumed goes on where it was.
+    let before = [added(json!(3), "fc_1"), added(json!(9), "fc_2"), piece(json!(9), "fc_2")];
+    let after = written(&before, |_| Fate::Keep, |_, _, _| {});
+    assert_eq!(indices(&after), [3, 4, 4]);
+}
+
+/// What is left out leaves no hole, wherever it stood.
+#[test]
+fn places_move_up_behind_what_is_left_out() {
+    let first = item("fc_0", "{}", "completed");
+    let before = [list("created", &[first]), added(json!(5), "fc_1"), piece(json!(5), "fc_1")];
+    let drop_first = |what: &What| match what {
+        What::Piece(piece) if piece.slot == 0 => Fate::Drop,
+        _ => Fate::Keep,
+    };
+    let after = written(&before, drop_first, |_, _, _| {});
+    assert_eq!(after[0]["response"]["output"], json!([]));
+    assert_eq!(indices(&after), [0, 0]);
+
+    // A message of our own for an item that was never added is one more than clients would count.
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item("fc_0", "{}", "completed")});
+    let before = [list("created", &[]), done, added(json!(1), "fc_1"), piece(json!(1), "fc_1")];
+    let notice = |what: &What| match what {
+        What::Piece(piece) if piece.slot == 0 => Fate::Notice("no".into()),
+        _ => Fate::Keep,
+    };
+    let after = written(&before, notice, |_, _, _| {});
+    assert_eq!(after[1]["type"], "response.output_item.added");
+    assert_eq!(indices(&after[1..7]), [0; 6]);
+    assert_eq!(indices(&after[7..]), [1, 1]);
+}
+
+#[test]
+fn what_clients_would_count_differently_is_refused() {
+    let whole = item("fc_9", "{}", "completed");
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item("fc_0", "{}", "completed")});
+    let refused = |events: &[Value]| {
+        let mut reader = read::Reader::new(9);
+        let (last, before) = events.split_last().unwrap();
+        for event in before {
+            reader.read(None, &event.to_string()).unwrap();
+        }
+        matches!(reader.read(None, &last.to_string()), Err(Unreadable::Ambiguous(_)))
+    };
+    let created = || list("created", &[]);
+    let listed = std::slice::from_ref(&whole);
+    for events in [
+        // An index that is used again.
+        vec![created(), added(json!(0), "fc_0"), done, added(json!(0), "fc_1")],
+        vec![list("created", listed), added(json!(0), "fc_1")],
+        vec![created(), list("completed", listed), added(json!(0), "fc_1")],
+        // A list that not every client looks at.
+        vec![created(), list("in_progress", listed), added(json!(1), "fc_1")],
+        vec![created(), list("incomplete", listed), added(json!(1), "fc_1")],
+        vec![created(), list("created", listed), added(json!(1), "fc_1")],
+        // A list that lacks what was added before.
+        vec![created(), added(json!(0), "fc_0"), list("queued", &[]), piece(json!(0), "fc_0")],
+        // Numbers that are no places.
+        vec![created(), added(json!(1.5), "fc_0")],
+        vec![created(), added(json!(true), "fc_0")],
+        vec![created(), added(json!(1e300), "fc_0")],
+    ] {
+        assert!(refused(&events), "{events:#?}");
+    }
+    // A list that says what clients have is no reason to refuse what follows.
+    let known = json!({"id": "fc_0", "type": "function_call", "call_id": "call_fc_0", "name": "t", "arguments": "{}"});
+    let agrees = [
+        created(),
+        added(json!(0), "fc_0"),
+        piece(json!(0), "fc_0"),
+        list("in_progress", &[known]),
+        added(json!(1), "fc_1"),
+    ];
+    assert!(!refused(&agrees));
+    assert!(!refused(&[created(), list("completed", listed), added(json!(1), "fc_1")]));
+}

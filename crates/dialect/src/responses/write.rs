@@ -14,12 +14,13 @@ use crate::speaker::Write;
 /// Writes the frames of one response.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
-    /// The indices of items that were left out: those behind them move up.
+    /// The places of items that were left out: those behind them move up.
     dropped: Vec<i64>,
-    /// The highest index that came.
+    /// The places before which a message of our own was put that took no item's place: those
+    /// behind it move down.
+    inserted: Vec<i64>,
+    /// The highest place of an item that came.
     highest: Option<i64>,
-    /// The highest index of which anything has left: nothing up to there can move any more.
-    left: Option<i64>,
     /// The ids of the messages that took the place of calls.
     messages: Vec<(Slot, String)>,
     /// The messages that have begun to leave: the index and the id of each, as JSON.
@@ -30,11 +31,14 @@ pub(super) struct Writer {
 
 impl Write for Writer {
     /// Whether a text frame can leave untouched.
-    fn leaves_as_it_came(&self, reading: &Reading, _: &str) -> bool {
-        match reading.block {
-            Some(block) => block.does == BlockStep::Add && self.dropped.is_empty(),
-            None => true,
-        }
+    fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
+        let Some(block) = reading.block else { return true };
+        let in_place = match (block.index, block.place) {
+            (Some(at), Some(place)) => at.of(data).parse() == Ok(place),
+            _ => true,
+        };
+        let unmoved = self.dropped.is_empty() && self.inserted.is_empty();
+        block.does == BlockStep::Add && in_place && unmoved
     }
 
     /// Writes one frame.
@@ -47,6 +51,8 @@ impl Write for Writer {
         out: &mut Vec<u8>,
     ) {
         if reading.odd || stray_is_denied(reading, fates) {
+            let begun = reading.block.filter(|block| block.does == BlockStep::Open);
+            self.dropped.extend(begun.and_then(|block| block.place));
             return;
         }
         let edits = Edits::default();
@@ -109,9 +115,9 @@ impl Writer {
         out: &mut Vec<u8>,
     ) {
         let Some(block) = reading.block else { return };
-        let claimed = block.index.and_then(|index| number(index.of(data)));
+        let place = block.place;
         // What stands there now is another item, which has moved up.
-        if claimed.is_some_and(|claimed| self.dropped.contains(&claimed)) {
+        if place.is_some_and(|place| self.dropped.contains(&place)) {
             return;
         }
         let call = reading
@@ -119,16 +125,15 @@ impl Writer {
             .iter()
             .zip(fates)
             .find_map(|(part, fate)| listed(part).map(|piece| (part, piece, fate)));
-        self.highest = self.highest.max(claimed);
-        let index = claimed.map(|claimed| self.shifted(claimed));
+        if block.does != BlockStep::Close {
+            self.highest = self.highest.max(place);
+        }
+        let index = place.map(|place| self.shifted(place));
         // Clients differ in whether `"0"` is 0.
         if let (Some(at), Some(index)) = (block.index, index)
             && at.of(data) != index.to_string()
         {
             edits.replace(at, index.to_string());
-        }
-        if !matches!(call, Some((_, _, Fate::Drop))) {
-            self.left = self.left.max(claimed);
         }
         match call {
             Some((part, piece, Fate::Notice(text))) => {
@@ -137,12 +142,16 @@ impl Writer {
                     let id = self.message_id(piece.slot, data, part.at);
                     let index = index.unwrap_or_else(|| self.next_index());
                     Message { id: &id, text }.say(frame, data, index, out);
+                    if block.does != BlockStep::Open && self.about.is_some() {
+                        // The item was never added, but the message in its place was.
+                        self.inserted.extend(place);
+                    }
                 }
                 return;
             }
-            Some((_, piece, Fate::Drop)) => {
-                if piece.opens && claimed > self.left {
-                    self.dropped.extend(claimed);
+            Some((_, _, Fate::Drop)) => {
+                if block.does == BlockStep::Open {
+                    self.dropped.extend(place);
                 }
                 return;
             }
@@ -157,6 +166,7 @@ impl Writer {
                 }
                 leave(frame, data, reading, edits, out);
                 if let (true, Some(events)) = (opens, events_of(item)) {
+                    let index = index.filter(|_| block.index.is_some());
                     say_arguments(frame, data, index, item, events, canonical, out);
                 }
                 return;
@@ -220,8 +230,12 @@ impl Writer {
             let Ok(place) = items.binary_search_by_key(&part.at.start, |item| item.start) else {
                 continue;
             };
+            let at = i64::try_from(place).unwrap_or(i64::MAX);
             match fate {
                 Fate::Drop => {
+                    if piece.opens && Some(at) > self.highest {
+                        self.dropped.push(at);
+                    }
                     if let Some(gone) = gone.get_mut(place) {
                         *gone = true;
                     }
@@ -230,8 +244,7 @@ impl Writer {
                     let id = self.message_id(piece.slot, data, part.at);
                     edits.replace(part.at, Message { id: &id, text }.item());
                     if piece.opens {
-                        let index = i64::try_from(place).unwrap_or(i64::MAX);
-                        said.push((self.shifted(index), id, text.clone()));
+                        said.push((self.shifted(at), id, text.clone()));
                     }
                 }
                 Fate::Whole(canonical) => {
@@ -242,6 +255,8 @@ impl Writer {
             }
         }
         edits.remove(&items, |place| gone.get(place) == Some(&true));
+        let last = i64::try_from(items.len()).ok().and_then(|length| length.checked_sub(1));
+        let last = last.filter(|last| *last >= 0);
         for fate in fates {
             let Fate::Ordinary(Some(text)) = fate else { continue };
             let id = "msg_callgate".to_owned();
@@ -251,7 +266,10 @@ impl Writer {
                 edits.insert(content.end - 1, format!("{comma}{item}"));
             }
             said.push((self.next_index(), id, text.clone()));
+            let behind = self.highest.max(last).map_or(0, |highest| highest.saturating_add(1));
+            self.inserted.push(behind);
         }
+        self.highest = self.highest.max(last);
         said
     }
 
@@ -267,10 +285,15 @@ impl Writer {
         id
     }
 
-    /// The index an item leaves under.
-    fn shifted(&self, claimed: i64) -> i64 {
-        let before = self.dropped.iter().filter(|dropped| **dropped < claimed).count();
-        claimed.saturating_sub(i64::try_from(before).unwrap_or(i64::MAX))
+    /// The index under which the item of this place leaves.
+    fn shifted(&self, place: i64) -> i64 {
+        let count = |list: &[i64], is_before: &dyn Fn(i64) -> bool| {
+            let before = list.iter().filter(|at| is_before(**at)).count();
+            i64::try_from(before).unwrap_or(i64::MAX)
+        };
+        let gone = count(&self.dropped, &|at| at < place);
+        let ours = count(&self.inserted, &|at| at <= place);
+        place.saturating_sub(gone).saturating_add(ours)
     }
 
     fn next_index(&self) -> i64 {
@@ -319,9 +342,4 @@ fn say_arguments(
     let of_item = format!("\"item_id\":{id}{index}");
     event(frame, delta, &sequence, &format!("{of_item},\"delta\":{text}"), out);
     event(frame, done, &sequence, &format!("{of_item},\"{key}\":{text}"), out);
-}
-
-/// An index as clients read it: an integer, a number that is one, or its text.
-fn number(text: &str) -> Option<i64> {
-    crate::json::index(&mut Json::new(text), text).ok().and_then(|(_, number)| number)
 }

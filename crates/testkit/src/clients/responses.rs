@@ -12,6 +12,8 @@ pub(super) fn readings(events: &[(String, Value)]) -> BTreeMap<&'static str, Vec
         ("whole response", whole_response(events)),
         ("items done", items_done(events)),
         ("pieces", pieces(events)),
+        ("by place", by_place(events)),
+        ("by place, older", by_place_of_old(events)),
     ])
 }
 
@@ -85,6 +87,75 @@ fn whole_response(events: &[(String, Value)]) -> Vec<Call> {
 fn items_done(events: &[(String, Value)]) -> Vec<Call> {
     let done = events.iter().filter(|(_, event)| event["type"] == "response.output_item.done");
     done.filter_map(|(_, event)| call(&event["item"])).collect()
+}
+
+/// The events whose list of items replaces the one that was made so far.
+const EVERY_LIST: [&str; 6] = [
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.completed",
+    "response.failed",
+    "response.incomplete",
+];
+
+/// openai-node 6.45 to 7.4: a list that an item is appended to when it is added, and in which
+/// `output_index` is a place.
+fn by_place(events: &[(String, Value)]) -> Vec<Call> {
+    let mut items: Vec<Value> = Vec::new();
+    for (_, event) in events {
+        let kind = event["type"].as_str().unwrap_or("");
+        let list = event["response"]["output"].as_array();
+        if let Some(list) = list.filter(|_| EVERY_LIST.contains(&kind)) {
+            items.clone_from(list);
+        } else if kind == "response.output_item.added" {
+            items.push(event["item"].clone());
+        } else if let Some(item) = at_place(&mut items, &event["output_index"]) {
+            add_to(item, kind, event);
+        }
+    }
+    items.iter().filter_map(call).collect()
+}
+
+/// openai-node before 6.45: the same, but it reads only the first list and the last, and of the
+/// events of a call only the pieces.
+fn by_place_of_old(events: &[(String, Value)]) -> Vec<Call> {
+    let mut begun = false;
+    let is_read = |kind: &str| match kind {
+        "response.created" => !std::mem::replace(&mut begun, true),
+        "response.completed" | "response.output_item.added" => true,
+        _ => kind.ends_with(".delta"),
+    };
+    let mut is_read = is_read;
+    let events = events.iter().filter(|(_, event)| is_read(event["type"].as_str().unwrap_or("")));
+    by_place(&events.cloned().collect::<Vec<_>>())
+}
+
+/// The item that an index of any spelling means to a list in JavaScript.
+fn at_place<'a>(items: &'a mut [Value], index: &Value) -> Option<&'a mut Value> {
+    let place = match index {
+        Value::String(text) => text.parse().ok(),
+        Value::Number(number) => number.as_f64().filter(|number| number.fract() == 0.0),
+        _ => None,
+    };
+    items.get_mut(place.filter(|place: &f64| *place >= 0.0)? as usize)
+}
+
+fn add_to(item: &mut Value, kind: &str, event: &Value) {
+    let key = if item["type"] == "custom_tool_call" { "input" } else { "arguments" };
+    let of_kind = kind.strip_prefix("response.").unwrap_or(kind);
+    let fits = match of_kind.split('.').next() {
+        Some("function_call_arguments") => item["type"] == "function_call",
+        Some("custom_tool_call_input") => item["type"] == "custom_tool_call",
+        _ => false,
+    };
+    if of_kind == "output_item.done" {
+        *item = event["item"].clone();
+    } else if fits && of_kind.ends_with(".delta") {
+        item[key] = format!("{}{}", text(&item[key]), text(&event["delta"])).into();
+    } else if fits && of_kind.ends_with(".done") {
+        item[key] = event[key].clone();
+    }
 }
 
 /// A program that adds up the pieces itself, by index.
