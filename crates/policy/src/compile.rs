@@ -13,13 +13,14 @@ use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
 use crate::names::{Names, Tools};
 use crate::node::{Node, Yaml};
+use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, Operator, OperatorName};
 use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Limit, Role, Rule};
 use crate::secret::SecretTest;
-use crate::source::read::{At, boolean, decimal, text, wrong};
+use crate::source::read::{At, boolean, number, text, wrong};
 use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
 use crate::{Verdict, sanitize};
 
@@ -245,7 +246,7 @@ fn compile_operator(
 ) -> Option<Operator> {
     let what = format!("the value of `{}`", name.as_str());
     let compare = |comparison, problems: &mut Problems<'_>| {
-        decimal(value, &what, problems).map(|bound| Operator::Compare(comparison, bound))
+        number(value, &what, problems).map(|bound| Operator::Compare(comparison, bound))
     };
     match name.base {
         Base::Equals => literal(value, &what, problems).map(Operator::Equals),
@@ -267,7 +268,7 @@ fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Liter
         Yaml::String(text) => Some(Literal { text: text.clone(), number: None }),
         Yaml::Bool(value) => Some(Literal { text: value.to_string(), number: None }),
         Yaml::Number { json, .. } => {
-            Some(Literal { text: json.clone(), number: crate::number::Decimal::parse(json) })
+            Some(Literal { text: json.clone(), number: Number::parse(json) })
         }
         Yaml::Null => {
             problems

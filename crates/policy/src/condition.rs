@@ -6,6 +6,7 @@ use callgate_call::{Arguments, ToolCall};
 use crate::along::Along;
 use crate::finding::{FindingTest, Findings};
 use crate::moment::Moment;
+use crate::number::{may_become_null, told};
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Found, Path};
 use crate::secret::SecretTest;
@@ -206,6 +207,7 @@ impl Test {
         self.path.each(root, &mut |found| {
             exists = exists.or(match found {
                 Found::Value(Value::Null) => Tri::False,
+                Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
                 Found::Value(_) => Tri::True,
                 Found::WrongType => Tri::Unknown,
             });
@@ -258,7 +260,37 @@ impl Test {
                 "the session is only claimed".to_owned()
             }
             (Path::Argument(_), Some(unreadable)) => unreadable.to_string(),
-            _ => format!("`{path}` has a type that `{word}` cannot compare"),
+            _ => match self.unclear_number(scene) {
+                Some(number) => format!("`{path}`: {}", told(number)),
+                None => format!("`{path}` has a type that `{word}` cannot compare"),
+            },
+        }
+    }
+
+    /// The first number for which the operator's answer depends on who reads it.
+    fn unclear_number<'c>(&self, scene: &Scene<'c>) -> Option<&'c str> {
+        let mut unclear = None;
+        for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
+            self.path.each(root, &mut |found| {
+                if let (Found::Value(value), None) = (found, unclear) {
+                    unclear = self.unclear_number_in(value);
+                }
+            });
+        }
+        unclear
+    }
+
+    fn unclear_number_in<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        match value {
+            Value::Array(items) => items.iter().find_map(|item| self.unclear_number_in(item)),
+            Value::Number(text) => {
+                let unclear = match self.operator {
+                    Operator::Exists(_) => may_become_null(text),
+                    _ => self.operator.holds(value) == Tri::Unknown,
+                };
+                unclear.then_some(text)
+            }
+            _ => None,
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The operators of argument conditions. Each is defined once, here, with its meaning.
 
+use std::cmp::Ordering;
+
 use callgate_call::json::Value;
 use globset::GlobMatcher;
 use regex::Regex;
 
-use crate::number::Decimal;
+use crate::number::{Number, each_spelling, spelled};
 use crate::tri::Tri;
 
 /// An operator as a rule names it.
@@ -85,7 +87,7 @@ pub(crate) enum Operator {
     /// There is a value that is not `null` (or, if false, there is none).
     Exists(bool),
     /// A number beyond this one.
-    Compare(Comparison, Decimal),
+    Compare(Comparison, Number),
 }
 
 /// Which side of a number.
@@ -98,10 +100,10 @@ pub(crate) enum Comparison {
 }
 
 /// A value in a rule: its text, and its number if it is one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) text: String,
-    pub(crate) number: Option<Decimal>,
+    pub(crate) number: Option<Number>,
 }
 
 /// A scalar argument, by its JSON text.
@@ -128,6 +130,22 @@ impl<'v> Scalar<'v> {
             Self::Text(text) | Self::Number(text) => text,
         }
     }
+
+    /// Hands out every text that programs may make of it.
+    pub(crate) fn each_text(self, visit: &mut impl FnMut(&str)) {
+        match self {
+            Self::Text(text) => visit(text),
+            Self::Number(text) => each_spelling(text, visit),
+        }
+    }
+
+    /// Whether something holds for its text; unknown if that depends on how a program spells it.
+    fn as_text(self, mut holds: impl FnMut(&str) -> bool) -> Tri {
+        match self {
+            Self::Text(text) => holds(text).into(),
+            Self::Number(text) => spelled(text, holds),
+        }
+    }
 }
 
 impl Operator {
@@ -144,14 +162,13 @@ impl Operator {
 
     /// Whether the operator holds for one scalar.
     pub(crate) fn holds_scalar(&self, scalar: Scalar<'_>) -> Tri {
-        let text = scalar.text();
         match self {
-            Self::Equals(literal) => literal.equals(scalar).into(),
-            Self::In(literals) => literals.iter().any(|literal| literal.equals(scalar)).into(),
-            Self::Contains(part) => text.contains(part.as_str()).into(),
-            Self::StartsWith(start) => text.starts_with(start.as_str()).into(),
-            Self::Matches(regex) => regex.is_match(text).into(),
-            Self::Glob(glob) => glob.is_match(text).into(),
+            Self::Equals(literal) => literal.equals(scalar),
+            Self::In(literals) => Tri::any(literals.iter().map(|literal| literal.equals(scalar))),
+            Self::Contains(part) => scalar.as_text(|text| text.contains(part.as_str())),
+            Self::StartsWith(start) => scalar.as_text(|text| text.starts_with(start.as_str())),
+            Self::Matches(regex) => scalar.as_text(|text| regex.is_match(text)),
+            Self::Glob(glob) => scalar.as_text(|text| glob.is_match(text)),
             Self::Exists(wanted) => (*wanted).into(),
             Self::Compare(comparison, bound) => match scalar {
                 Scalar::Number(text) => comparison.holds(text, bound),
@@ -162,26 +179,29 @@ impl Operator {
 }
 
 impl Comparison {
-    fn holds(self, text: &str, bound: &Decimal) -> Tri {
-        let Some(number) = Decimal::parse(text) else { return Tri::Unknown };
-        let holds = match self {
-            Self::Gt => number > *bound,
-            Self::Gte => number >= *bound,
-            Self::Lt => number < *bound,
-            Self::Lte => number <= *bound,
-        };
-        holds.into()
+    fn holds(self, text: &str, bound: &Number) -> Tri {
+        let Some(number) = Number::parse(text) else { return Tri::Unknown };
+        number.compare(
+            bound,
+            match self {
+                Self::Gt => Ordering::is_gt,
+                Self::Gte => Ordering::is_ge,
+                Self::Lt => Ordering::is_lt,
+                Self::Lte => Ordering::is_le,
+            },
+        )
     }
 }
 
 impl Literal {
     /// Two numbers are compared as numbers (1 is 1.0), anything else by text (1 is "1").
-    fn equals(&self, scalar: Scalar<'_>) -> bool {
+    fn equals(&self, scalar: Scalar<'_>) -> Tri {
         match (scalar, &self.number) {
-            (Scalar::Number(text), Some(number)) => {
-                self.text == text || Decimal::parse(text).as_ref() == Some(number)
+            (Scalar::Number(text), Some(rule)) => {
+                let number = Number::parse(text);
+                number.map_or(Tri::Unknown, |number| number.compare(rule, Ordering::is_eq))
             }
-            _ => self.text == scalar.text(),
+            _ => scalar.as_text(|text| self.text == text),
         }
     }
 }

@@ -39,6 +39,11 @@ impl Tri {
         !(!self).or(!other)
     }
 
+    /// What two readings of one thing come to: unknown, unless both say the same.
+    pub(crate) fn agree(self, other: Self) -> Self {
+        if self == other { self } else { Self::Unknown }
+    }
+
     /// True if any is; stops there.
     pub(crate) fn any(values: impl IntoIterator<Item = Self>) -> Self {
         let mut result = Self::False;
@@ -127,6 +132,8 @@ mod tests {
             assert_eq!((a.and(b), b.and(a)), (and, and), "{a:?} and {b:?}");
         }
         assert_eq!((!True, !False, !Unknown), (False, True, Unknown));
+        assert_eq!((True.agree(True), False.agree(False)), (True, False));
+        assert_eq!((True.agree(False), Unknown.agree(True)), (Unknown, Unknown));
         assert_eq!(Tri::any([]), False);
         assert_eq!(Tri::all([]), True);
     }

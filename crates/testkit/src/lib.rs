@@ -4,7 +4,7 @@
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
 //! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses, [`shapes`]
 //! tells them in other ways, [`made`] makes more; [`sdk`] runs the official clients; [`table`] keeps what tests found in
-//! the documentation.
+//! the documentation; [`values`] are arguments that programs read in different ways.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
 //! it, `provider` a scripted model that checks what a real one checks, `http` a plain client.
@@ -32,3 +32,4 @@ pub mod shapes;
 pub mod table;
 #[cfg(feature = "servers")]
 pub mod upstream;
+pub mod values;

@@ -20,3 +20,4 @@ mod policy;
 mod records;
 mod support;
 mod surroundings;
+mod values;

@@ -26,3 +26,4 @@ mod pins;
 mod serve;
 mod strict;
 mod support;
+mod values;

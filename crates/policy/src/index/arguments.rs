@@ -10,7 +10,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
 use crate::condition::{Condition, Test};
-use crate::number::Decimal;
+use crate::number::Number;
 use crate::operator::{Operator, Scalar};
 use crate::path::{Found, Path};
 use crate::rule::Rule;
@@ -100,7 +100,8 @@ type RulesByText = BTreeMap<String, Vec<u32>>;
 struct Draft {
     all: Vec<u32>,
     equals: HashMap<String, Vec<u32>>,
-    numbers: HashMap<Decimal, Vec<u32>>,
+    /// By [`Number::bits`].
+    numbers: HashMap<u64, Vec<u32>>,
     contains: RulesByText,
     starts: RulesByText,
     regexes: RulesByText,
@@ -118,7 +119,7 @@ impl Draft {
         for literal in literals {
             self.equals.entry(literal.text.clone()).or_default().push(rule);
             if let Some(number) = &literal.number {
-                self.numbers.entry(number.clone()).or_default().push(rule);
+                self.numbers.entry(number.bits()).or_default().push(rule);
             }
         }
         match operator {
@@ -157,7 +158,8 @@ fn push(map: &mut RulesByText, text: &str, rule: u32) {
 struct Group {
     all: Vec<u32>,
     equals: HashMap<String, Vec<u32>>,
-    numbers: HashMap<Decimal, Vec<u32>>,
+    /// By [`Number::bits`].
+    numbers: HashMap<u64, Vec<u32>>,
     contains: Option<Contains>,
     /// Sorted, so that a binary search finds each possible beginning.
     starts: Vec<(String, Vec<u32>)>,
@@ -182,20 +184,22 @@ impl Group {
     }
 
     fn find_scalar(&self, scalar: Scalar<'_>, hits: &mut Hits) {
-        let text = scalar.text();
         if !self.always.is_empty() {
             hits.add(&self.always);
         }
+        if let (Scalar::Number(text), false) = (scalar, self.numbers.is_empty())
+            && let Some(number) = Number::parse(text)
+        {
+            hits.add(self.numbers.get(&number.bits()).map_or(&[], Vec::as_slice));
+        }
+        scalar.each_text(&mut |text| self.find_text(text, hits));
+    }
+
+    fn find_text(&self, text: &str, hits: &mut Hits) {
         if !self.equals.is_empty()
             && let Some(rules) = self.equals.get(text)
         {
             hits.add(rules);
-        }
-        if let (Scalar::Number(text), false) = (scalar, self.numbers.is_empty()) {
-            let number = Decimal::parse(text);
-            hits.add(
-                number.and_then(|number| self.numbers.get(&number)).map_or(&[], Vec::as_slice),
-            );
         }
         self.find_starts(text, hits);
         if let Some(contains) = &self.contains {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Problems, Span, did_you_mean};
 use crate::node::{Key, Node, Yaml};
-use crate::number::Decimal;
+use crate::number::Number;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,9 +153,9 @@ pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> O
 }
 
 /// A number of any size.
-pub(crate) fn decimal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Decimal> {
+pub(crate) fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Number> {
     let number = match &node.value {
-        Yaml::Number { json, .. } => Decimal::parse(json),
+        Yaml::Number { json, .. } => Number::parse(json),
         _ => None,
     };
     if number.is_none() {

@@ -51,7 +51,7 @@ const PATTERNS: [&str; 22] = [
     "'?'",
 ];
 const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
-const VALUES: [&str; 14] = [
+const VALUES: [&str; 30] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -66,8 +66,25 @@ const VALUES: [&str; 14] = [
     "[]",
     r#"[{"b":"x"},"x"]"#,
     r#""""#,
+    // Numbers that readers round, print or drop in different ways.
+    "-0",
+    "-0.0",
+    "1e0",
+    "0.99999999999999999999999",
+    "1.00000000000000000000001",
+    "9007199254740992",
+    "9007199254740993",
+    "18446744073709551616",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "1e21",
+    "0.0000001",
+    "[2,0.99999999999999999999999]",
+    "123456789012345678901234567890",
+    r#"{"b":9007199254740993}"#,
 ];
-const TESTS: [&str; 22] = [
+const TESTS: [&str; 38] = [
     "equals: x",
     "equals: 1",
     "equals: '1'",
@@ -90,6 +107,22 @@ const TESTS: [&str; 22] = [
     "exists: false",
     "gt: 1",
     "lte: 1",
+    "gte: 1",
+    "lt: 1",
+    "equals: 0",
+    "equals: '0'",
+    "equals: 9007199254740993",
+    "not_equals: 9007199254740992",
+    "in: [9007199254740992, 1e300, 0.0000001]",
+    "not_in: [1e-400, 1]",
+    "matches: '^1$'",
+    "matches: '^(Infinity|inf)'",
+    "not_matches: '^1$'",
+    "contains: '000'",
+    "starts_with: '1e'",
+    "starts_with: '10'",
+    "glob: '1e+21'",
+    "gte: 9007199254740993",
 ];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
 

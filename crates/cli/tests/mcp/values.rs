@@ -1,0 +1,39 @@
+//! Arguments that programs read in different ways, at an MCP server behind `callgate mcp wrap`.
+
+use callgate_testkit::values::{self, Unclear};
+use serde_json::json;
+
+use crate::support::{Place, simple, tool};
+
+#[track_caller]
+fn counts_against_the_call(cases: &[Unclear]) {
+    for policy in [values::denying(cases), values::allowing(cases)] {
+        let tools = (0..cases.len()).map(|place| tool(&values::tool(place), "Does something."));
+        let mut answers = simple();
+        answers["tools/list"] = json!({ "result": { "tools": tools.collect::<Vec<_>>() } });
+        let place = Place::new(&policy, "");
+        let mut wrapped = place.scripted("s", answers);
+        wrapped.hello();
+        for (at, case) in cases.iter().enumerate() {
+            let (name, arguments) = (values::tool(at), case.arguments);
+            wrapped.say(format!(
+                r#"{{"jsonrpc":"2.0","id":"case {at}","method":"tools/call","params":{{"name":"{name}","arguments":{arguments}}}}}"#
+            ));
+            let answer = loop {
+                let heard = wrapped.hear();
+                if heard["id"] == format!("case {at}") {
+                    break heard;
+                }
+            };
+            assert_eq!(answer["result"]["isError"], true, "{case:?}\n{policy}\n{answer}");
+        }
+        let received = wrapped.end().received;
+        assert!(received.contains("tools/list"), "{received}");
+        assert!(!received.contains("tools/call"), "{received}");
+    }
+}
+
+#[test]
+fn numbers_that_programs_round() {
+    counts_against_the_call(values::NUMBERS);
+}
