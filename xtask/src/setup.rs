@@ -9,7 +9,7 @@
 //! | coding agents | `agents/node/package-lock.json` | npm | `agents/node/node_modules` |
 //! | Node, if there is none or an old one | [`NODE`] | PyPI | `.tools/python` |
 //! | cargo-deny | [`CARGO_DENY`] | the crate registry | `.tools/cargo-deny` |
-//! | valgrind, g++, python3-venv, if missing | see [`Debian`] | Debian | the system |
+//! | valgrind, g++, Go, python3-venv, if missing | see [`Debian`] | Debian | the system |
 //! | nginx, for `bench`, if missing | [`NGINX`] | Debian | `.tools/nginx` |
 
 use std::fs;
@@ -37,6 +37,7 @@ pub(crate) struct Debian {
 pub(crate) const VALGRIND: Debian = Debian { name: "valgrind", version: "1:3.19.0-1" };
 pub(crate) const GXX: Debian = Debian { name: "g++", version: "4:12.2.0-3" };
 pub(crate) const NGINX: Debian = Debian { name: "nginx", version: "1.22.1-9+deb12u10" };
+const GO: Debian = Debian { name: "golang-go", version: "2:1.19~1" };
 const PYTHON_VENV: Debian = Debian { name: "python3-venv", version: "3.11.2-1+b1" };
 
 /// The interpreters that have the official clients.
@@ -56,6 +57,7 @@ pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     agents(workspace)?;
     cargo_deny(workspace)?;
     valgrind()?;
+    go()?;
     compiler()
 }
 
@@ -202,6 +204,15 @@ pub(crate) fn valgrind() -> Result<()> {
         return Ok(());
     }
     install(&VALGRIND)
+}
+
+/// Go, for the program in `sdk/go`, which needs nothing but the standard library.
+pub(crate) fn go() -> Result<&'static str> {
+    let program = "go";
+    if !works(Command::new(program).arg("version")) {
+        install(&GO)?;
+    }
+    Ok(program)
 }
 
 /// The fuzzing engine is C++.

@@ -38,8 +38,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let clients = setup::clients(workspace)?;
     let peers = setup::peers(workspace)?;
     let agents = setup::agents(workspace)?;
+    let go = setup::go()?;
     steps.step("licences, bans, sources", || setup::cargo_deny(workspace)?.check(workspace))?;
-    steps.step("tests", || tests(jobs, &clients, &peers, &agents))?;
+    steps.step("tests", || tests(jobs, &clients, &peers, &agents, go))?;
     steps.step("documentation", || documentation(workspace))?;
     steps.finish()
 }
@@ -56,7 +57,13 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 
 /// Unit, integration and documentation tests. The variables tell the tests that drive official
 /// clients where these are; without them those tests say that they were skipped.
-fn tests(jobs: Vec<Job>, clients: &Clients, peers: &Clients, agents: &Path) -> Result<()> {
+fn tests(
+    jobs: Vec<Job>,
+    clients: &Clients,
+    peers: &Clients,
+    agents: &Path,
+    go: &str,
+) -> Result<()> {
     binaries::run(jobs, |test: &mut Command| {
         // Random tests always try the same here, so that a change fails for what it broke. Run by
         // hand, they try something new each time.
@@ -65,7 +72,8 @@ fn tests(jobs: Vec<Job>, clients: &Clients, peers: &Clients, agents: &Path) -> R
             .env("CALLGATE_SDK_NODE", &clients.node)
             .env("CALLGATE_PEERS_PYTHON", &peers.python)
             .env("CALLGATE_PEERS_NODE", &peers.node)
-            .env("CALLGATE_AGENTS_NODE", agents);
+            .env("CALLGATE_AGENTS_NODE", agents)
+            .env("CALLGATE_GO", go);
     })
 }
 

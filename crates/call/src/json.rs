@@ -10,12 +10,14 @@
 //! RFC 8259 leaves open and clients read differently is reported: a duplicate key in a
 //! [`Value`] is an error, and a lone surrogate is an error where its text is needed.
 
+mod case;
 mod edit;
 mod escape;
 mod fields;
 mod reader;
 mod value;
 
+pub use case::equal_ignoring_case;
 pub use edit::{Edits, Member, document, elements, member, members};
 pub use escape::{decode_into, escape_into, has_escape, quote};
 pub use fields::Fields;

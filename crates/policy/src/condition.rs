@@ -11,7 +11,7 @@ use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Found, Path};
 use crate::secret::SecretTest;
 use crate::tri::{Possible, Tri};
-use crate::verdict::Matched;
+use crate::verdict::{Matched, cut};
 
 /// A compiled condition.
 #[derive(Debug, Clone)]
@@ -189,29 +189,23 @@ impl Test {
         if let Operator::Exists(wanted) = self.operator {
             return self.exists_in(root, wanted);
         }
-        let mut result = Tri::False;
-        self.path.each(root, &mut |found| {
-            if result != Tri::True {
-                result = result.or(match found {
-                    Found::Value(value) => self.operator.holds(value),
-                    Found::WrongType => Tri::Unknown,
-                });
-            }
-        });
-        result
+        self.path.any(root, &mut |found| match found {
+            Found::Value(value) => self.operator.holds(value),
+            Found::WrongType => Tri::Unknown,
+        })
     }
 
     /// The whole input always exists; elsewhere anything but `null` does.
     fn exists_in(&self, root: &Value, wanted: bool) -> Tri {
-        let mut exists = Tri::from(matches!(&self.path, Path::Argument(steps) if steps.is_empty()));
-        self.path.each(root, &mut |found| {
-            exists = exists.or(match found {
+        let exists = match self.path.is_all() {
+            true => Tri::True,
+            false => self.path.any(root, &mut |found| match found {
                 Found::Value(Value::Null) => Tri::False,
                 Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
                 Found::Value(_) => Tri::True,
                 Found::WrongType => Tri::Unknown,
-            });
-        });
+            }),
+        };
         if wanted { exists } else { !exists }
     }
 
@@ -260,11 +254,20 @@ impl Test {
                 "the session is only claimed".to_owned()
             }
             (Path::Argument(_), Some(unreadable)) => unreadable.to_string(),
-            _ => match self.unclear_number(scene) {
-                Some(number) => format!("`{path}`: {}", told(number)),
-                None => format!("`{path}` has a type that `{word}` cannot compare"),
+            _ => match (self.unclear_number(scene), self.unclear_key(scene)) {
+                (Some(number), _) => format!("`{path}`: {}", told(number)),
+                (None, Some(key)) => {
+                    format!("`{path}`: some programs read the key `{key}` there, others do not")
+                }
+                (None, None) => format!("`{path}` has a type that `{word}` cannot compare"),
             },
         }
+    }
+
+    fn unclear_key(&self, scene: &Scene<'_>) -> Option<String> {
+        let roots = scene.inputs(&self.path).filter_map(|input| input.value().ok());
+        let mut keys = roots.filter_map(|root| self.path.unclear_key(root));
+        keys.next().map(|key| cut(key, 40))
     }
 
     /// The first number for which the operator's answer depends on who reads it.

@@ -1,7 +1,9 @@
 //! Where an argument stands: `command`, `options.path`, `items[0].name`, `items[*].name`, `$`,
 //! and the fields of the call's context: `context.cwd`.
 
-use callgate_call::json::Value;
+use callgate_call::json::{Value, equal_ignoring_case};
+
+use crate::tri::Tri;
 
 /// A path in a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -74,48 +76,111 @@ impl Path {
         matches!(self, Self::Argument(steps) if steps.is_empty())
     }
 
-    /// Hands out everything that stands at this path. The free text of a custom tool is `$` and
-    /// has no other arguments. On `$` an object hands out every scalar inside, so that a rule can
-    /// look for a text wherever it stands.
-    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
+    /// Whether something holds for anything that stands at this path. The free text of a custom
+    /// tool is `$` and has no other arguments. On `$` an object hands out every scalar inside, so
+    /// that a rule can look for a text wherever it stands.
+    ///
+    /// Where programs read different members for one key, each of them is asked; unless all give
+    /// the same answer, the result is unknown.
+    pub(crate) fn any<'v>(&self, root: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
         match self {
-            Self::Context(_) => {}
-            Self::Argument(steps) if steps.is_empty() => scalars(root, visit),
-            Self::Argument(_) if matches!(root, Value::String(_)) => {}
-            Self::Argument(steps) => walk(steps, root, visit),
+            Self::Context(_) => Tri::False,
+            Self::Argument(steps) if steps.is_empty() => scalars(root, holds),
+            Self::Argument(_) if matches!(root, Value::String(_)) => Tri::False,
+            Self::Argument(steps) => walk(steps, root, holds),
+        }
+    }
+
+    /// Hands out everything that any program may read at this path.
+    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
+        self.any(root, &mut |found| {
+            visit(found);
+            Tri::False
+        });
+    }
+
+    /// The first key on the way that only some programs take for the one of the path.
+    pub(crate) fn unclear_key<'v>(&self, root: &'v Value) -> Option<&'v str> {
+        match self {
+            Self::Context(_) => None,
+            Self::Argument(steps) => unclear_key(steps, root),
         }
     }
 }
 
-fn walk<'v>(steps: &[Step], value: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
-    let Some((step, rest)) = steps.split_first() else { return visit(Found::Value(value)) };
+fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+    let Some((step, rest)) = steps.split_first() else { return holds(Found::Value(value)) };
     match (step, value) {
-        (_, Value::Null) => {}
-        (Step::Key(key), Value::Object(_)) => {
-            if let Some(member) = value.get(key) {
-                walk(rest, member, visit);
-            }
+        (_, Value::Null) => Tri::False,
+        (Step::Key(key), Value::Object(members)) => {
+            let exact = value.get(key);
+            let exact = exact.map_or(Tri::False, |member| walk(rest, member, holds));
+            unlike(key, members).fold(exact, |result, (_, other)| {
+                result.agree(match other {
+                    Unlike::Case(member) => walk(rest, member, &mut *holds),
+                    Unlike::Prototype(object) => walk(steps, object, &mut *holds),
+                })
+            })
         }
         (Step::Index(at), Value::Array(items)) => {
-            if let Some(item) = items.get(*at) {
-                walk(rest, item, visit);
-            }
+            items.get(*at).map_or(Tri::False, |item| walk(rest, item, holds))
         }
         (Step::Each, Value::Array(items)) => {
-            for item in items {
-                walk(rest, item, visit);
-            }
+            Tri::any(items.iter().map(|item| walk(rest, item, &mut *holds)))
         }
-        _ => visit(Found::WrongType),
+        _ => holds(Found::WrongType),
+    }
+}
+
+/// What only some programs take for the member of a key.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Unlike<'v> {
+    /// A member whose key differs in case. Go and .NET ignore that and keep the last of several,
+    /// others keep the exact one; Go even joins objects. What any of them reads is in one of the
+    /// members.
+    Case(&'v Value),
+    /// JavaScript that copies members one by one makes this the object's prototype. Its members
+    /// then look like the object's own, where that has none of the same key.
+    Prototype(&'v Value),
+}
+
+fn unlike<'v>(
+    key: &str,
+    members: &'v [(String, Value)],
+) -> impl Iterator<Item = (&'v str, Unlike<'v>)> {
+    members.iter().filter_map(move |(name, member)| match member {
+        _ if name == key => None,
+        _ if equal_ignoring_case(name, key) => Some((name.as_str(), Unlike::Case(member))),
+        Value::Object(_) if name == "__proto__" && !members.iter().any(|(name, _)| name == key) => {
+            Some((name.as_str(), Unlike::Prototype(member)))
+        }
+        _ => None,
+    })
+}
+
+fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
+    let (step, rest) = steps.split_first()?;
+    match (step, value) {
+        (Step::Key(key), Value::Object(members)) => {
+            let other = unlike(key, members).next().map(|(name, _)| name);
+            other.or_else(|| value.get(key).and_then(|member| unclear_key(rest, member)))
+        }
+        (Step::Index(at), Value::Array(items)) => {
+            items.get(*at).and_then(|item| unclear_key(rest, item))
+        }
+        (Step::Each, Value::Array(items)) => items.iter().find_map(|item| unclear_key(rest, item)),
+        _ => None,
     }
 }
 
 /// Depth is bounded by the JSON reader.
-fn scalars<'v>(value: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
+fn scalars<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| scalars(item, visit)),
-        Value::Object(members) => members.iter().for_each(|(_, member)| scalars(member, visit)),
-        scalar => visit(Found::Value(scalar)),
+        Value::Array(items) => Tri::any(items.iter().map(|item| scalars(item, &mut *holds))),
+        Value::Object(members) => {
+            Tri::any(members.iter().map(|(_, member)| scalars(member, &mut *holds)))
+        }
+        scalar => holds(Found::Value(scalar)),
     }
 }
 
@@ -202,6 +267,28 @@ mod tests {
         ] {
             assert_eq!(at(path, json), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn keys_that_some_programs_take_for_the_one_of_the_path() {
+        let json = r#"{"A":1,"a":2,"\u212a":{"X":3,"x":4},"l":[{"N":5},{"n":6}],
+            "__proto__":{"p":7,"a":8,"__proto__":{"q":9}}}"#;
+        for (path, expected) in [
+            ("a", vec!["2", "1"]),
+            ("k.x", vec!["4", "3"]),
+            ("l[*].n", vec!["5", "6"]),
+            ("p", vec!["7"]),
+            ("q", vec!["9"]),
+            ("__proto__.p", vec!["7"]),
+        ] {
+            assert_eq!(at(path, json), expected, "{path}");
+        }
+        let root = Value::parse(json).unwrap();
+        let unclear = |path: &str| Path::parse(path).unwrap().unclear_key(&root).map(str::to_owned);
+        assert_eq!(unclear("a").as_deref(), Some("A"));
+        assert_eq!(unclear("l[*].n").as_deref(), Some("N"));
+        assert_eq!(unclear("p").as_deref(), Some("__proto__"));
+        assert_eq!(unclear("l[1].n"), None);
     }
 
     #[test]

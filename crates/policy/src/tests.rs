@@ -6,6 +6,7 @@ mod combine;
 mod equivalence;
 mod explain;
 mod findings;
+mod go;
 mod operators;
 mod permits;
 mod sanitize;

@@ -1,7 +1,7 @@
 //! Calls that carry other calls. Models emit `multi_tool_use.parallel` with a list of calls in
 //! its input, and some clients unpack and run them: every one is judged as if it came alone.
 
-use callgate_call::json::{Value, quote};
+use callgate_call::json::{Value, equal_ignoring_case, quote};
 use callgate_call::{Arguments, ToolCall, ToolName};
 
 use crate::policies::Policies;
@@ -54,7 +54,7 @@ fn unwrap(call: &ToolCall, depth: usize) -> Result<Vec<ToolCall>, String> {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    let uses = match root.get("tool_uses") {
+    let uses = match member(root, "tool_uses")? {
         None => return Ok(Vec::new()),
         Some(Value::Array(uses)) => uses,
         Some(_) => return Err("`tool_uses` is not a list".to_owned()),
@@ -71,10 +71,20 @@ fn unwrap(call: &ToolCall, depth: usize) -> Result<Vec<ToolCall>, String> {
     Ok(calls)
 }
 
+/// A member that every program reads under this key.
+fn member<'v>(value: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
+    let Value::Object(members) = value else { return Ok(None) };
+    let other = |name: &str| name != key && equal_ignoring_case(name, key);
+    match members.iter().any(|(name, _)| other(name)) {
+        true => Err(format!("a key differs from `{key}` only in case")),
+        false => Ok(value.get(key)),
+    }
+}
+
 fn calls_of(call: &ToolCall, item: &Value) -> Result<Vec<ToolCall>, String> {
-    let name = item.get("recipient_name").and_then(Value::as_str);
+    let name = member(item, "recipient_name")?.and_then(Value::as_str);
     let name = name.ok_or("no `recipient_name`")?;
-    let arguments = match item.get("parameters") {
+    let arguments = match member(item, "parameters")? {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(value) => {

@@ -29,6 +29,18 @@ pub const NUMBERS: &[Unclear] = &[
     unclear("{ arg: $, gt: 5 }", r#"{"a":[{"b":1e400}]}"#),
 ];
 
+/// Keys that only some programs take for the one that a rule names.
+pub const KEYS: &[Unclear] = &[
+    unclear("{ arg: command, contains: rm }", r#"{"Command":"rm -rf ~"}"#),
+    unclear("{ arg: command, contains: rm }", r#"{"command":"ls","Command":"rm -rf ~"}"#),
+    unclear("{ arg: command, contains: rm }", r#"{"COMMAND":"rm -rf ~","command":"ls"}"#),
+    unclear("{ arg: options.path, equals: /etc }", r#"{"OPTIONS":{"Path":"/etc"}}"#),
+    unclear("{ arg: 'items[*].name', equals: a }", r#"{"Items":[{"NAME":"a"}]}"#),
+    unclear("{ arg: task, not_equals: a }", r#"{"ta\u017f\u212a":"a"}"#),
+    unclear("{ arg: command, exists: false }", r#"{"Command":"ls"}"#),
+    unclear("{ arg: command, contains: rm }", r#"{"__proto__":{"command":"rm -rf ~"}}"#),
+];
+
 /// The tool of the case at this place.
 pub fn tool(place: usize) -> String {
     format!("t{place}")

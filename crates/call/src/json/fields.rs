@@ -1,6 +1,6 @@
 //! The few fields of an object that somebody acts on.
 
-use super::{Error, Problem, Text};
+use super::{Error, Problem, Text, equal_ignoring_case};
 
 /// The fields of one object that somebody acts on. Clients keep the last of two equal keys, other
 /// readers the first, and Go programs match keys without regard to case; so a guarded key that
@@ -48,8 +48,7 @@ impl<const N: usize> Fields<N> {
         if let Some(place) = self.names.iter().position(|name| *name == text) {
             return self.mark(place, key).map(Some);
         }
-        let folded = text.to_uppercase().to_lowercase();
-        match self.names.iter().any(|name| *name == folded) {
+        match self.names.iter().any(|name| equal_ignoring_case(name, &text)) {
             true => Err(ambiguous(key)),
             false => Ok(None),
         }

@@ -37,3 +37,8 @@ fn counts_against_the_call(cases: &[Unclear]) {
 fn numbers_that_programs_round() {
     counts_against_the_call(values::NUMBERS);
 }
+
+#[test]
+fn keys_that_only_some_programs_read() {
+    counts_against_the_call(values::KEYS);
+}

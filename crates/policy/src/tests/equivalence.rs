@@ -51,7 +51,7 @@ const PATTERNS: [&str; 22] = [
     "'?'",
 ];
 const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
-const VALUES: [&str; 30] = [
+const VALUES: [&str; 34] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -83,6 +83,10 @@ const VALUES: [&str; 30] = [
     "[2,0.99999999999999999999999]",
     "123456789012345678901234567890",
     r#"{"b":9007199254740993}"#,
+    r#"{"B":"x"}"#,
+    r#"{"b":"y","B":1.0}"#,
+    r#"[{"B":"rm"},{"b":"y"}]"#,
+    r#"{"__proto__":{"a":"x","b":"xy"}}"#,
 ];
 const TESTS: [&str; 38] = [
     "equals: x",
@@ -124,6 +128,8 @@ const TESTS: [&str; 38] = [
     "glob: '1e+21'",
     "gte: 9007199254740993",
 ];
+/// Keys that some programs take for another one.
+const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
 
 fn condition() -> impl Strategy<Value = String> {
@@ -189,6 +195,10 @@ fn input() -> impl Strategy<Value = String> {
     let value = || prop::sample::select(&VALUES);
     prop_oneof![
         9 => (value(), value()).prop_map(|(a, b)| format!(r#"{{"a":{a},"b":{b}}}"#)),
+        3 => (value(), value(), prop::sample::select(&ODD_KEYS))
+            .prop_map(|(a, b, key)| format!(r#"{{"{key}":{a},"b":{b}}}"#)),
+        3 => (value(), value(), prop::sample::select(&ODD_KEYS))
+            .prop_map(|(a, other, key)| format!(r#"{{"a":{a},"{key}":{other}}}"#)),
         1 => prop::sample::select(vec!["", "[1]", r#"{"a":"#]).prop_map(str::to_owned),
     ]
 }

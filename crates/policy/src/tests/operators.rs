@@ -184,6 +184,57 @@ fn an_unclear_number_is_told() {
     }
 }
 
+/// Go and .NET programs ignore the case of keys; most others do not.
+#[test]
+fn keys_in_other_case() {
+    check(&[
+        ("arg: a, equals: x", r#"{"A":"x"}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"A":"y"}"#, FALSE),
+        ("arg: a, not_equals: x", r#"{"A":"x"}"#, UNKNOWN),
+        ("arg: a, not_equals: x", r#"{"A":"y"}"#, TRUE),
+        ("arg: a, equals: x", r#"{"a":"x","A":"y"}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"A":"x","a":"y"}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"A":"x","a":"x"}"#, TRUE),
+        ("arg: a, equals: x", r#"{"A":null,"a":"x"}"#, UNKNOWN),
+        ("arg: ab, equals: x", r#"{"ab":"y","Ab":"z","AB":"x","aB":"y"}"#, UNKNOWN),
+        ("arg: A, equals: x", r#"{"a":"x"}"#, UNKNOWN),
+        ("arg: a, exists: true", r#"{"A":"x"}"#, UNKNOWN),
+        ("arg: a, exists: false", r#"{"A":"x"}"#, UNKNOWN),
+        ("arg: a, exists: false", r#"{"A":null}"#, TRUE),
+        ("arg: a, gt: 5", r#"{"a":1,"A":6}"#, UNKNOWN),
+        ("arg: a.b, equals: x", r#"{"A":{"B":"x"}}"#, UNKNOWN),
+        ("arg: a.b, equals: x", r#"{"a":{"B":"x"}}"#, UNKNOWN),
+        ("arg: a.b, equals: x", r#"{"a":{"b":"x"},"A":{"c":1}}"#, UNKNOWN),
+        ("arg: a.b, equals: x", r#"{"a":{"b":"y"},"A":{"b":"y"}}"#, FALSE),
+        ("arg: 'a[*].b', equals: x", r#"{"a":[{"b":"y"},{"B":"x"}]}"#, UNKNOWN),
+        ("arg: 'a[*].b', equals: x", r#"{"a":[{"b":"x"},{"B":"x"}]}"#, TRUE),
+        ("arg: 'a[0].b', equals: x", r#"{"A":[{"b":"x"}]}"#, UNKNOWN),
+        ("arg: task, equals: x", r#"{"ta\u017f\u212a":"x"}"#, UNKNOWN),
+        ("arg: '$.a', equals: x", r#"{"A":"x"}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"ab":"x"}"#, FALSE),
+    ]);
+    let deny = rules(&["id: r, tool: t, verdict: deny, when: { arg: a, equals: x }"]);
+    let judgement = deny.ask(&call("t", r#"{"A":"x"}"#));
+    let why = "`a`: some programs read the key `A` there, others do not";
+    assert_eq!(judgement.errors[0].why, why);
+    let matched = judgement.matched.unwrap();
+    assert_eq!((matched.path.as_str(), matched.value.as_str()), ("a", "x"));
+}
+
+/// JavaScript that copies members with `Object.assign` or in a loop sets the prototype.
+#[test]
+fn members_of_a_prototype() {
+    check(&[
+        ("arg: a, equals: x", r#"{"__proto__":{"a":"x"}}"#, UNKNOWN),
+        ("arg: a, not_equals: x", r#"{"__proto__":{"a":"x"}}"#, UNKNOWN),
+        ("arg: a, exists: false", r#"{"__proto__":{"a":"x"}}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"__proto__":{"a":"y"}}"#, FALSE),
+        ("arg: a, equals: x", r#"{"__proto__":{"a":"x"},"a":"y"}"#, FALSE),
+        ("arg: a.b, equals: x", r#"{"a":{"__proto__":{"b":"x"}}}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"__proto__":"x"}"#, FALSE),
+    ]);
+}
+
 #[test]
 fn missing_and_null() {
     check(&[

@@ -48,6 +48,9 @@ fn a_wrapper_that_cannot_be_read_is_refused_if_anything_could_be() {
         r#"{"tool_uses":[1]}"#,
         r#"{"tool_uses":[{"recipient_name":""}]}"#,
         r#"{"tool_uses":[{"recipient_name":"a","recipient_name":"b"}]}"#,
+        r#"{"Tool_Uses":[{"recipient_name":"a"}]}"#,
+        r#"{"tool_uses":[{"recipient_name":"a","Recipient_Name":"b"}]}"#,
+        r#"{"tool_uses":[{"recipient_name":"a","PARAMETERS":{}}]}"#,
     ] {
         let judgement = some.ask(&call("parallel", input));
         assert_eq!(judgement.verdict, Verdict::Deny, "{input}");

@@ -1,0 +1,37 @@
+//! Keys that readers without regard to case take for one.
+
+/// Whether two keys are the same, or differ only in case. As in Go, `ſ` is an `s` and the Kelvin sign
+/// is a `k`; beyond that, any two spellings count that some library may take for one.
+pub fn equal_ignoring_case(a: &str, b: &str) -> bool {
+    if a.is_ascii() && b.is_ascii() {
+        return a.eq_ignore_ascii_case(b);
+    }
+    folded(a).eq(folded(b))
+}
+
+/// Upper case alone tells some letters apart that lower case does not, and the other way round.
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    let lower = text.chars().flat_map(char::to_lowercase);
+    lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_key() {
+        for (a, b) in [
+            ("command", "Command"),
+            ("command", "command"),
+            ("task", "ta\u{17f}\u{212a}"),
+            ("stra\u{df}e", "STRA\u{1e9e}E"),
+            ("\u{3c3}", "\u{3c2}"),
+        ] {
+            assert!(equal_ignoring_case(a, b), "{a} {b}");
+        }
+        for (a, b) in [("command", "commands"), ("file_path", "filePath"), ("a", "\u{e0}")] {
+            assert!(!equal_ignoring_case(a, b), "{a} {b}");
+        }
+    }
+}

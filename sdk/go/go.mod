@@ -1,0 +1,3 @@
+module callgate.test/read
+
+go 1.19
