@@ -191,6 +191,7 @@ impl Test {
         }
         self.path.any(root, &mut |found| match found {
             Found::Value(value) => self.operator.holds(value),
+            Found::Key(key) => self.operator.holds_key(key),
             Found::WrongType => Tri::Unknown,
         })
     }
@@ -202,7 +203,7 @@ impl Test {
             false => self.path.any(root, &mut |found| match found {
                 Found::Value(Value::Null) => Tri::False,
                 Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
-                Found::Value(_) => Tri::True,
+                Found::Value(_) | Found::Key(_) => Tri::True,
                 Found::WrongType => Tri::Unknown,
             }),
         };
@@ -225,15 +226,23 @@ impl Test {
         let mut matched = None;
         for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
             self.path.each(root, &mut |found| {
-                if let Found::Value(value) = found
-                    && matched.is_none()
-                    && (self.name.negated || self.operator.holds(value) == Tri::True)
-                {
-                    matched = self.first_holding(value);
+                if matched.is_none() {
+                    matched = self.matched_at(found);
                 }
             });
         }
         matched
+    }
+
+    fn matched_at(&self, found: Found<'_>) -> Option<Matched> {
+        match found {
+            Found::Value(value) => self.first_holding(value),
+            Found::Key(key) => {
+                let holds = !self.name.negated && self.operator.holds_key(key) == Tri::True;
+                holds.then(|| Matched::new(&self.written, key))
+            }
+            Found::WrongType => None,
+        }
     }
 
     /// The scalar that holds: inside a list, the first such element.

@@ -160,6 +160,15 @@ impl Operator {
         }
     }
 
+    /// Whether the operator holds for a key of an object. A key is a text, so there is nothing to
+    /// compare with a number.
+    pub(crate) fn holds_key(&self, key: &str) -> Tri {
+        match self {
+            Self::Compare(..) => Tri::False,
+            _ => self.holds_scalar(Scalar::Text(key)),
+        }
+    }
+
     /// Whether the operator holds for one scalar.
     pub(crate) fn holds_scalar(&self, scalar: Scalar<'_>) -> Tri {
         match self {

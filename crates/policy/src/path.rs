@@ -47,6 +47,8 @@ pub(crate) const CONTEXT: &[(&str, ContextField)] = &[
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Found<'v> {
     Value(&'v Value),
+    /// A key of an object. Only `$` leads to keys.
+    Key(&'v str),
     /// The path leads through a value that cannot be entered: text where an object was expected.
     WrongType,
 }
@@ -77,15 +79,15 @@ impl Path {
     }
 
     /// Whether something holds for anything that stands at this path. The free text of a custom
-    /// tool is `$` and has no other arguments. On `$` an object hands out every scalar inside, so
-    /// that a rule can look for a text wherever it stands.
+    /// tool is `$` and has no other arguments. On `$` an object hands out every key and every
+    /// scalar inside, so that a rule can look for a text wherever it stands.
     ///
     /// Where programs read different members for one key, each of them is asked; unless all give
     /// the same answer, the result is unknown.
     pub(crate) fn any<'v>(&self, root: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
         match self {
             Self::Context(_) => Tri::False,
-            Self::Argument(steps) if steps.is_empty() => scalars(root, holds),
+            Self::Argument(steps) if steps.is_empty() => everything(root, holds),
             Self::Argument(_) if matches!(root, Value::String(_)) => Tri::False,
             Self::Argument(steps) => walk(steps, root, holds),
         }
@@ -174,11 +176,14 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
 }
 
 /// Depth is bounded by the JSON reader.
-fn scalars<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
     match value {
-        Value::Array(items) => Tri::any(items.iter().map(|item| scalars(item, &mut *holds))),
+        Value::Array(items) => Tri::any(items.iter().map(|item| everything(item, &mut *holds))),
         Value::Object(members) => {
-            Tri::any(members.iter().map(|(_, member)| scalars(member, &mut *holds)))
+            Tri::any(members.iter().map(|(key, member)| match holds(Found::Key(key)) {
+                Tri::True => Tri::True,
+                of_key => of_key.or(everything(member, &mut *holds)),
+            }))
         }
         scalar => holds(Found::Value(scalar)),
     }
@@ -239,6 +244,7 @@ mod tests {
             found.push(match item {
                 Found::Value(Value::String(text) | Value::Number(text)) => text.clone(),
                 Found::Value(other) => format!("{other:?}"),
+                Found::Key(key) => format!("key {key}"),
                 Found::WrongType => "wrong".into(),
             });
         });
@@ -263,10 +269,14 @@ mod tests {
             ("a.deeper", vec!["wrong"]),
             ("l.n", vec!["wrong"]),
             ("o[0]", vec!["wrong"]),
-            ("$", vec!["x", "1", "2", "1", "2", "Null"]),
         ] {
             assert_eq!(at(path, json), expected, "{path}");
         }
+        let all = [
+            "key a", "x", "key o", "key p", "1", "key a.b", "2", "key l", "key n", "1", "key n",
+            "2", "key z", "Null",
+        ];
+        assert_eq!(at("$", json), all);
     }
 
     #[test]

@@ -152,6 +152,7 @@ impl TestExplanation {
 /// Something a test looked at.
 enum Seen<'c> {
     Argument(&'c Value),
+    Key(&'c str),
     Context(Scalar<'c>),
 }
 
@@ -160,7 +161,7 @@ impl Seen<'_> {
     fn json(&self) -> String {
         match self {
             Self::Context(Scalar::Number(text)) => (*text).to_owned(),
-            Self::Context(Scalar::Text(text)) => quote(text),
+            Self::Context(Scalar::Text(text)) | Self::Key(text) => quote(text),
             Self::Argument(value) => {
                 let mut text = String::new();
                 wrapper::write(value, &mut text);
@@ -179,8 +180,15 @@ fn seen<'c>(test: &Test, scene: &Scene<'c>) -> Vec<(Tri, Seen<'c>)> {
     let mut seen = Vec::new();
     if let Ok(root) = scene.call.arguments.value() {
         test.path.each(root, &mut |found| {
-            if let Found::Value(value) = found {
-                seen.push((test.operator.holds(value), Seen::Argument(value)));
+            match found {
+                Found::Value(value) => {
+                    seen.push((test.operator.holds(value), Seen::Argument(value)));
+                }
+                // Keys that do not matter would only hide the values.
+                Found::Key(key) if test.operator.holds_key(key) == Tri::True => {
+                    seen.push((Tri::True, Seen::Key(key)));
+                }
+                Found::Key(_) | Found::WrongType => {}
             }
         });
     }

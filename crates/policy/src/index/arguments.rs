@@ -63,6 +63,7 @@ impl ArgumentIndex {
         for (path, group) in &self.groups {
             path.each(root, &mut |found| match found {
                 Found::Value(value) => group.find(value, &mut hits),
+                Found::Key(key) => group.find_scalar(Scalar::Text(key), &mut hits),
                 Found::WrongType => hits.add(&group.all),
             });
         }

@@ -51,7 +51,7 @@ const PATTERNS: [&str; 22] = [
     "'?'",
 ];
 const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
-const VALUES: [&str; 34] = [
+const VALUES: [&str; 36] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -87,6 +87,9 @@ const VALUES: [&str; 34] = [
     r#"{"b":"y","B":1.0}"#,
     r#"[{"B":"rm"},{"b":"y"}]"#,
     r#"{"__proto__":{"a":"x","b":"xy"}}"#,
+    // Keys that a rule on `$` may look for.
+    r#"{"/etc/passwd":1}"#,
+    r#"[{"rm":[{"x":null}]}]"#,
 ];
 const TESTS: [&str; 38] = [
     "equals: x",

@@ -275,9 +275,24 @@ fn the_whole_input() {
     check(&[
         ("arg: $, contains: secret", r#"{"a":{"b":["a secret"]}}"#, TRUE),
         ("arg: $, contains: secret", r#"{"a":"\u0073ecret"}"#, TRUE),
-        ("arg: $, contains: secret", r#"{"secret":"a"}"#, FALSE),
         ("arg: $, not_contains: secret", r#"{"a":"b"}"#, TRUE),
+        ("arg: $, contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, TRUE),
+        ("arg: $, contains: .env", r#"{"a":[[{"b":{"/srv/\u002eenv":null}}]]}"#, TRUE),
+        ("arg: $, not_contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, FALSE),
+        ("arg: $, equals: a", r#"{"a":1}"#, TRUE),
+        ("arg: $, in: [a, b]", r#"{"x":{"b":1}}"#, TRUE),
+        ("arg: $, not_in: [a, b]", r#"{"x":{"c":1}}"#, TRUE),
+        ("arg: $, starts_with: /etc", r#"{"/etc/passwd":{}}"#, TRUE),
+        ("arg: $, matches: '^/etc'", r#"{"/etc/passwd":[]}"#, TRUE),
+        ("arg: $, glob: '/etc/*'", r#"{"/etc/passwd":null}"#, TRUE),
+        // A key is no number, and not of the wrong type either.
+        ("arg: $, gt: 5", r#"{"a":6}"#, TRUE),
+        ("arg: $, gt: 5", r#"{"a":4}"#, FALSE),
+        ("arg: files, contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, UNKNOWN),
     ]);
+    let key = rules(&["id: r, verdict: deny, when: { arg: $, contains: .env }"]);
+    let matched = key.ask(&call("t", r#"{"files":{"/srv/.env":"X"}}"#)).matched.unwrap();
+    assert_eq!((matched.path.as_str(), matched.value.as_str()), ("$", "/srv/.env"));
     let deny = rules(&["id: r, verdict: deny, when: { arg: $, contains: '*** Delete' }"]);
     let mut patch = call("apply_patch", "");
     patch.arguments = Arguments::text("*** Begin\n*** Delete File: a");
