@@ -15,6 +15,7 @@ mod edit;
 mod escape;
 mod fields;
 mod reader;
+mod spelling;
 mod value;
 
 pub use case::equal_ignoring_case;
@@ -22,6 +23,7 @@ pub use edit::{Edits, Member, document, elements, member, members};
 pub use escape::{decode_into, escape_into, has_escape, quote};
 pub use fields::Fields;
 pub use reader::{Elements, Kind, Members, Reader, Span, Text, string_end};
+pub use spelling::{each_spelling, printed};
 pub use value::Value;
 
 /// The deepest nesting that is read. Real frames stay below 20; parsers of clients overflow their

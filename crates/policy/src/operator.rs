@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use callgate_call::json::Value;
+use callgate_call::json::{Value, each_spelling};
 use globset::GlobMatcher;
 use regex::Regex;
 
-use crate::number::{Number, each_spelling, spelled};
+use crate::number::{Number, spelled};
 use crate::tri::Tri;
 
 /// An operator as a rule names it.
