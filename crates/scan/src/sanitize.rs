@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::json::{Error, Span};
+use callgate_call::json::{Error, Span, each_spelling};
 
 use crate::json::{Cleaner, FIELD, Field, edits, splice};
 use crate::replace::write;
@@ -73,8 +73,15 @@ impl Cleaner for Searcher<'_> {
         self.document(text, span).or_else(|| self.found(text, span))
     }
 
+    /// A number is searched as each text that a program may print for it.
     fn number(&mut self, text: &str, span: Span) -> Option<String> {
-        self.found(text, span)
+        let mut found = None;
+        each_spelling(text, &mut |spelling| {
+            if found.is_none() {
+                found = self.found(spelling, span);
+            }
+        });
+        found
     }
 }
 

@@ -36,6 +36,16 @@ fn only_what_was_found_changes() {
 }
 
 #[test]
+fn numbers_in_every_spelling() {
+    for card in ["4.111111111111111e15", "4111111111111111.0", "41111111111111110e-1"] {
+        let left = cleaned(Replace::Typed, &format!(r#"{{"card":{card}}}"#));
+        assert!(left.contains("[REDACTED:card]") && !left.contains("4111"), "{left}");
+    }
+    let plain = r#"{"n":[1.50,1e3,0.00001,-0,12345678901234567890]}"#;
+    assert_eq!(cleaned(Replace::Typed, plain), plain);
+}
+
+#[test]
 fn keys_and_fields_with_telling_names() {
     let json = r#"{"ann@acme.org":1,"bob@acme.org":2,"password":"hunter2","token":"${X}"}"#;
     assert_eq!(
