@@ -14,7 +14,7 @@ use crate::limit::{LimitBy, Rate};
 use crate::names::{Names, Tools};
 use crate::node::{Node, Yaml};
 use crate::number::Number;
-use crate::operator::{Base, Comparison, Literal, Operator, OperatorName};
+use crate::operator::{Base, Comparison, Literal, Means, Operator, OperatorName};
 use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
@@ -265,10 +265,11 @@ fn compile_operator(
 
 fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Literal> {
     match &node.value {
-        Yaml::String(text) => Some(Literal { text: text.clone(), number: None }),
-        Yaml::Bool(value) => Some(Literal { text: value.to_string(), number: None }),
+        Yaml::String(text) => Some(Literal { text: text.clone(), means: Means::Text }),
+        Yaml::Bool(value) => Some(Literal { text: value.to_string(), means: Means::Bool(*value) }),
         Yaml::Number { json, .. } => {
-            Some(Literal { text: json.clone(), number: Number::parse(json) })
+            let means = Number::parse(json).map_or(Means::Text, Means::Number);
+            Some(Literal { text: json.clone(), means })
         }
         Yaml::Null => {
             problems

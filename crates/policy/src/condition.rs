@@ -263,8 +263,8 @@ impl Test {
                 "the session is only claimed".to_owned()
             }
             (Path::Argument(_), Some(unreadable)) => unreadable.to_string(),
-            _ => match (self.unclear_number(scene), self.unclear_key(scene)) {
-                (Some(number), _) => format!("`{path}`: {}", told(number)),
+            _ => match (self.unclear_value(scene), self.unclear_key(scene)) {
+                (Some(why), _) => format!("`{path}`: {why}"),
                 (None, Some(key)) => {
                     format!("`{path}`: some programs read the key `{key}` there, others do not")
                 }
@@ -279,30 +279,38 @@ impl Test {
         keys.next().map(|key| cut(key, 40))
     }
 
-    /// The first number for which the operator's answer depends on who reads it.
-    fn unclear_number<'c>(&self, scene: &Scene<'c>) -> Option<&'c str> {
+    /// What is unclear about the first value for which the answer depends on who reads it.
+    fn unclear_value(&self, scene: &Scene<'_>) -> Option<String> {
         let mut unclear = None;
         for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
             self.path.each(root, &mut |found| {
-                if let (Found::Value(value), None) = (found, unclear) {
-                    unclear = self.unclear_number_in(value);
+                if let (Found::Value(value), None) = (found, &unclear) {
+                    unclear = self.unclear_in(value);
                 }
             });
         }
         unclear
     }
 
-    fn unclear_number_in<'v>(&self, value: &'v Value) -> Option<&'v str> {
-        match value {
-            Value::Array(items) => items.iter().find_map(|item| self.unclear_number_in(item)),
-            Value::Number(text) => {
-                let unclear = match self.operator {
-                    Operator::Exists(_) => may_become_null(text),
-                    _ => self.operator.holds(value) == Tri::Unknown,
-                };
-                unclear.then_some(text)
+    fn unclear_in(&self, value: &Value) -> Option<String> {
+        if let Value::Array(items) = value {
+            return items.iter().find_map(|item| self.unclear_in(item));
+        }
+        let scalar = Scalar::of(value)?;
+        let unclear = match (self.operator.holds_scalar(scalar), value) {
+            (_, Value::Number(text)) if matches!(self.operator, Operator::Exists(_)) => {
+                may_become_null(text)
             }
-            _ => None,
+            (holds, _) => holds == Tri::Unknown,
+        };
+        match scalar {
+            _ if !unclear => None,
+            _ if self.operator.is_lax(scalar) => {
+                let shown = cut(scalar.text(), 40);
+                Some(format!("some programs read `{shown}` as what the rule names"))
+            }
+            Scalar::Number(text) => Some(told(text)),
+            Scalar::Text(_) | Scalar::Bool(_) => None,
         }
     }
 }

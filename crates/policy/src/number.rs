@@ -39,6 +39,16 @@ impl Number {
     }
 }
 
+impl From<bool> for Number {
+    /// What programs make of a truth value that they use as a number.
+    fn from(value: bool) -> Self {
+        let digits = if value { "1".to_owned() } else { String::new() };
+        let exponent = i64::from(value);
+        let exact = Decimal { negative: false, digits, exponent };
+        Self { exact, double: f64::from(u8::from(value)) }
+    }
+}
+
 /// JavaScript writes an infinite number as `null`, for which no operator holds.
 const INFINITE_AS_NULL: Tri = Tri::False;
 
@@ -49,6 +59,48 @@ pub(crate) fn may_become_null(text: &str) -> bool {
 
 fn double(text: &str) -> Option<f64> {
     text.parse().ok().filter(|double: &f64| !double.is_nan())
+}
+
+/// The number that a lax reader makes of a text. pydantic ignores space around it, a plus sign,
+/// leading zeros and underscores between digits; JavaScript's `Number` knows other bases.
+pub(crate) fn lax(text: &str) -> Option<Number> {
+    let text = text.trim();
+    if !text.starts_with(['+', '-', '.']) && !text.starts_with(|first: char| first.is_ascii_digit())
+    {
+        return None;
+    }
+    if let Some(number) = in_other_base(text) {
+        return Number::parse(&number.to_string());
+    }
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let text = text.replace('_', "");
+    let (mantissa, power) = match text.split_once(['e', 'E']) {
+        Some((mantissa, power)) => (mantissa, format!("e{power}")),
+        None => (text.as_str(), String::new()),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    // One zero in front stands for an empty whole part, one behind for an empty fraction.
+    let whole = whole.trim_start_matches('0');
+    let zero = if whole.is_empty() { "0" } else { "" };
+    Number::parse(&format!("{sign}{zero}{whole}.{fraction}0{power}"))
+}
+
+fn in_other_base(text: &str) -> Option<u64> {
+    let (prefix, digits) = text.split_at_checked(2)?;
+    let base = match prefix {
+        "0x" | "0X" => 16,
+        "0o" | "0O" => 8,
+        "0b" | "0B" => 2,
+        _ => return None,
+    };
+    let plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    plain.then(|| u64::from_str_radix(digits, base).ok()).flatten()
 }
 
 /// What is unclear about a number, for the record.
@@ -221,6 +273,25 @@ mod tests {
         }
         let bits = |text: &str| Number::parse(text).unwrap().bits();
         assert_eq!(bits("-0"), bits("1e-400"));
+    }
+
+    /// What pydantic 2.14 makes of these for `int` or `float`, and JavaScript for `Number(text)`.
+    #[test]
+    fn texts_that_lax_readers_take_for_numbers() {
+        for text in [
+            "5", "05", " 5", "5\u{a0}", "5.0", "5.", "+5", "0005.00", "5e0", "50e-1", "0x5",
+            "0b101", "\n5\t",
+        ] {
+            assert_eq!(lax(text), Number::parse("5"), "{text}");
+        }
+        assert_eq!(lax("1_000"), Number::parse("1000"));
+        assert_eq!(lax("-.5"), Number::parse("-0.5"));
+        assert_eq!(lax("00"), Number::parse("0"));
+        for text in
+            ["", " ", "five", "5 apples", "- 5", "--5", ".", "+", "5,0", "0x", "0x+5", "e5", "5e"]
+        {
+            assert_eq!(lax(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use callgate_call::json::{Value, each_spelling};
 use globset::GlobMatcher;
 use regex::Regex;
 
-use crate::number::{Number, spelled};
+use crate::number::{Number, lax, spelled};
 use crate::tri::Tri;
 
 /// An operator as a rule names it.
@@ -99,11 +99,19 @@ pub(crate) enum Comparison {
     Lte,
 }
 
-/// A value in a rule: its text, and its number if it is one.
+/// A value in a rule: its text, and what it means beyond that.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) text: String,
-    pub(crate) number: Option<Number>,
+    pub(crate) means: Means,
+}
+
+/// What a value in a rule means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Means {
+    Text,
+    Number(Number),
+    Bool(bool),
 }
 
 /// A scalar argument, by its JSON text.
@@ -111,6 +119,7 @@ pub(crate) struct Literal {
 pub(crate) enum Scalar<'v> {
     Text(&'v str),
     Number(&'v str),
+    Bool(bool),
 }
 
 impl<'v> Scalar<'v> {
@@ -119,8 +128,7 @@ impl<'v> Scalar<'v> {
         match value {
             Value::String(text) => Some(Self::Text(text)),
             Value::Number(text) => Some(Self::Number(text)),
-            Value::Bool(true) => Some(Self::Text("true")),
-            Value::Bool(false) => Some(Self::Text("false")),
+            Value::Bool(value) => Some(Self::Bool(*value)),
             Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
@@ -128,23 +136,46 @@ impl<'v> Scalar<'v> {
     pub(crate) fn text(self) -> &'v str {
         match self {
             Self::Text(text) | Self::Number(text) => text,
+            Self::Bool(true) => "true",
+            Self::Bool(false) => "false",
         }
     }
 
     /// Hands out every text that programs may make of it.
     pub(crate) fn each_text(self, visit: &mut impl FnMut(&str)) {
         match self {
-            Self::Text(text) => visit(text),
             Self::Number(text) => each_spelling(text, visit),
+            Self::Text(_) | Self::Bool(_) => visit(self.text()),
         }
     }
 
     /// Whether something holds for its text; unknown if that depends on how a program spells it.
     fn as_text(self, mut holds: impl FnMut(&str) -> bool) -> Tri {
         match self {
-            Self::Text(text) => holds(text).into(),
             Self::Number(text) => spelled(text, holds),
+            Self::Text(_) | Self::Bool(_) => holds(self.text()).into(),
         }
+    }
+
+    /// The number that it is, or that a lax reader makes of it.
+    pub(crate) fn lax_number(self) -> Option<Number> {
+        match self {
+            Self::Number(text) => Number::parse(text),
+            Self::Text(text) => lax(text),
+            Self::Bool(value) => Some(value.into()),
+        }
+    }
+
+    /// The truth value that it is, or that a lax reader makes of it. The words are pydantic's.
+    pub(crate) fn lax_bool(self) -> Option<bool> {
+        const TRUE: [&str; 6] = ["true", "1", "t", "y", "yes", "on"];
+        const FALSE: [&str; 6] = ["false", "0", "f", "n", "no", "off"];
+        if let Self::Number(text) = self {
+            let bits = Number::parse(text)?.bits();
+            return [true, false].into_iter().find(|it| Number::from(*it).bits() == bits);
+        }
+        let is = |word: &&str| word.eq_ignore_ascii_case(self.text());
+        if TRUE.iter().any(is) { Some(true) } else { FALSE.iter().any(is).then_some(false) }
     }
 }
 
@@ -160,13 +191,25 @@ impl Operator {
         }
     }
 
-    /// Whether the operator holds for a key of an object. A key is a text, so there is nothing to
-    /// compare with a number.
+    /// Whether the operator holds for a key of an object. A key is a text, and nobody reads it as
+    /// anything else.
     pub(crate) fn holds_key(&self, key: &str) -> Tri {
         match self {
             Self::Compare(..) => Tri::False,
+            Self::Equals(literal) => (literal.text == key).into(),
+            Self::In(literals) => literals.iter().any(|literal| literal.text == key).into(),
             _ => self.holds_scalar(Scalar::Text(key)),
         }
+    }
+
+    /// Whether only a lax reader finds the scalar equal to what the rule names.
+    pub(crate) fn is_lax(&self, scalar: Scalar<'_>) -> bool {
+        let literals = match self {
+            Self::Equals(literal) => std::slice::from_ref(literal),
+            Self::In(literals) => literals,
+            _ => &[],
+        };
+        literals.iter().any(|literal| literal.equals_laxly(scalar))
     }
 
     /// Whether the operator holds for one scalar.
@@ -181,7 +224,7 @@ impl Operator {
             Self::Exists(wanted) => (*wanted).into(),
             Self::Compare(comparison, bound) => match scalar {
                 Scalar::Number(text) => comparison.holds(text, bound),
-                Scalar::Text(_) => Tri::Unknown,
+                Scalar::Text(_) | Scalar::Bool(_) => Tri::Unknown,
             },
         }
     }
@@ -203,14 +246,27 @@ impl Comparison {
 }
 
 impl Literal {
-    /// Two numbers are compared as numbers (1 is 1.0), anything else by text (1 is "1").
+    /// Two numbers are compared as numbers (1 is 1.0), anything else by text (1 is "1"). Unknown if
+    /// only a lax reader finds them equal (1 is "01", and true is "yes").
     fn equals(&self, scalar: Scalar<'_>) -> Tri {
-        match (scalar, &self.number) {
-            (Scalar::Number(text), Some(rule)) => {
+        let strictly = match (scalar, &self.means) {
+            (Scalar::Number(text), Means::Number(rule)) => {
                 let number = Number::parse(text);
                 number.map_or(Tri::Unknown, |number| number.compare(rule, Ordering::is_eq))
             }
             _ => scalar.as_text(|text| self.text == text),
+        };
+        if strictly == Tri::False && self.equals_laxly(scalar) { Tri::Unknown } else { strictly }
+    }
+
+    pub(crate) fn equals_laxly(&self, scalar: Scalar<'_>) -> bool {
+        match (&self.means, scalar) {
+            (Means::Text, _) | (Means::Number(_), Scalar::Number(_)) => false,
+            (Means::Number(rule), _) => {
+                let number = scalar.lax_number();
+                number.is_some_and(|number| number.compare(rule, Ordering::is_eq) != Tri::False)
+            }
+            (Means::Bool(rule), _) => scalar.lax_bool() == Some(*rule),
         }
     }
 }

@@ -9,6 +9,7 @@ mod findings;
 mod go;
 mod operators;
 mod permits;
+mod pydantic;
 mod sanitize;
 mod starter;
 mod support;

@@ -41,6 +41,14 @@ pub const KEYS: &[Case] = &[
     case("{ arg: command, contains: rm }", r#"{"__proto__":{"command":"rm -rf ~"}}"#),
 ];
 
+/// Values that lax readers, such as pydantic, take for what a rule names: each condition is unknown.
+pub const LAX: &[Case] = &[
+    case("{ arg: a, equals: 5 }", r#"{"a":"05"}"#),
+    case("{ arg: a, not_equals: 5 }", r#"{"a":" 5.0"}"#),
+    case("{ arg: force, equals: true }", r#"{"force":"yes"}"#),
+    case("{ arg: force, in: [true] }", r#"{"force":1}"#),
+];
+
 /// Texts in the keys of the input: each condition is true.
 pub const TEXTS_IN_KEYS: &[Case] = &[
     case("{ arg: $, contains: .env }", r#"{"files":{"/srv/app/.env":"X=1"}}"#),

@@ -49,6 +49,11 @@ fn keys_that_only_some_programs_read() {
 }
 
 #[test]
+fn values_that_lax_readers_take_for_another() {
+    counts_against_the_call(values::LAX);
+}
+
+#[test]
 fn texts_in_keys() {
     is_stopped(values::TEXTS_IN_KEYS, &values::denying(values::TEXTS_IN_KEYS));
 }

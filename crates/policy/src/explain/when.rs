@@ -161,6 +161,7 @@ impl Seen<'_> {
     fn json(&self) -> String {
         match self {
             Self::Context(Scalar::Number(text)) => (*text).to_owned(),
+            Self::Context(Scalar::Bool(value)) => value.to_string(),
             Self::Context(Scalar::Text(text)) | Self::Key(text) => quote(text),
             Self::Argument(value) => {
                 let mut text = String::new();

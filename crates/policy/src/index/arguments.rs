@@ -10,8 +10,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
 use crate::condition::{Condition, Test};
-use crate::number::Number;
-use crate::operator::{Operator, Scalar};
+use crate::operator::{Means, Operator, Scalar};
 use crate::path::{Found, Path};
 use crate::rule::Rule;
 
@@ -103,6 +102,7 @@ struct Draft {
     equals: HashMap<String, Vec<u32>>,
     /// By [`Number::bits`].
     numbers: HashMap<u64, Vec<u32>>,
+    bools: HashMap<bool, Vec<u32>>,
     contains: RulesByText,
     starts: RulesByText,
     regexes: RulesByText,
@@ -119,8 +119,12 @@ impl Draft {
         };
         for literal in literals {
             self.equals.entry(literal.text.clone()).or_default().push(rule);
-            if let Some(number) = &literal.number {
-                self.numbers.entry(number.bits()).or_default().push(rule);
+            match &literal.means {
+                Means::Text => {}
+                Means::Number(number) => {
+                    self.numbers.entry(number.bits()).or_default().push(rule);
+                }
+                Means::Bool(value) => self.bools.entry(*value).or_default().push(rule),
             }
         }
         match operator {
@@ -145,8 +149,8 @@ impl Draft {
             build_regexes(chunk, &mut regexes, &mut always);
         }
         let starts = self.starts.into_iter().collect();
-        let (equals, numbers) = (self.equals, self.numbers);
-        Group { all: self.all, equals, numbers, contains, starts, regexes, globs, always }
+        let (equals, numbers, bools) = (self.equals, self.numbers, self.bools);
+        Group { all: self.all, equals, numbers, bools, contains, starts, regexes, globs, always }
     }
 }
 
@@ -161,6 +165,7 @@ struct Group {
     equals: HashMap<String, Vec<u32>>,
     /// By [`Number::bits`].
     numbers: HashMap<u64, Vec<u32>>,
+    bools: HashMap<bool, Vec<u32>>,
     contains: Option<Contains>,
     /// Sorted, so that a binary search finds each possible beginning.
     starts: Vec<(String, Vec<u32>)>,
@@ -188,10 +193,15 @@ impl Group {
         if !self.always.is_empty() {
             hits.add(&self.always);
         }
-        if let (Scalar::Number(text), false) = (scalar, self.numbers.is_empty())
-            && let Some(number) = Number::parse(text)
+        if !self.numbers.is_empty()
+            && let Some(number) = scalar.lax_number()
         {
             hits.add(self.numbers.get(&number.bits()).map_or(&[], Vec::as_slice));
+        }
+        if !self.bools.is_empty()
+            && let Some(value) = scalar.lax_bool()
+        {
+            hits.add(self.bools.get(&value).map_or(&[], Vec::as_slice));
         }
         scalar.each_text(&mut |text| self.find_text(text, hits));
     }

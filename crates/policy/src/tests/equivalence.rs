@@ -51,7 +51,7 @@ const PATTERNS: [&str; 22] = [
     "'?'",
 ];
 const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
-const VALUES: [&str; 36] = [
+const VALUES: [&str; 42] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -87,11 +87,18 @@ const VALUES: [&str; 36] = [
     r#"{"b":"y","B":1.0}"#,
     r#"[{"B":"rm"},{"b":"y"}]"#,
     r#"{"__proto__":{"a":"x","b":"xy"}}"#,
+    // Values that lax readers take for another.
+    r#""01""#,
+    r#"" 1.0""#,
+    r#""yes""#,
+    r#""OFF""#,
+    "false",
+    r#"["0x1","on"]"#,
     // Keys that a rule on `$` may look for.
     r#"{"/etc/passwd":1}"#,
     r#"[{"rm":[{"x":null}]}]"#,
 ];
-const TESTS: [&str; 38] = [
+const TESTS: [&str; 41] = [
     "equals: x",
     "equals: 1",
     "equals: '1'",
@@ -130,6 +137,9 @@ const TESTS: [&str; 38] = [
     "starts_with: '10'",
     "glob: '1e+21'",
     "gte: 9007199254740993",
+    "equals: true",
+    "not_equals: false",
+    "in: [true, 0]",
 ];
 /// Keys that some programs take for another one.
 const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
