@@ -66,3 +66,18 @@ fn other_calls_with_the_same_arguments_pass() {
         }
     }
 }
+
+#[test]
+fn the_starter_sees_commands_that_are_lists_of_words() {
+    for (arguments, passes) in [
+        (r#"{"command":["rm","-rf","~"]}"#, false),
+        (r#"{"command":"rm","args":["-rf","/"]}"#, false),
+        (r#"{"command":["dd","if=/dev/zero","of=/dev/sda"]}"#, false),
+        (r#"{"command":["git","push","--force","origin","main"]}"#, false),
+        (r#"{"command":["rm","-rf","build"],"workdir":"/home/me"}"#, true),
+    ] {
+        let args = ["filter", "--dialect", "openai-chat"];
+        let ran = Test::new(&args).stdin(answer("shell", arguments)).run();
+        assert_eq!(ran.stdout.contains("call_1"), passes, "{arguments}\n{}", ran.stderr);
+    }
+}
