@@ -16,7 +16,7 @@ use crate::queue::Work;
 use crate::reader::Reader;
 use crate::receipt::{AppendError, Receipt};
 use crate::record::Record;
-use crate::removed::{self, RemovedEntry, SealedRemoved};
+use crate::removed::{self, FoundRemoved, RemovedEntry, SealedRemoved, SoughtRemoved};
 use crate::seal::Sealed;
 use crate::settings::Settings;
 use crate::shared::{Shared, now};
@@ -155,14 +155,24 @@ impl Audit {
         self.0.shared.bindings.has(binding)
     }
 
-    /// What is kept for this binding under any of these signs: decrypted, oldest first, each once.
+    /// What is kept for this binding under any of these signs and keys: decrypted, within the bounds
+    /// of [`RemovedEntry`]. It reads the store, so it may take a while.
     pub fn find_removed(
         &self,
         binding: &[u8; 32],
-        signs: &[[u8; 32]],
-    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        sought: &SoughtRemoved,
+    ) -> Result<FoundRemoved, StoreError> {
         let shared = &self.0.shared;
-        shared.with_looking(|store| removed::find(store, &shared.cipher, binding, signs))
+        shared.with_looking(|store| removed::find(store, &shared.cipher, binding, sought))
+    }
+
+    /// Whether anything is kept for this binding under any of these signs.
+    pub fn knows_removed(
+        &self,
+        binding: &[u8; 32],
+        signs: &[[u8; 32]],
+    ) -> Result<bool, StoreError> {
+        self.0.shared.with_looking(|store| removed::knows(store, binding, signs))
     }
 
     pub(crate) fn shared(&self) -> &Shared {
@@ -175,7 +185,7 @@ impl Audit {
             false => Ok(()),
         };
         too_large("a removed call", removed.content.len(), RemovedEntry::MAX_CONTENT)?;
-        let signs = removed.signs.len() * 32;
+        let signs = (removed.signs.len() + removed.keys.len()) * 32;
         too_large("the signs of a removed call", signs, RemovedEntry::MAX_SIGNS * 32)?;
         SealedRemoved::new(removed, &self.0.shared.cipher)
             .map_err(|error| AppendError::Store(error.to_string()))

@@ -105,7 +105,7 @@ pub use record::{
     Action, FindingFact, Guardrail, Hit, Kind, McpFacts, ParseIdError, Principal, Record, RecordId,
     Timing, Tokens, Tool, Verdict,
 };
-pub use removed::RemovedEntry;
+pub use removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
 pub use settings::{Durability, Location, Retention, Settings};
 pub use stats::{Stats, Turns};
 pub use stored::{InputProof, Stored};

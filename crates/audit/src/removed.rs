@@ -1,7 +1,7 @@
 //! Calls that were taken out of responses, to be put back later: kept encrypted, bounded, for a
 //! month.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use parking_lot::RwLock;
@@ -16,8 +16,13 @@ use crate::store::{Fault, Store};
 pub struct RemovedEntry {
     /// Who may have it back: a hash over principal, provider and upstream credential.
     pub binding: [u8; 32],
-    /// By what its turn will be recognised: hashes of sibling call ids, signatures, the notice.
+    /// What else it is found by: the provider's ids of it, and traces of a turn that was changed.
     pub signs: Vec<[u8; 32]>,
+    /// The keys that its turn has when the client sends it back as it got it.
+    pub keys: Vec<[u8; 32]>,
+    /// Entries that have this in common can take each other's place. Only the newest
+    /// [`MAX_ALIKE`](Self::MAX_ALIKE) of them are found by their keys.
+    pub alike: Option<[u8; 32]>,
     /// What is needed to put it back. Encrypted when it is kept.
     pub content: Vec<u8>,
 }
@@ -27,6 +32,13 @@ impl RemovedEntry {
     pub const MAX_CONTENT: usize = 32 * 1024 * 1024;
     /// The most signs one entry may have: some for each call a response may hold.
     pub const MAX_SIGNS: usize = 1024;
+    /// The most entries that are read for one key: as many turns of one conversation as may
+    /// look alike. Where there are more, they cannot all be alike, and none is read.
+    pub const MAX_ALIKE: usize = 64;
+    /// The most entries that are read for one request.
+    pub const MAX_FOUND: usize = 1024;
+    /// The most bytes that are read for one request: it must go on while the client waits.
+    pub const MAX_FOUND_BYTES: usize = 64 * 1024 * 1024;
     /// The most entries a store keeps. The oldest leave first.
     pub const MAX_ENTRIES: u64 = 10_000;
     /// The most bytes of contents a store keeps. The oldest leave first.
@@ -45,10 +57,30 @@ impl fmt::Debug for RemovedEntry {
     }
 }
 
+/// What is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct SoughtRemoved {
+    /// Signs of entries, such as the provider's ids of them.
+    pub signs: Vec<[u8; 32]>,
+    /// Keys of turns.
+    pub keys: Vec<[u8; 32]>,
+}
+
+/// What was found for a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundRemoved {
+    /// The contents, oldest first, each once.
+    pub contents: Vec<Vec<u8>>,
+    /// The signs and keys whose entries were not read, for there are too many.
+    pub crowded: Vec<[u8; 32]>,
+}
+
 /// An entry as it is kept.
 pub(crate) struct SealedRemoved {
     pub(crate) binding: [u8; 32],
     pub(crate) signs: Vec<[u8; 32]>,
+    keys: Vec<[u8; 32]>,
+    alike: Option<[u8; 32]>,
     nonce: [u8; 12],
     pub(crate) content: Vec<u8>,
 }
@@ -64,7 +96,9 @@ impl SealedRemoved {
     pub(crate) fn new(entry: RemovedEntry, cipher: &Cipher) -> Result<Self, StoreError> {
         let mut content = entry.content;
         let nonce = cipher.seal(&entry.binding, &mut content)?;
-        Ok(Self { binding: entry.binding, signs: entry.signs, nonce, content })
+        let RemovedEntry { binding, mut signs, keys, alike, .. } = entry;
+        signs.extend(keys.iter().chain(&alike));
+        Ok(Self { binding, signs, keys, alike, nonce, content })
     }
 
     pub(crate) fn insert(&self, store: &Store, now: i64) -> Result<(), Fault> {
@@ -79,49 +113,106 @@ impl SealedRemoved {
                 params![sign, id],
             )?;
         }
+        self.forget_older(store)
+    }
+
+    /// Of entries that can take each other's place only the newest stay to be found by their keys.
+    fn forget_older(&self, store: &Store) -> Result<(), Fault> {
+        let Some(alike) = self.alike else { return Ok(()) };
+        let older: Vec<i64> = store
+            .connection()
+            .prepare_cached(
+                "SELECT removed FROM removed_signs WHERE sign = ?1 \
+                 ORDER BY removed DESC LIMIT -1 OFFSET ?2",
+            )?
+            .query_map(params![alike, RemovedEntry::MAX_ALIKE as i64], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for id in older {
+            for sign in self.keys.iter().chain([&alike]) {
+                store.execute(
+                    "DELETE FROM removed_signs WHERE sign = ?1 AND removed = ?2",
+                    params![sign, id],
+                )?;
+            }
+        }
         Ok(())
     }
 }
 
-/// What is kept for this binding under any of these signs, oldest first.
+/// What is kept for this binding under any of these signs and keys. Where there is too much, it is read
+/// for those that come first.
 pub(crate) fn find(
     store: &Store,
     cipher: &Cipher,
     binding: &[u8; 32],
-    signs: &[[u8; 32]],
-) -> Result<Vec<Vec<u8>>, StoreError> {
-    let ids = ids(store, binding, signs).map_err(|error| StoreError::Failed(error.to_string()))?;
-    let read = |id: i64| -> rusqlite::Result<Option<([u8; 12], Vec<u8>)>> {
-        store
-            .connection()
-            .prepare_cached("SELECT nonce, content FROM removed WHERE id = ?1")?
-            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-    };
-    let mut found = Vec::with_capacity(ids.len());
+    sought: &SoughtRemoved,
+) -> Result<FoundRemoved, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::Failed(error.to_string());
+    let mut found = FoundRemoved::default();
+    let mut ids: BTreeSet<i64> = BTreeSet::new();
+    let mut bytes = 0;
+    let signs = sought.signs.iter().map(|sign| (sign, RemovedEntry::MAX_FOUND));
+    let keys = sought.keys.iter().map(|key| (key, RemovedEntry::MAX_ALIKE));
+    for (sign, most) in signs.chain(keys) {
+        let rows = rows(store, binding, sign, most + 1).map_err(failed)?;
+        let size: usize = rows.iter().map(|(_, size)| size).sum();
+        let is_crowded = rows.len() > most
+            || ids.len() + rows.len() > RemovedEntry::MAX_FOUND
+            || bytes + size > RemovedEntry::MAX_FOUND_BYTES;
+        if is_crowded {
+            found.crowded.push(*sign);
+        } else {
+            bytes += size;
+            ids.extend(rows.iter().map(|(id, _)| id));
+        }
+    }
     for id in ids {
-        let row = read(id).map_err(|error| StoreError::Failed(error.to_string()))?;
+        let row: Option<([u8; 12], Vec<u8>)> = store
+            .connection()
+            .prepare_cached("SELECT nonce, content FROM removed WHERE id = ?1")
+            .and_then(|mut query| {
+                query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            })
+            .map_err(failed)?;
         if let Some((nonce, content)) = row {
-            found.push(cipher.open(binding, nonce, content)?);
+            found.contents.push(cipher.open(binding, nonce, content)?);
         }
     }
     Ok(found)
 }
 
-fn ids(store: &Store, binding: &[u8; 32], signs: &[[u8; 32]]) -> rusqlite::Result<Vec<i64>> {
-    let mut query = store.connection().prepare_cached(
-        "SELECT removed.id FROM removed_signs JOIN removed ON removed.id = removed_signs.removed \
-         WHERE removed_signs.sign = ?1 AND removed.binding = ?2",
-    )?;
-    let mut ids = Vec::new();
+/// Whether anything is kept for this binding under any of these signs. Nothing is decrypted.
+pub(crate) fn knows(
+    store: &Store,
+    binding: &[u8; 32],
+    signs: &[[u8; 32]],
+) -> Result<bool, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::Failed(error.to_string());
     for sign in signs {
-        for id in query.query_map(params![sign, binding], |row| row.get::<_, i64>(0))? {
-            ids.push(id?);
+        if !rows(store, binding, sign, 1).map_err(failed)?.is_empty() {
+            return Ok(true);
         }
     }
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
+    Ok(false)
+}
+
+/// The oldest entries under one sign, with their sizes.
+fn rows(
+    store: &Store,
+    binding: &[u8; 32],
+    sign: &[u8; 32],
+    most: usize,
+) -> rusqlite::Result<Vec<(i64, usize)>> {
+    let mut query = store.connection().prepare_cached(
+        "SELECT removed.id, length(removed.content) FROM removed_signs \
+         JOIN removed ON removed.id = removed_signs.removed \
+         WHERE removed_signs.sign = ?1 AND removed.binding = ?2 \
+         ORDER BY removed_signs.removed LIMIT ?3",
+    )?;
+    let rows = query.query_map(params![sign, binding, most as i64], |row| {
+        Ok((row.get(0)?, usize::try_from(row.get::<_, i64>(1)?).unwrap_or(usize::MAX)))
+    })?;
+    rows.collect()
 }
 
 /// The bindings for which something is kept: asked for every request, so it is in memory. It may

@@ -449,6 +449,8 @@ fn the_limits_are_those_of_the_code() {
         ("all of them together", size(RemovedEntry::MAX_TOTAL)),
         ("one of them", size(RemovedEntry::MAX_CONTENT as u64)),
         ("how long they are kept", format!("{} days", RemovedEntry::MAX_DAYS)),
+        ("turns that look like one turn of a request", RemovedEntry::MAX_ALIKE.to_string()),
+        ("turns that are compared with one request", RemovedEntry::MAX_FOUND.to_string()),
         ("values within values of an MCP message", {
             format!("{} deep", callgate_call::json::MAX_DEPTH)
         }),

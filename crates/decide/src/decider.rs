@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use callgate_audit::{Action, Audit, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry};
+use callgate_audit::{
+    Action, Audit, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
+    SoughtRemoved,
+};
 use callgate_call::Origin;
 use callgate_policy::{Direction, Policies, TextGuard, TextHit};
 use parking_lot::Mutex;
@@ -218,11 +221,20 @@ impl Decider {
         self.0.audit.has_removed(binding)
     }
 
-    /// What was taken out of turns that have one of these signs.
-    pub fn find_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> Vec<Vec<u8>> {
-        self.0.audit.find_removed(binding, signs).unwrap_or_else(|error| {
+    /// What was taken out of turns that have one of these signs or keys. It reads the store, so it is
+    /// not for a thread that others wait for.
+    pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
+        self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
             tracing::error!(%error, "removed calls cannot be read, so none is restored");
-            Vec::new()
+            FoundRemoved::default()
+        })
+    }
+
+    /// Whether anything was taken out of a turn that has one of these signs.
+    pub fn knows_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> bool {
+        self.0.audit.knows_removed(binding, signs).unwrap_or_else(|error| {
+            tracing::error!(%error, "removed calls cannot be looked up");
+            false
         })
     }
 

@@ -56,7 +56,9 @@ mod settings;
 mod tests;
 
 pub use advertised::Offer;
-pub use callgate_audit::{Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry};
+pub use callgate_audit::{
+    FoundRemoved, Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry, SoughtRemoved,
+};
 pub use callgate_policy::{
     Denial, NamePermit, Permit, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };

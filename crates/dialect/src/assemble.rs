@@ -272,6 +272,11 @@ impl Assembly {
         self.call(origin, self.arguments())
     }
 
+    /// The text of the arguments, as far as it is kept.
+    pub fn arguments_text(&self) -> &str {
+        &self.arguments
+    }
+
     /// The arguments, as far as they came.
     pub fn arguments(&self) -> Arguments {
         let text = self.arguments.as_str();

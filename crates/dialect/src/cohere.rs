@@ -53,7 +53,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
 const LANE: u32 = 0;
 
 /// The lane of the plan.
-const PLAN: u32 = 1;
+pub(crate) const PLAN: u32 = 1;
 
 /// The types of events that clients act on. An event is named as its data is.
 const EVENTS: [&str; 11] = [

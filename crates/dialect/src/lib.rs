@@ -199,6 +199,12 @@ impl Dialect {
         self.speaker().counts_blocks
     }
 
+    /// The lane of the plan that the model has for the calls of a turn, in APIs that keep it apart from
+    /// the text.
+    pub fn plan_lane(self) -> Option<Lane> {
+        (self == Self::Cohere).then_some(cohere::PLAN)
+    }
+
     /// Whether some clients take the calls of all lanes for one list.
     pub fn mixes_lanes(self) -> bool {
         self == Self::OpenAiChat

@@ -3,15 +3,20 @@
 //! The gate takes a denied call out of a response; the provider made it nevertheless, and binds
 //! thinking and signatures to it. When a later request carries the turn back, [`restore`] splices
 //! the call in again, with an error result that says why it was not run. A turn is recognised
-//! only in an assistant message: by the exact notice, by a thinking signature, by the id of a
-//! call the client got, or by the digest of the text that was left. Where that fails or could mean
-//! two things, the request stays as the client sent it. Whoever keeps removed turns finds those a
-//! request may hold by their [`Signs`].
+//! only in an assistant message, and only if all of it is what the client got: its text with the
+//! notices in it, its calls with their arguments, and no thinking of another turn. Where that fails
+//! or could mean two things, the request stays as the client sent it. The store of removed turns
+//! finds those a request may hold by the keys in [`Sent`].
 //!
 //! ```
-//! use callgate_dialect::{Dialect, request::{RemovedCall, RemovedTurn, restore}};
+//! use callgate_dialect::{Dialect, request::{
+//!     ClientTurn, RemovedCall, RemovedTurn, TextDigest, restore,
+//! }};
 //!
+//! let mut text = TextDigest::new();
+//! text.add("blocked: rm");
 //! let turn = RemovedTurn {
+//!     client: Some(ClientTurn { text: text.finish(), ..ClientTurn::default() }),
 //!     calls: vec![RemovedCall {
 //!         id: "call_1".into(),
 //!         original: r#"{"id":"call_1","type":"function","function":{"name":"rm","arguments":"{}"}}"#
@@ -28,10 +33,12 @@
 //! assert_eq!(restored.restored, ["call_1"]);
 //! ```
 
+mod canonical;
+mod client_turn;
 pub(crate) mod listed;
 mod places;
 mod recognise;
-mod signs;
+mod sent;
 mod text;
 mod texts;
 mod tools;
@@ -40,13 +47,15 @@ use std::collections::HashSet;
 
 use callgate_call::json::{Error, Kind, Reader, Span, Text};
 
-pub use signs::{Signs, signs};
+pub use canonical::{call_digest, calls_digest};
+pub use client_turn::{ClientCall, ClientTurn, signature_hash};
+pub use sent::{Sent, SentTurn, sent};
 pub use text::TextDigest;
 pub use texts::{Form, Said, texts, with_texts};
 pub use tools::{Advertised, Tool, Unclean, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};
-pub(crate) use recognise::{Found, Seen, recognise};
+pub(crate) use recognise::{Found, Seen, SentCall, recognise};
 pub(crate) use text::{Decoded, Shown, rest, shown};
 
 use crate::Dialect;
@@ -55,13 +64,10 @@ use crate::json::Fields;
 /// What was taken out of one turn, and how to know that turn again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemovedTurn {
-    /// Ids of the calls of that turn which the client got.
-    pub siblings: Vec<String>,
-    /// Signatures of the turn's thinking, decoded.
-    pub signatures: Vec<String>,
-    /// Of a silent denial: the [`TextDigest`] of the text that was left of the turn. The notices
-    /// of such a turn are texts that any turn may hold, so they are cut out but prove nothing.
-    pub left: Option<[u8; 32]>,
+    /// The turn as the client got it. `None` if that is not known: then no message is this turn.
+    pub client: Option<ClientTurn>,
+    /// The digest of the names, arguments and places of the calls that were taken out.
+    pub removed: [u8; 32],
     /// The calls that were taken out.
     pub calls: Vec<RemovedCall>,
     /// The id under which the provider keeps the response, calls and all. A request that goes on
@@ -101,8 +107,8 @@ pub struct Restored {
 impl Restored {
     /// No assistant message is the call's turn: another conversation, or changed by the client.
     pub const NOT_FOUND: &'static str = "its turn is not in the request";
-    /// Several messages or turns look alike, and not one for one.
-    pub const AMBIGUOUS: &'static str = "it is not clear which message is its turn";
+    /// Turns that lost different calls look alike to the client.
+    pub const AMBIGUOUS: &'static str = "turns that lost different calls look like this one";
     /// The client sent a call or a result of that id itself.
     pub const PRESENT: &'static str = "the request already has a call of that id";
     /// Nothing follows that could carry or stand behind the result.
@@ -226,5 +232,7 @@ pub(crate) fn meaning(text: Option<Text<'_>>) -> Option<String> {
     text.and_then(|text| text.decode().ok()).map(|text| text.into_owned())
 }
 
+#[cfg(test)]
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -227,6 +227,7 @@ impl Core {
             apart: second_lane,
             uneven: false,
             rewritten: None,
+            digest: None,
             notice: None,
             incomplete: None,
         });
@@ -423,6 +424,7 @@ impl Core {
                     return self.rewrite(slot, arguments);
                 }
                 call.state = State::Allowed;
+                call.take_digest();
                 if call.leaves_whole() {
                     let why = "clients disagree about its pieces: it leaves whole";
                     self.normalised(&tool, why);
@@ -455,6 +457,7 @@ impl Core {
         call.state = State::Allowed;
         let length = arguments.len();
         call.rewritten = Some(arguments);
+        call.take_digest();
         self.forget_arguments(slot);
         self.kept += length;
         self.moved = true;

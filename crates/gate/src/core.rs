@@ -12,7 +12,7 @@ use crate::held::{Blocked, Entry, Held, Pace};
 use crate::settings::Limits;
 use crate::slot::{CallSlot, State};
 use crate::text::Texts;
-use crate::{Malformed, OnDeny, Settings};
+use crate::{Malformed, Settings};
 
 /// The gate without its input.
 #[derive(Debug)]
@@ -79,15 +79,16 @@ pub(crate) struct LaneState {
     pub(crate) lane: Lane,
     /// Text has left that the user sees.
     pub(crate) text: bool,
-    /// The text that has left, where only its digest can name the turn later.
-    pub(crate) digest: Option<TextDigest>,
-    /// Ids of the calls that have left.
-    pub(crate) survivors: Vec<String>,
+    /// The text that has left, notices included: by it the turn is known again later.
+    pub(crate) digest: TextDigest,
+    /// The calls that have left.
+    pub(crate) survivors: Vec<Slot>,
     /// How many calls, or frames that may have been calls, were taken out.
     pub(crate) removed: usize,
     /// The calls among them that can be put back.
     pub(crate) removed_calls: Vec<Slot>,
-    pub(crate) signatures: Vec<String>,
+    /// Hashes of the signatures that have left.
+    pub(crate) signatures: Vec<[u8; 32]>,
     pub(crate) finished: bool,
 }
 
@@ -284,8 +285,8 @@ impl Core {
         out: &mut Vec<u8>,
     ) {
         if self.leaves_at_once(frame, data, &reading) {
-            if reading.text.is_some() {
-                self.say(reading.text_lane, reading.text.map(|span| span.of(data)));
+            if let Some(text) = reading.text {
+                self.say(reading.text_lane, text.of(data));
             }
             self.dangling = !frame.terminated();
             return frame.keep(out);
@@ -384,8 +385,7 @@ impl Core {
         let place = match self.lanes.iter().position(|state| state.lane == lane) {
             Some(place) => place,
             None => {
-                let silent = self.settings.on_deny == OnDeny::Silent;
-                self.lanes.push(LaneState::new(lane, silent));
+                self.lanes.push(LaneState::new(lane));
                 self.lanes.len() - 1
             }
         };
@@ -405,15 +405,13 @@ impl Core {
     }
 
     /// Text leaves.
-    pub(crate) fn say(&mut self, lane: Lane, raw: Option<&str>) {
-        if raw.is_some_and(str::is_empty) {
+    pub(crate) fn say(&mut self, lane: Lane, raw: &str) {
+        if raw.is_empty() {
             return;
         }
         let lane = self.lane(lane);
         lane.text = true;
-        if let (Some(digest), Some(raw)) = (&mut lane.digest, raw) {
-            digest.add_raw(raw);
-        }
+        lane.digest.add_raw(raw);
     }
 }
 
@@ -426,11 +424,11 @@ fn usual_framing(dialect: Dialect) -> Framing {
 }
 
 impl LaneState {
-    fn new(lane: Lane, silent: bool) -> Self {
+    fn new(lane: Lane) -> Self {
         Self {
             lane,
             text: false,
-            digest: silent.then(TextDigest::new),
+            digest: TextDigest::new(),
             survivors: Vec::new(),
             removed: 0,
             removed_calls: Vec::new(),

@@ -77,7 +77,7 @@ impl Core {
             }
         }
         for (lane, text) in ahead {
-            self.say(lane, Some(&text));
+            self.say(lane, &text);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What leaves: allowed parts as they came, denied ones not at all.
 
 use callgate_call::json::decode_into;
-use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, What};
+use callgate_dialect::request::{ClientCall, ClientTurn, calls_digest, signature_hash};
+use callgate_dialect::{Carrier, Fate, Finish, Host, Lane, Part, Piece, Reading, Slot, What};
 
 use crate::core::Core;
 use crate::gate::Note;
@@ -15,8 +16,8 @@ const NEUTRAL: &str = "There is nothing further to do in this turn.";
 /// Said where a part of the turn could not be read and nothing else is left of it.
 const WITHHELD: &str = "A part of this response could not be read and was withheld by callgate.";
 
-/// Signatures kept of one turn. Some are as long as a frame may be.
-const MAX_SIGNATURES: usize = 8;
+/// Signatures kept of one turn. A turn of more is not known again where the client sends those back.
+const MAX_SIGNATURES: usize = 256;
 
 impl Core {
     /// Ends the event that left without its blank line, before anything follows it.
@@ -36,7 +37,7 @@ impl Core {
             }
         };
         if let Some(text) = entry.reading.text.take() {
-            self.say(entry.reading.text_lane, Some(entry.reading.leaving(text, data)));
+            self.say(entry.reading.text_lane, entry.reading.leaving(text, data));
         }
         let mut fates = Vec::with_capacity(entry.reading.parts.len());
         for (place, part) in entry.reading.parts.iter().enumerate() {
@@ -119,15 +120,14 @@ impl Core {
             },
             What::Finish(finish) => self.finish_fate(part.lane, *finish),
             What::Text => {
-                self.say(part.lane, Some(reading.leaving(part.at, data)));
+                self.say(part.lane, reading.leaving(part.at, data));
                 Fate::Keep
             }
             What::Signature => {
-                // They only help to know the turn again: the first ones do.
                 if self.lane(part.lane).signatures.len() < MAX_SIGNATURES {
                     let mut text = String::new();
                     decode_into(part.at.of(data), &mut None, &mut text);
-                    self.lane(part.lane).signatures.push(text);
+                    self.lane(part.lane).signatures.push(signature_hash(&text));
                 }
                 Fate::Keep
             }
@@ -156,8 +156,7 @@ impl Core {
             State::Allowed | State::Live if piece.opens => {
                 let canonical = call.canonical();
                 if piece.host == Host::Client && piece.carrier == Carrier::Listed {
-                    let id = call.assembly.id().to_owned();
-                    self.lane(lane).survivors.push(id);
+                    self.lane(lane).survivors.push(piece.slot);
                 }
                 if whole { Fate::Whole(canonical) } else { Fate::Keep }
             }
@@ -185,6 +184,7 @@ impl Core {
         }
         let set_off = if state.text && !alone { "\n\n" } else { "" };
         state.text = true;
+        state.digest.add(&notice);
         let said = format!("{set_off}{notice}");
         if let Some(call) = self.call_mut(piece.slot) {
             call.notice = Some(notice);
@@ -200,9 +200,7 @@ impl Core {
         let empty = !std::mem::replace(&mut state.text, true) && !state.finished;
         let neutral = if state.removed > state.removed_calls.len() { WITHHELD } else { NEUTRAL };
         if empty {
-            if let Some(digest) = &mut state.digest {
-                digest.add(neutral);
-            }
+            state.digest.add(neutral);
             // It goes again when the call comes back.
             let first = state.removed_calls.first().copied();
             if let Some(call) = first.and_then(|slot| self.call_mut(slot)) {
@@ -221,13 +219,13 @@ impl Core {
         if slots.is_empty() {
             return;
         }
+        let mut removed = Vec::with_capacity(slots.len());
         let mut turn = RemovedTurn {
-            siblings: state.survivors.iter().filter(|id| !id.is_empty()).cloned().collect(),
-            signatures: state.signatures.clone(),
-            left: state.digest.as_ref().map(|digest| digest.finish()),
+            client: self.client_turn(lane),
             calls: Vec::with_capacity(slots.len()),
             response,
             conversation,
+            ..RemovedTurn::default()
         };
         for slot in slots {
             let Some(call) = self.call(slot) else { continue };
@@ -240,8 +238,26 @@ impl Core {
                 notice: call.notice.clone(),
                 why: denial.notice(),
             });
+            removed.push((call.place, canonical));
             self.forget_arguments(slot);
         }
+        let calls = removed.iter().map(|(place, call)| (*place, &*call.name, &*call.arguments));
+        turn.removed = calls_digest(calls);
         self.outbox.note(Note::Removed(turn));
+    }
+
+    /// The turn as the client got it; `None` if a call of it was too large to be known again.
+    fn client_turn(&mut self, lane: Lane) -> Option<ClientTurn> {
+        let plan = self.dialect.plan_lane();
+        let plan = plan.map(|plan| self.lane(plan).digest.finish().unwrap_or_default());
+        let state = self.lane(lane);
+        let (text, signatures) = (state.digest.finish(), state.signatures.clone());
+        let survivors = state.survivors.clone();
+        let call = |slot: Slot| {
+            let call = self.call(slot)?;
+            Some(ClientCall { id: call.assembly.id().to_owned(), digest: call.digest? })
+        };
+        let calls = survivors.into_iter().map(call).collect::<Option<_>>()?;
+        Some(ClientTurn { text, plan, calls, signatures })
     }
 }

@@ -1,6 +1,7 @@
 //! One call on its way through the gate.
 
 use callgate_call::ToolCall;
+use callgate_dialect::request::call_digest;
 use callgate_dialect::{Assembly, Canonical, Carrier, Lane, Slot};
 use callgate_policy::Denial;
 
@@ -36,6 +37,9 @@ pub(crate) struct CallSlot {
     pub(crate) uneven: bool,
     /// Its arguments without what a rule took out of them: it leaves with these.
     pub(crate) rewritten: Option<String>,
+    /// Its name and arguments as they leave; `None` until it is allowed, and if its arguments were
+    /// too large to be kept.
+    pub(crate) digest: Option<[u8; 32]>,
     /// The notice that took its place.
     pub(crate) notice: Option<String>,
     /// It was denied by its name, and its arguments are still to be told: the call as it was
@@ -94,6 +98,13 @@ impl CallSlot {
     pub(crate) fn is_odd(&self) -> bool {
         let odd = !self.assembly.is_canonical();
         odd || self.uneven || (self.apart && !self.assembly.is_one_piece())
+    }
+
+    /// Takes the digest of the call as it leaves, before its arguments are given up.
+    pub(crate) fn take_digest(&mut self) {
+        let (name, arguments) = (self.assembly.name(), self.assembly.arguments_text());
+        let arguments = self.rewritten.as_deref().unwrap_or(arguments);
+        self.digest = (!self.assembly.is_oversize()).then(|| call_digest(name, arguments));
     }
 
     /// The call as it leaves, in the form every client reads alike.

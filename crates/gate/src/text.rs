@@ -509,7 +509,7 @@ impl Core {
             return false;
         }
         self.style.end_stream(out);
-        self.say(lane, Some(BLOCKED));
+        self.say(lane, BLOCKED);
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
         self.stream = Stream::Closed(Ending::Blocked);

@@ -1,13 +1,15 @@
 //! Calls that were taken out of responses, put back into requests.
 //!
-//! Kept is what the gate tells of a turn ([`RemovedTurn`]), bound to who asked, which provider and
-//! with which credential, under every sign the turn can be known again by.
+//! The store keeps what the gate reports of a turn ([`RemovedTurn`]), bound to the principal, the
+//! provider and the credential. It is found by keys that cover all that the client has of the turn.
 
 use std::collections::HashSet;
 
-use callgate_decide::{Decider, RemovedEntry};
+use callgate_decide::{Decider, RemovedEntry, SoughtRemoved};
 use callgate_dialect::Dialect;
-use callgate_dialect::request::{self, RemovedCall, RemovedTurn, Restored, Signs};
+use callgate_dialect::request::{
+    self, ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, Sent, SentTurn,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -29,7 +31,15 @@ pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&
 /// What is kept of a turn.
 pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> RemovedEntry {
     let content = serde_json::to_vec(&Kept::of(turn)).unwrap_or_default();
-    RemovedEntry { binding: *binding, signs: hashes(&turn.signs()), content }
+    let mut signs = states(&turn.states());
+    signs.extend(signs_of(Sign::Trace, binding, &turn.traces()));
+    RemovedEntry {
+        binding: *binding,
+        signs,
+        keys: signs_of(Sign::Turn, binding, &turn.keys()),
+        alike: turn.alike().map(|alike| sign(Sign::Alike, binding, &alike)),
+        content,
+    }
 }
 
 /// A request with everything put back.
@@ -40,7 +50,7 @@ pub(crate) struct PutBack {
 }
 
 /// Puts back what was taken out of the turns that `body` carries, or goes on from; `None` if
-/// nothing was.
+/// nothing was. It reads the store and compares turns, so it is not for a thread that others wait for.
 pub(crate) fn restore(
     decider: &Decider,
     binding: &Binding,
@@ -48,16 +58,46 @@ pub(crate) fn restore(
     body: &str,
 ) -> Option<PutBack> {
     // A request that cannot be read goes up as it is: the provider will say what it thinks of it.
-    let signs = request::signs(dialect, body).ok()?;
-    let kept = decider.find_removed(binding, &hashes(&signs));
-    let kept = kept.iter().filter_map(|content| serde_json::from_slice::<Kept>(content).ok());
+    let sent = request::sent(dialect, body).ok()?;
+    let sought = SoughtRemoved {
+        signs: states(&sent.states),
+        keys: sent
+            .turns
+            .iter()
+            .flat_map(|turn| signs_of(Sign::Turn, binding, &turn.keys))
+            .collect(),
+    };
+    let found = decider.find_removed(binding, &sought);
+    let kept = found.contents.iter().filter_map(|content| serde_json::from_slice(content).ok());
     let turns = still_open(kept.collect());
-    if turns.is_empty() {
-        return None;
+    let mut restored = match turns.is_empty() {
+        true => Restored::default(),
+        false => request::restore(dialect, body, &turns).ok()?,
+    };
+    let answered = answered(&turns, &restored, &sent, binding);
+    // Turns that are alike are kept in numbers, and most are not of this conversation.
+    restored.skipped.retain(|(_, why)| *why != Restored::NOT_FOUND);
+    if !found.crowded.is_empty() {
+        restored.skipped.push((String::new(), CROWDED));
     }
-    let restored = request::restore(dialect, body, &turns).ok()?;
-    let answered = answered(&turns, &restored, &signs, binding);
-    Some(PutBack { restored, answered })
+    if decider.knows_removed(binding, &traces(&sent, &turns, binding)) {
+        restored.skipped.push((String::new(), CHANGED));
+    }
+    let is_idle = restored == Restored::default() && answered.is_none();
+    (!is_idle).then_some(PutBack { restored, answered })
+}
+
+/// Why calls are not restored that may have been taken out of a turn of the request.
+const CROWDED: &str = "more kept turns look like one of its turns than are compared";
+const CHANGED: &str = "one of its turns has something of a kept turn and is not the same: another \
+                       conversation, or changed by the client";
+
+/// The traces in those turns of the request that no kept turn was found for.
+fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {
+    let known: HashSet<[u8; 32]> = turns.iter().flat_map(RemovedTurn::keys).collect();
+    let is_new = |turn: &&SentTurn| !turn.keys.iter().any(|key| known.contains(key));
+    let traces = sent.turns.iter().filter(is_new).flat_map(|turn| &turn.traces);
+    traces.take(Sent::MAX).map(|trace| sign(Sign::Trace, binding, trace)).collect()
 }
 
 /// The turns whose calls the provider still waits for. What it keeps itself is known by the ids of
@@ -87,11 +127,11 @@ fn still_open(kept: Vec<Kept>) -> Vec<RemovedTurn> {
 fn answered(
     turns: &[RemovedTurn],
     restored: &Restored,
-    signs: &Signs,
+    sent: &Sent,
     binding: &Binding,
 ) -> Option<RemovedEntry> {
     let named = |turn: &&RemovedTurn| {
-        turn.conversation.as_ref().is_some_and(|conversation| signs.states.contains(conversation))
+        turn.conversation.as_ref().is_some_and(|conversation| sent.states.contains(conversation))
     };
     let turns: Vec<&RemovedTurn> = turns.iter().filter(named).collect();
     let ids = turns.iter().flat_map(|turn| turn.calls.iter().map(|call| &call.id));
@@ -100,36 +140,55 @@ fn answered(
     if answered.is_empty() {
         return None;
     }
-    let signs = Signs { states: conversation.iter().cloned().collect(), ..Signs::default() };
+    let signs = states(conversation.as_slice());
     let kept = Kept { conversation, answered, ..Kept::default() };
     let content = serde_json::to_vec(&kept).ok()?;
-    Some(RemovedEntry { binding: *binding, signs: hashes(&signs), content })
+    Some(RemovedEntry { binding: *binding, signs, keys: Vec::new(), alike: None, content })
 }
 
-/// Each kind of sign apart, so that a text can never pass for an id.
-fn hashes(signs: &Signs) -> Vec<[u8; 32]> {
-    let hash = |kind: u8, text: &[u8]| -> [u8; 32] {
-        let mut hash = Sha256::new();
-        hash.update([kind]);
-        hash.update(text);
+/// What a sign is made of: each kind apart, so that none can pass for another.
+#[derive(Clone, Copy)]
+enum Sign {
+    /// The id of a response or a conversation that the provider keeps.
+    State = 5,
+    /// The key of a whole turn.
+    Turn = 6,
+    /// Something of a turn.
+    Trace = 7,
+    /// What turns have in common that can take each other's place.
+    Alike = 8,
+}
+
+fn sign(kind: Sign, binding: &Binding, value: &[u8; 32]) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix([kind as u8]);
+    hash.update(binding);
+    hash.update(value);
+    hash.finalize().into()
+}
+
+fn signs_of(kind: Sign, binding: &Binding, values: &[[u8; 32]]) -> Vec<[u8; 32]> {
+    values.iter().map(|value| sign(kind, binding, value)).collect()
+}
+
+fn states(ids: &[String]) -> Vec<[u8; 32]> {
+    let sign = |id: &String| {
+        let mut hash = Sha256::new_with_prefix([Sign::State as u8]);
+        hash.update(id);
         hash.finalize().into()
     };
-    let ids = signs.ids.iter().map(|text| hash(1, text.as_bytes()));
-    let signatures = signs.signatures.iter().map(|text| hash(2, text.as_bytes()));
-    let records = signs.records.iter().map(|text| hash(3, text.as_bytes()));
-    let digests = signs.digests.iter().map(|digest| hash(4, digest));
-    let states = signs.states.iter().map(|text| hash(5, text.as_bytes()));
-    ids.chain(signatures).chain(records).chain(digests).chain(states).collect()
+    ids.iter().map(sign).collect()
 }
 
 /// A turn as it is kept, or which calls of a conversation are answered.
 #[derive(Default, Serialize, Deserialize)]
 struct Kept {
-    siblings: Vec<String>,
-    signatures: Vec<String>,
-    left: Option<[u8; 32]>,
     calls: Vec<KeptCall>,
-    // Those that earlier versions did not keep.
+    // Those that earlier versions did not keep. A turn of theirs is found only by the provider's id
+    // of it: what the client got of it is not known.
+    #[serde(default)]
+    client: Option<KeptClient>,
+    #[serde(default)]
+    removed: [u8; 32],
     #[serde(default)]
     response: Option<String>,
     #[serde(default)]
@@ -147,6 +206,16 @@ struct KeptCall {
     why: String,
 }
 
+/// What the client got of the turn.
+#[derive(Serialize, Deserialize)]
+struct KeptClient {
+    text: Option<[u8; 32]>,
+    plan: Option<[u8; 32]>,
+    /// Each call's id and digest.
+    calls: Vec<(String, [u8; 32])>,
+    signatures: Vec<[u8; 32]>,
+}
+
 impl Kept {
     fn of(turn: &RemovedTurn) -> Self {
         let call = |call: &RemovedCall| KeptCall {
@@ -156,11 +225,16 @@ impl Kept {
             notice: call.notice.clone(),
             why: call.why.clone(),
         };
+        let client = |client: &ClientTurn| KeptClient {
+            text: client.text,
+            plan: client.plan,
+            calls: client.calls.iter().map(|call| (call.id.clone(), call.digest)).collect(),
+            signatures: client.signatures.clone(),
+        };
         Self {
-            siblings: turn.siblings.clone(),
-            signatures: turn.signatures.clone(),
-            left: turn.left,
             calls: turn.calls.iter().map(call).collect(),
+            client: turn.client.as_ref().map(client),
+            removed: turn.removed,
             response: turn.response.clone(),
             conversation: turn.conversation.clone(),
             answered: Vec::new(),
@@ -177,13 +251,61 @@ impl From<Kept> for RemovedTurn {
             notice: call.notice,
             why: call.why,
         };
-        Self {
-            siblings: kept.siblings,
+        let client = |kept: KeptClient| ClientTurn {
+            text: kept.text,
+            plan: kept.plan,
+            calls: kept.calls.into_iter().map(|(id, digest)| ClientCall { id, digest }).collect(),
             signatures: kept.signatures,
-            left: kept.left,
+        };
+        Self {
+            client: kept.client.map(client),
+            removed: kept.removed,
             calls: kept.calls.into_iter().map(call).collect(),
             response: kept.response,
             conversation: kept.conversation,
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_kept_whole() {
+        let call = RemovedCall {
+            id: "c".into(),
+            original: "{}".into(),
+            place: 1,
+            notice: Some("no".into()),
+            why: "why".into(),
+        };
+        let client = ClientTurn {
+            text: Some([1; 32]),
+            plan: Some([2; 32]),
+            calls: vec![ClientCall { id: "a".into(), digest: [3; 32] }],
+            signatures: vec![[4; 32]],
+        };
+        let turn = RemovedTurn {
+            client: Some(client),
+            removed: [5; 32],
+            calls: vec![call],
+            response: Some("resp".into()),
+            conversation: Some("conv".into()),
+        };
+        let text = serde_json::to_string(&Kept::of(&turn)).unwrap();
+        assert_eq!(RemovedTurn::from(serde_json::from_str::<Kept>(&text).unwrap()), turn);
+    }
+
+    /// What an earlier version kept does not say what the client got.
+    #[test]
+    fn a_turn_of_an_earlier_version_is_found_by_the_provider_s_id_alone() {
+        let old = r#"{"siblings":["a"],"signatures":["s"],"left":null,"calls":[{"id":"c",
+            "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
+        let turn = RemovedTurn::from(serde_json::from_str::<Kept>(old).unwrap());
+        assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
+        let entry = entry(&turn, &[0; 32]);
+        assert!(entry.keys.is_empty() && entry.alike.is_none());
     }
 }

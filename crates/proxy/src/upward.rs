@@ -117,42 +117,49 @@ async fn read(
     let sent = collect(body, inner.settings.request_body).await?;
     let plain = decode(decoder, &sent, inner.settings.request_body)?;
     let text = std::str::from_utf8(&plain);
-    let mut changed = None;
+    let mut changed: Option<Bytes> = None;
     if why.offers {
         let text = text.map_err(|_| Refusal::BadRequest("it is not UTF-8".to_owned()))?;
-        changed = inbound::judged(inner, exchange, text)?;
+        changed = inbound::judged(inner, exchange, text)?.map(Bytes::from);
     }
-    if why.restore
-        && let Some(text) = changed.as_deref().or(text.ok())
-        && let Some(restored) = restored(inner, exchange, text)
-    {
-        changed = Some(restored);
+    if why.restore {
+        let body = changed.as_ref().unwrap_or(&plain).clone();
+        changed = restored(inner, exchange, body).await.map(Bytes::from).or(changed);
     }
     if let Some(guard) = &why.texts {
-        let body = changed.as_deref().map_or(plain.as_ref(), str::as_bytes);
-        changed = texts::judge(inner, exchange, guard, body)?.or(changed);
+        let body = changed.as_ref().unwrap_or(&plain);
+        changed = texts::judge(inner, exchange, guard, body)?.map(Bytes::from).or(changed);
     }
     match changed {
         None => Ok(RequestBody::Whole(sent)),
         Some(body) => {
             headers.remove(CONTENT_ENCODING);
             headers.remove(CONTENT_LENGTH);
-            Ok(RequestBody::Whole(body.into()))
+            Ok(RequestBody::Whole(body))
         }
     }
 }
 
 /// The request with what was taken out of its turns; `None` if nothing was, or it cannot be put back.
-fn restored(inner: &Inner, exchange: &Exchange, text: &str) -> Option<String> {
-    let restore::PutBack { restored, answered } =
-        restore::restore(&inner.decider, &exchange.binding, exchange.way.dialect, text)?;
+async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<String> {
+    let (decider, binding) = (inner.decider.clone(), exchange.binding);
+    let dialect = exchange.way.dialect;
+    // It reads the store and all of the request: other connections must not wait for that.
+    let put_back = tokio::task::spawn_blocking(move || {
+        restore::restore(&decider, &binding, dialect, std::str::from_utf8(&body).ok()?)
+    });
+    let restore::PutBack { restored, answered } = put_back.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "removed calls cannot be restored");
+        None
+    })?;
     if let Some(answered) = answered {
         // One request is restored once.
         let _ = exchange.answered.set(answered);
     }
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
-        inner.decider.not_restored(&exchange.context, &format!("{call}: {why}; {more} more"));
+        let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
+        inner.decider.not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
     }
     let body = restored.body?;
     inner.metrics.restored(restored.restored.len());

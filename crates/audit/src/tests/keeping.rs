@@ -7,7 +7,7 @@ use callgate_call::Who;
 use super::*;
 use crate::removed::{Bindings, Bounds, prune};
 use crate::store::Store;
-use crate::{AppendError, RemovedEntry, StoreError};
+use crate::{AppendError, RemovedEntry, SoughtRemoved, StoreError};
 
 fn until(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -60,7 +60,13 @@ fn keys_of_another_process_are_noticed() {
 
 fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
     let signs = signs.iter().map(|sign| [*sign; 32]).collect();
-    RemovedEntry { binding: [binding; 32], signs, content: content.into() }
+    let (keys, alike) = (Vec::new(), None);
+    RemovedEntry { binding: [binding; 32], signs, keys, alike, content: content.into() }
+}
+
+fn by_signs(signs: &[u8]) -> SoughtRemoved {
+    let signs = signs.iter().map(|sign| [*sign; 32]).collect();
+    SoughtRemoved { signs, ..SoughtRemoved::default() }
 }
 
 #[test]
@@ -74,9 +80,8 @@ fn a_removed_call_comes_back_to_its_own() {
         audit.keep_removed(entry(2, &[11], "of another")).wait().unwrap();
         assert!(audit.has_removed(&[1; 32]) && audit.has_removed(&[2; 32]));
         let found = |audit: &Audit, binding: u8, signs: &[u8]| -> Vec<String> {
-            let signs: Vec<_> = signs.iter().map(|sign| [*sign; 32]).collect();
-            let found = audit.find_removed(&[binding; 32], &signs).unwrap();
-            found.into_iter().map(|it| String::from_utf8(it).unwrap()).collect()
+            let found = audit.find_removed(&[binding; 32], &by_signs(signs)).unwrap();
+            found.contents.into_iter().map(|it| String::from_utf8(it).unwrap()).collect()
         };
         assert_eq!(found(&audit, 1, &[11, 10]), ["first plain text", "second"]);
         assert_eq!(found(&audit, 2, &[10, 11]), ["of another"]);
@@ -100,14 +105,49 @@ fn another_key_opens_nothing() {
     drop(audit);
     std::fs::write(place.path().with_extension("db.key"), [7; 32]).unwrap();
     let audit = place.open(Durability::Process);
-    assert_eq!(audit.find_removed(&[1; 32], &[[1; 32]]), Err(StoreError::Decrypt));
+    assert_eq!(audit.find_removed(&[1; 32], &by_signs(&[1])), Err(StoreError::Decrypt));
+    assert_eq!(audit.knows_removed(&[1; 32], &[[1; 32]]), Ok(true), "nothing is decrypted");
+    assert_eq!(audit.knows_removed(&[2; 32], &[[1; 32]]), Ok(false));
 }
 
 #[test]
 fn removed_calls_in_memory_work_alike() {
     let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
     audit.keep_removed(entry(1, &[1], "x")).wait().unwrap();
-    assert_eq!(audit.find_removed(&[1; 32], &[[1; 32]]).unwrap(), [b"x"]);
+    assert_eq!(audit.find_removed(&[1; 32], &by_signs(&[1])).unwrap().contents, [b"x"]);
+}
+
+/// However many turns look alike, few are read for a request: those that can take each other's place
+/// are forgotten but for the newest, and where others are too many none is read.
+#[test]
+fn few_of_many_turns_that_look_alike_are_read() {
+    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    let turn = |alike: [u8; 32], number: usize| {
+        let keys = vec![[1; 32], alike];
+        RemovedEntry { keys, alike: Some(alike), ..entry(1, &[7], &number.to_string()) }
+    };
+    let keep = |alike: &dyn Fn(usize) -> [u8; 32], count: usize| {
+        let kept: Vec<_> = (0..count).map(|n| audit.keep_removed(turn(alike(n), n))).collect();
+        kept.into_iter().for_each(|receipt| receipt.wait().unwrap());
+    };
+    let find = |key: u8| {
+        let sought = SoughtRemoved { keys: vec![[key; 32]], ..SoughtRemoved::default() };
+        audit.find_removed(&[1; 32], &sought).unwrap()
+    };
+    const MOST: usize = RemovedEntry::MAX_ALIKE;
+    keep(&|_| [2; 32], 10_000);
+    let found = find(1);
+    let newest: Vec<Vec<u8>> =
+        (10_000 - MOST..10_000).map(|number| number.to_string().into_bytes()).collect();
+    assert_eq!((found.contents, found.crowded), (newest, vec![]));
+    // One that lost other calls: not all of them are alike, and none is read.
+    keep(&|_| [3; 32], 1);
+    let found = find(1);
+    assert_eq!((found.contents.len(), found.crowded), (0, vec![[1; 32]]));
+    assert_eq!(find(3).contents, [b"0"]);
+    // They are still found by the provider's id, within the bound of one request.
+    let found = audit.find_removed(&[1; 32], &by_signs(&[7])).unwrap();
+    assert_eq!((found.contents.len(), found.crowded), (0, vec![[7; 32]]));
 }
 
 #[test]

@@ -33,4 +33,5 @@ mod records;
 mod restoring;
 mod routes;
 mod servers;
+mod strangers;
 mod support;

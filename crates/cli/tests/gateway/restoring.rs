@@ -1,9 +1,11 @@
 //! Removed calls, put back into the next request: what the official clients do not show.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
 use callgate_testkit::provider::{Block, POLICY, Provider};
-use callgate_testkit::upstream::Upstream;
+use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::{Value, json};
 
 use crate::support::{CHAT, MESSAGES, gateway};
@@ -188,4 +190,62 @@ fn a_restored_call_reaches_no_record_as_a_new_one() {
         assert_eq!(status, 200, "{body}");
     }
     assert_eq!(gateway.calls().len(), 6, "two calls in each of three responses");
+}
+
+/// Turns that look alike and lost the same call are restored in order, each with a call of its own.
+#[test]
+fn every_silent_turn_of_a_conversation_is_restored() {
+    let made = AtomicUsize::new(0);
+    let upstream = Upstream::start(move |_| {
+        let id = format!("toolu_{}", made.fetch_add(1, Ordering::SeqCst));
+        let call = json!({ "type": "tool_use", "id": id, "name": "delete_all", "input": {} });
+        let body = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": "any",
+            "content": [call], "stop_reason": "tool_use", "stop_sequence": null,
+            "usage": { "input_tokens": 1, "output_tokens": 1 } });
+        Answer::json(200, body.to_string())
+    });
+    let gateway = gateway(&upstream, POLICY, "on_deny: silent");
+    let user = json!({ "role": "user", "content": "Go on." });
+    let mut messages = vec![user.clone()];
+    for turn in 0..4 {
+        let (status, body) = post(&gateway, MESSAGES, "none", &messages);
+        assert_eq!(status, 200, "{body}");
+        let sent = upstream.requests().pop().unwrap().json();
+        let calls: Vec<&Value> = sent["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "assistant")
+            .map(|message| &message["content"][0]["id"])
+            .collect();
+        let want: Vec<String> = (0..turn).map(|number| format!("toolu_{number}")).collect();
+        assert_eq!(calls, want.iter().collect::<Vec<_>>(), "turn {turn}: {sent}");
+        messages.push(json!({ "role": "assistant", "content": body["content"] }));
+        messages.push(user.clone());
+    }
+}
+
+/// The model quotes a notice in a later turn, and the client has dropped the turn that showed it.
+#[test]
+fn a_notice_that_the_model_quotes_gets_no_call() {
+    let upstream = server(Provider::scripted());
+    let gateway = gateway(&upstream, POLICY, "");
+    let shown = given(&gateway, MESSAGES, "all by name");
+    let notice = shown[1]["content"].as_array().unwrap().last().unwrap()["text"].clone();
+    let notice = notice.as_str().unwrap();
+    assert!(notice.contains("Record: "), "{notice}");
+    for text in [notice.to_owned(), format!("It said:\n\n{notice}")] {
+        let thinking = json!({ "type": "thinking", "thinking": "", "signature": "another" });
+        let quoted = json!([thinking, { "type": "text", "text": text }]);
+        let messages = [
+            first("all by name"),
+            json!({ "role": "assistant", "content": quoted }),
+            json!({ "role": "user", "content": "Go on." }),
+        ];
+        post(&gateway, MESSAGES, "none", &messages);
+        let sent = upstream.requests().pop().unwrap().json();
+        assert_eq!(sent["messages"], Value::from(messages.to_vec()));
+    }
+    let (status, body) = post(&gateway, MESSAGES, "none", &shown);
+    assert_eq!(status, 200, "{body}");
 }

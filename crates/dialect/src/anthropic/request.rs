@@ -9,14 +9,14 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 
 use crate::json::{Edits, Fields, member};
 use crate::request::{
-    Decoded, Places, Plan, RemovedCall, RemovedTurn, Restored, Seen, Standing, meaning, messages,
-    plan, put_back_blocks, text_or_skip, whole_object,
+    Decoded, Places, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, Standing, meaning,
+    messages, plan, put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let messages = messages(request, read_message)?;
-    let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+    let seen = look_all(request, &messages);
     let answer_to = |place: usize| answer(&messages, seen.get(place)?.message);
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if call.id.is_empty() {
@@ -51,8 +51,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's messages.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    let messages = messages(request, read_message)?;
-    Ok(messages.iter().enumerate().filter_map(look).collect())
+    Ok(look_all(request, &messages(request, read_message)?))
 }
 
 #[derive(Default)]
@@ -76,6 +75,8 @@ struct Block<'a> {
     kind: Option<Text<'a>>,
     text: Option<Text<'a>>,
     id: Option<Text<'a>>,
+    name: Option<Text<'a>>,
+    input: Option<Span>,
     signature: Option<Text<'a>>,
     tool_use_id: Option<Text<'a>>,
     cache_control: Option<Span>,
@@ -130,6 +131,9 @@ fn read_content<'a>(reader: &mut Json<'a>) -> Result<Content<'a>, Error> {
     }
 }
 
+const BLOCK: [&str; 8] =
+    ["type", "text", "id", "signature", "tool_use_id", "name", "input", "cache_control"];
+
 fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
     let mut block = Block::default();
     if reader.kind()? != Kind::Object {
@@ -137,8 +141,7 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
         return Ok(block);
     }
     let start = reader.position();
-    let mut fields =
-        Fields::new(&["type", "text", "id", "signature", "tool_use_id", "cache_control"]);
+    let mut fields = Fields::new(&BLOCK);
     let mut object = reader.object()?;
     while let Some(key) = object.next(reader)? {
         match fields.find(&key)? {
@@ -147,6 +150,8 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
             Some(2) => block.id = text_or_skip(reader)?,
             Some(3) => block.signature = text_or_skip(reader)?,
             Some(4) => block.tool_use_id = text_or_skip(reader)?,
+            Some(5) => block.name = text_or_skip(reader)?,
+            Some(6) => block.input = Some(reader.skip()?),
             Some(_) => block.cache_control = Some(reader.skip()?),
             None => {
                 reader.skip()?;
@@ -157,28 +162,34 @@ fn read_block<'a>(reader: &mut Json<'a>) -> Result<Block<'a>, Error> {
     Ok(block)
 }
 
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+    let seen = |(place, message)| look(request, place, message);
+    messages.iter().enumerate().filter_map(seen).collect()
+}
+
 /// What can be told of a message, if it is the assistant's.
-fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+fn look<'a>(request: &str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
     if !message.is("assistant") {
         return None;
     }
-    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
-    match &message.content {
-        Content::Missing => {}
-        Content::Text(text) => texts.push((0, Decoded::new(text))),
-        Content::Blocks(_, blocks) => {
-            for (place, block) in blocks.iter().enumerate() {
-                if let (true, Some(text)) = (block.is("text"), &block.text) {
-                    texts.push((place, Decoded::new(text)));
-                } else if block.is("tool_use") {
-                    ids.extend(meaning(block.id));
-                } else if block.is("thinking") {
-                    signatures.extend(meaning(block.signature));
-                }
-            }
+    let blocks = match &message.content {
+        Content::Missing => [].as_slice(),
+        Content::Text(text) => return Some(Seen::new(place, vec![(0, Decoded::new(text))])),
+        Content::Blocks(_, blocks) => blocks,
+    };
+    let text = |(place, block): (usize, &Block<'a>)| {
+        block.text.filter(|_| block.is("text")).map(|text| (place, Decoded::new(&text)))
+    };
+    let mut seen = Seen::new(place, blocks.iter().enumerate().filter_map(text).collect());
+    for block in blocks {
+        if block.is("tool_use") {
+            let (id, name, arguments) = (block.id, block.name, block.input);
+            seen.add_call(request, SentCall { id, name, arguments });
+        } else if block.is("thinking") {
+            seen.add_signature(block.signature);
         }
     }
-    Some(Seen { message: place, texts, ids, signatures })
+    Some(seen)
 }
 
 /// Every id the client speaks of: its calls, and its results.

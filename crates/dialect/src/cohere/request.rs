@@ -2,11 +2,15 @@
 
 use callgate_call::json::{Error, quote};
 
-use crate::request::listed::{self, Emptied, Listed};
+use crate::request::listed::{Emptied, Listed};
 use crate::request::{RemovedCall, RemovedTurn, Restored, Seen};
 
-const LISTED: Listed =
-    Listed { needs_ids: true, emptied: Emptied::Gone, result: |call| error_result(call) };
+const LISTED: Listed = Listed {
+    needs_ids: true,
+    emptied: Emptied::Gone,
+    plan: Some("tool_plan"),
+    result: |call| error_result(call),
+};
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
@@ -15,7 +19,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's messages.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    listed::seen(request)
+    LISTED.seen(request)
 }
 
 fn error_result(call: &RemovedCall) -> String {

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use crate::request::{RemovedCall, RemovedTurn, Restored, restore};
+use crate::request::testing::restore;
+use crate::request::{RemovedCall, RemovedTurn, Restored};
 use crate::{ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What};
 
 const START: &str = r#"{"type":"tool-call-start","index":0,"delta":{"message":{"tool_calls":{"id":"rm_1","type":"function","function":{"name":"rm","arguments":""}}}}}"#;

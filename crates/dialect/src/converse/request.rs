@@ -7,14 +7,14 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text, quote};
 use super::view::Keys;
 use crate::json::Edits;
 use crate::request::{
-    Decoded, RemovedCall, RemovedTurn, Restored, Seen, Standing, meaning, messages, plan,
+    Decoded, RemovedCall, RemovedTurn, Restored, Seen, SentCall, Standing, meaning, messages, plan,
     put_back_blocks, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let messages = messages(request, read_message)?;
-    let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+    let seen = look_all(request, &messages);
     let answer_to = |place: usize| answer(&messages, seen.get(place)?.message);
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if call.id.is_empty() {
@@ -51,8 +51,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's messages.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    let messages = messages(request, read_message)?;
-    Ok(messages.iter().enumerate().filter_map(look).collect())
+    Ok(look_all(request, &messages(request, read_message)?))
 }
 
 #[derive(Default)]
@@ -68,7 +67,9 @@ struct Message<'a> {
 struct Block<'a> {
     span: Span,
     text: Option<Text<'a>>,
-    /// The id of the call it is.
+    /// The call it is.
+    tool_use: Option<Span>,
+    /// The id of that call.
     call: Option<Text<'a>>,
     /// The id of the call whose result it is.
     result: Option<Text<'a>>,
@@ -124,7 +125,11 @@ fn read_block<'a>(json: &mut Json<'a>) -> Result<Block<'a>, Error> {
     while let Some(key) = object.next(json)? {
         match KEYS.find(&key, &mut seen)? {
             Some(0) => block.text = text_or_skip(json)?,
-            Some(1) => block.call = text_under(json, &["toolUseId"])?,
+            Some(1) => {
+                let mut call = json.clone();
+                block.tool_use = Some(json.skip()?);
+                block.call = text_under(&mut call, &["toolUseId"])?;
+            }
             Some(2) => block.result = text_under(json, &["toolUseId"])?,
             Some(_) => block.signature = text_under(json, &["reasoningText", "signature"])?,
             None => {
@@ -155,20 +160,27 @@ fn text_under<'a>(json: &mut Json<'a>, path: &[&str]) -> Result<Option<Text<'a>>
     Ok(found)
 }
 
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+    let seen = |(place, message)| look(request, place, message);
+    messages.iter().enumerate().filter_map(seen).collect()
+}
+
 /// What can be told of a message, if it is the assistant's.
-fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
     if !message.is("assistant") {
         return None;
     }
-    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, block) in message.blocks.iter().enumerate() {
-        if let Some(text) = &block.text {
-            texts.push((place, Decoded::new(text)));
+    let text =
+        |(place, block): (usize, &Block<'a>)| block.text.map(|text| (place, Decoded::new(&text)));
+    let mut seen = Seen::new(place, message.blocks.iter().enumerate().filter_map(text).collect());
+    for block in &message.blocks {
+        if let Some(span) = block.tool_use {
+            let call = SentCall::read(request, span, "input");
+            seen.add_call(request, SentCall { id: block.call, ..call });
         }
-        ids.extend(meaning(block.call));
-        signatures.extend(meaning(block.signature));
+        seen.add_signature(block.signature);
     }
-    Some(Seen { message: place, texts, ids, signatures })
+    Some(seen)
 }
 
 /// Every id the client speaks of: its calls, and its results.

@@ -170,8 +170,12 @@ impl Reader {
         for part in candidate.content.iter().flat_map(|content| &content.parts) {
             if let Some(text) = part.text.filter(|text| !text.is_empty() && !part.is_thought) {
                 let at = inside(&text);
+                // A text behind a call keeps its place: a notice may come between.
+                let leads = !reading.parts.iter().any(|part| matches!(part.what, What::Piece(_)));
                 match (form, reading.text) {
-                    (Form::Chunk, None) => (reading.text, reading.text_lane) = (Some(at), lane),
+                    (Form::Chunk, None) if leads => {
+                        (reading.text, reading.text_lane) = (Some(at), lane)
+                    }
                     _ => reading.parts.push(Part { lane, at, what: What::Text }),
                 }
             }

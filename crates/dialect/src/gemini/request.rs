@@ -13,7 +13,7 @@ use callgate_call::json::{Error, Reader as Json, Span, quote};
 use self::contents::{Content, Part, contents};
 use crate::json::{Edits, member, members};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, plan, rest, shown,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, plan, rest, shown,
     whole_object,
 };
 
@@ -21,7 +21,7 @@ use crate::request::{
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let contents = contents(request)?;
     let said = model_turns(&contents);
-    let seen: Vec<Seen<'_>> = said.iter().map(look).collect();
+    let seen: Vec<Seen<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         if whole_object(&call.original).is_none() {
             return Some(Restored::UNREADABLE);
@@ -45,7 +45,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the model's turns.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    Ok(model_turns(&contents(request)?).iter().map(look).collect())
+    Ok(model_turns(&contents(request)?).iter().map(|turn| look(request, turn)).collect())
 }
 
 /// What the model said without a break. Some clients keep every chunk as a content of its own.
@@ -85,17 +85,21 @@ fn model_turns<'c, 'a>(contents: &'c [Content<'a>]) -> Vec<Turn<'c, 'a>> {
 }
 
 /// What can be told of a turn.
-fn look<'a>(turn: &Turn<'_, 'a>) -> Seen<'a> {
-    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, part) in turn.parts.iter().enumerate() {
-        if let (Some(text), false) = (&part.text, part.is_thought) {
-            texts.push((place, Decoded::new(text)));
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
+    let text = |(place, part): (usize, &&Part<'a>)| {
+        part.text.filter(|_| !part.is_thought).map(|text| (place, Decoded::new(&text)))
+    };
+    let mut seen = Seen::new(turn.first, turn.parts.iter().enumerate().filter_map(text).collect());
+    for part in &turn.parts {
+        if let Some(call) = part.call {
+            seen.add_call(
+                request,
+                SentCall { id: part.call_id, ..SentCall::read(request, call, "args") },
+            );
         }
-        ids.extend(meaning(part.call_id));
-        signatures
-            .extend(part.signature.as_ref().and_then(|signature| meaning(Some(signature.text))));
+        seen.add_signature(part.signature.as_ref().map(|signature| signature.text));
     }
-    Seen { message: turn.first, texts, ids, signatures }
+    seen
 }
 
 /// Every id the client speaks of: its calls, and its results.
@@ -138,7 +142,8 @@ fn put_back<'t>(
     insert(turn, plan, &gaps, &gone, edits);
     remove_spare(turn, &gaps, &gone, edits);
     give_back_signatures(request, turn, plan, &gone, edits);
-    let calls_before = |gap: usize| turn.parts.iter().take(gap).filter(|part| part.is_call).count();
+    let calls_before =
+        |gap: usize| turn.parts.iter().take(gap).filter(|part| part.call.is_some()).count();
     plan.calls.iter().zip(&gaps).map(|(call, gap)| (calls_before(*gap), *call)).collect()
 }
 
@@ -163,10 +168,10 @@ fn choose(
         .parts
         .iter()
         .enumerate()
-        .filter(|(_, part)| part.is_call)
+        .filter(|(_, part)| part.call.is_some())
         .map(|(place, _)| place)
         .collect();
-    let is_hidden = |call: &&RemovedCall| call.id.is_empty() || !seen.ids.contains(&call.id);
+    let is_hidden = |call: &&RemovedCall| !seen.has_id(&call.id);
     let mut least = 0;
     let mut gaps = Vec::with_capacity(plan.calls.len());
     for (call, marked) in plan.calls.iter().zip(marked) {

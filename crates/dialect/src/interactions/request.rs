@@ -14,7 +14,7 @@ use callgate_call::json::{Error, quote};
 use self::input::{Input, Request, Turn};
 use crate::json::{Edits, member};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, plan, rest, shown,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, plan, rest, shown,
     whole_object,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
     open_with(&read.input, &results, &mut edits);
 
     let said = read.model_turns();
-    let seen: Vec<Seen<'_>> = said.iter().map(look).collect();
+    let seen: Vec<Seen<'_>> = said.iter().map(|turn| look(request, turn)).collect();
     let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
         let is_answered = said.get(place).is_some_and(|turn| turn.answer.is_some());
         refusal(call).or((!is_answered).then_some(Restored::UNANSWERED))
@@ -47,7 +47,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the model's turns.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    Ok(Request::read(request)?.model_turns().iter().map(look).collect())
+    let read = Request::read(request)?;
+    Ok(read.model_turns().iter().map(|turn| look(request, turn)).collect())
 }
 
 /// The interaction that `request` goes on from.
@@ -56,18 +57,20 @@ pub(crate) fn states(request: &str) -> Result<Vec<String>, Error> {
 }
 
 /// What can be told of a turn.
-fn look<'a>(turn: &Turn<'_, 'a>) -> Seen<'a> {
-    let (mut texts, mut ids, mut signatures) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, step) in turn.steps.iter().enumerate() {
-        if step.is("model_output") {
-            texts.extend(step.texts.iter().map(|text| (place, Decoded::new(text))));
-        } else if step.is("function_call") {
-            ids.extend(meaning(step.id));
+fn look<'a>(request: &'a str, turn: &Turn<'_, 'a>) -> Seen<'a> {
+    let outputs = turn.steps.iter().enumerate().filter(|(_, step)| step.is("model_output"));
+    let texts = outputs
+        .flat_map(|(place, step)| step.texts.iter().map(move |text| (place, Decoded::new(text))));
+    let mut seen = Seen::new(turn.first, texts.collect());
+    for step in &turn.steps {
+        if step.is("function_call") {
+            let call = SentCall::read(request, step.span, "arguments");
+            seen.add_call(request, SentCall { id: step.id, ..call });
         } else if step.is("thought") {
-            signatures.extend(meaning(step.signature));
+            seen.add_signature(step.signature);
         }
     }
-    Seen { message: turn.first, texts, ids, signatures }
+    seen
 }
 
 /// Every id the client speaks of: its calls, and its results.

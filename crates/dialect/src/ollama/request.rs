@@ -3,11 +3,15 @@
 use callgate_call::json::{Error, quote};
 
 use crate::json::member;
-use crate::request::listed::{self, Emptied, Listed};
+use crate::request::listed::{Emptied, Listed};
 use crate::request::{RemovedCall, RemovedTurn, Restored, Seen, whole_object};
 
-const LISTED: Listed =
-    Listed { needs_ids: false, emptied: Emptied::Blank, result: |call| error_result(call) };
+const LISTED: Listed = Listed {
+    needs_ids: false,
+    emptied: Emptied::Blank,
+    plan: None,
+    result: |call| error_result(call),
+};
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
@@ -16,7 +20,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's messages.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    listed::seen(request)
+    LISTED.seen(request)
 }
 
 /// A result names its call by the name of the tool, and by its id if it has one.

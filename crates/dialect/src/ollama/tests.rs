@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
-use crate::request::{RemovedCall, RemovedTurn, restore};
+use crate::request::testing::restore;
+use crate::request::{RemovedCall, RemovedTurn};
 use crate::{ArgumentsPiece, Canonical, Carrier, Dialect, Limits, Reading, Unreadable, What};
 
 fn read(line: &Value) -> Result<Reading, Unreadable> {

@@ -9,14 +9,14 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, quot
 
 use crate::json::{Edits, Fields, member, members};
 use crate::request::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, messages, plan, rest, shown,
-    text_or_skip, whole_object,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, meaning, messages, plan,
+    rest, shown, text_or_skip, whole_object,
 };
 
 /// Puts the removed calls of `turns` back into `request`.
 pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
     let messages = messages(request, read_message)?;
-    let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+    let seen = look_all(request, &messages);
     let message = |seen: &Seen<'_>| messages.get(seen.message);
     let refuse = |place: usize, turn: &RemovedTurn, call: &RemovedCall| {
         let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
@@ -61,8 +61,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's messages.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    let messages = messages(request, read_message)?;
-    Ok(messages.iter().enumerate().filter_map(look).collect())
+    Ok(look_all(request, &messages(request, read_message)?))
 }
 
 #[derive(Default)]
@@ -183,8 +182,13 @@ fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>,
     Ok((Span { start, end: reader.position() }, items))
 }
 
+fn look_all<'a>(request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+    let seen = |(place, message)| look(request, place, message);
+    messages.iter().enumerate().filter_map(seen).collect()
+}
+
 /// What can be told of a message, if it is the assistant's.
-fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
@@ -198,8 +202,20 @@ fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
             parts.iter().enumerate().filter_map(text).collect()
         }
     };
-    let ids = message.calls.iter().filter_map(|(_, id)| meaning(*id)).collect();
-    Some(Seen { message: place, texts, ids, signatures: Vec::new() })
+    let mut seen = Seen::new(place, texts);
+    for (span, id) in &message.calls {
+        let inner = |key| member(request, *span, key).filter(|at| at.of(request).starts_with('{'));
+        let call = match (inner("function"), inner("custom")) {
+            (None, Some(custom)) => SentCall::read(request, custom, "input"),
+            (function, _) => SentCall::read(request, function.unwrap_or(*span), "arguments"),
+        };
+        seen.add_call(request, SentCall { id: *id, ..call });
+    }
+    if let Some(legacy) = message.function_call {
+        let call = SentCall::read(request, legacy, "arguments");
+        seen.add_call(request, SentCall { id: None, ..call });
+    }
+    Some(seen)
 }
 
 /// Every id the client speaks of: its calls, and its results.
@@ -248,7 +264,7 @@ fn add_calls(
         let list = format!("[{}]", calls.join(","));
         return set_member(request, message, "tool_calls", &list, edits);
     };
-    let is_hidden = |call: &&RemovedCall| !seen.ids.contains(&call.id);
+    let is_hidden = |call: &&RemovedCall| !seen.has_id(&call.id);
     for call in &plan.calls {
         let hidden = plan.turn.calls.iter().filter(is_hidden);
         let missing = hidden.filter(|other| other.place < call.place).count();

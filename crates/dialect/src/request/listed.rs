@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::{
-    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, meaning, messages, plan, rest, shown,
-    text_or_skip, whole_object,
+    Decoded, Plan, RemovedCall, RemovedTurn, Restored, Seen, SentCall, TextDigest, meaning,
+    messages, plan, rest, shown, text_or_skip, whole_object,
 };
 use crate::json::{Edits, Fields, member, members};
 
@@ -19,6 +19,8 @@ pub(crate) struct Listed {
     pub(crate) needs_ids: bool,
     /// What becomes of a `content` that was nothing but notices.
     pub(crate) emptied: Emptied,
+    /// The member that holds the plan, in APIs that have one.
+    pub(crate) plan: Option<&'static str>,
     /// The message that answers a call.
     pub(crate) result: fn(&RemovedCall) -> String,
 }
@@ -36,7 +38,7 @@ impl Listed {
     /// Puts the removed calls of `turns` back into `request`.
     pub(crate) fn restore(&self, request: &str, turns: &[RemovedTurn]) -> Result<Restored, Error> {
         let messages = messages(request, read_message)?;
-        let seen: Vec<Seen<'_>> = messages.iter().enumerate().filter_map(look).collect();
+        let seen = self.look_all(request, &messages);
         let refuse = |place: usize, _: &RemovedTurn, call: &RemovedCall| {
             let Some(seen) = seen.get(place) else { return Some(Restored::NOT_FOUND) };
             if !is_call(call) {
@@ -63,12 +65,30 @@ impl Listed {
         out.body = (!edits.is_empty()).then(|| edits.apply(request));
         Ok(out)
     }
+
+    /// What can be told of each of the assistant's messages.
+    pub(crate) fn seen<'a>(&self, request: &'a str) -> Result<Vec<Seen<'a>>, Error> {
+        Ok(self.look_all(request, &messages(request, read_message)?))
+    }
+
+    fn look_all<'a>(&self, request: &'a str, messages: &[Message<'a>]) -> Vec<Seen<'a>> {
+        let seen = |(place, message)| {
+            let mut seen = look(request, place, message)?;
+            seen.client.plan = self.plan.map(|key| plan_digest(request, message.span, key));
+            Some(seen)
+        };
+        messages.iter().enumerate().filter_map(seen).collect()
+    }
 }
 
-/// What can be told of each of the assistant's messages.
-pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    let messages = messages(request, read_message)?;
-    Ok(messages.iter().enumerate().filter_map(look).collect())
+/// The digest of the plan that the message has under `key`.
+fn plan_digest(request: &str, message: Span, key: &str) -> [u8; 32] {
+    let mut digest = TextDigest::new();
+    let plan = member(request, message, key);
+    if let Some(Ok(text)) = plan.map(|span| Json::at(request, span).string()) {
+        digest.add_raw(text.raw());
+    }
+    digest.finish().unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -160,7 +180,7 @@ fn read_items<'a>(reader: &mut Json<'a>, key: &'static str) -> Result<Items<'a>,
 }
 
 /// What can be told of a message, if it is the assistant's.
-fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
+fn look<'a>(request: &'a str, place: usize, message: &Message<'a>) -> Option<Seen<'a>> {
     if !message.role.is_some_and(|role| role.is("assistant")) {
         return None;
     }
@@ -174,8 +194,13 @@ fn look<'a>((place, message): (usize, &Message<'a>)) -> Option<Seen<'a>> {
             parts.iter().enumerate().filter_map(text).collect()
         }
     };
-    let ids = message.calls.iter().filter_map(|(_, id)| meaning(*id)).collect();
-    Some(Seen { message: place, texts, ids, signatures: Vec::new() })
+    let mut seen = Seen::new(place, texts);
+    for (span, id) in &message.calls {
+        let function = member(request, *span, "function").unwrap_or(*span);
+        let call = SentCall::read(request, function, "arguments");
+        seen.add_call(request, SentCall { id: *id, ..call });
+    }
+    Some(seen)
 }
 
 /// Every id the client speaks of: its calls, and its results.
@@ -251,7 +276,7 @@ fn add_calls(
         }
         return;
     };
-    let is_hidden = |call: &&RemovedCall| call.id.is_empty() || !seen.ids.contains(&call.id);
+    let is_hidden = |call: &&RemovedCall| !seen.has_id(&call.id);
     for call in &plan.calls {
         let hidden = plan.turn.calls.iter().filter(is_hidden);
         let missing = hidden.filter(|other| other.place < call.place).count();

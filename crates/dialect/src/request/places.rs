@@ -149,7 +149,7 @@ fn leave_no_text_behind(chosen: &mut [usize], marked: &[Option<usize>], blocks: 
 
 /// The places of those calls of the turn that the message does not hold.
 fn hidden(seen: &Seen<'_>, turn: &RemovedTurn) -> Vec<usize> {
-    turn.calls.iter().filter(|call| !seen.ids.contains(&call.id)).map(|call| call.place).collect()
+    turn.calls.iter().filter(|call| !seen.has_id(&call.id)).map(|call| call.place).collect()
 }
 
 fn with_cache_control(original: &str, cache: &str) -> String {

@@ -1,20 +1,93 @@
 //! Which assistant message is which turn.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::Hash;
 
-use super::{Decoded, RemovedTurn, TextDigest};
+use callgate_call::json::{Reader as Json, Span, Text};
 
-/// What can be told of one assistant message.
+use super::sent::reference_key;
+use super::text::decode_lossy;
+use super::{
+    ClientCall, ClientTurn, Decoded, RemovedCall, RemovedTurn, TextDigest, shown, signature_hash,
+};
+use crate::json::member;
+
+/// One assistant message, as the client sent it.
+#[derive(Default)]
 pub(crate) struct Seen<'a> {
     /// Its place among the messages.
     pub(crate) message: usize,
     /// Its texts, each with its place in the content.
     pub(crate) texts: Vec<(usize, Decoded<'a>)>,
-    /// Ids of its calls.
-    pub(crate) ids: Vec<String>,
-    /// Signatures of its thinking.
-    pub(crate) signatures: Vec<String>,
+    /// What the client has of the turn.
+    pub(crate) client: ClientTurn,
+    /// Ids of items that the provider keeps, sent in their place.
+    pub(crate) references: Vec<String>,
+}
+
+impl<'a> Seen<'a> {
+    /// A message with these texts; calls and signatures are added by the caller.
+    pub(crate) fn new(message: usize, texts: Vec<(usize, Decoded<'a>)>) -> Self {
+        let mut seen = Self { message, texts, ..Self::default() };
+        let mut digest = TextDigest::new();
+        seen.texts.iter().for_each(|(_, text)| digest.add(&text.text));
+        seen.client.text = digest.finish();
+        seen
+    }
+
+    /// Adds a call of `request` that the client runs. Its arguments are a value or the text of one.
+    pub(crate) fn add_call(&mut self, request: &str, call: SentCall<'_>) {
+        let id = call.id.as_ref().map(decode_lossy).unwrap_or_default();
+        let name = call.name.as_ref().map(decode_lossy).unwrap_or_default();
+        let arguments = call.arguments.map(|span| arguments_at(request, span));
+        let arguments = arguments.unwrap_or_default();
+        self.client.calls.push(ClientCall::new(id.into_owned(), &name, &arguments));
+    }
+
+    /// Adds the signature of a thought.
+    pub(crate) fn add_signature(&mut self, signature: Option<Text<'_>>) {
+        let signature = signature.filter(|text| !text.is_empty());
+        let signature = signature.map(|text| signature_hash(&decode_lossy(&text)));
+        self.client.signatures.extend(signature);
+    }
+
+    /// The keys of the turn it may be.
+    pub(super) fn keys(&self) -> Vec<[u8; 32]> {
+        match self.references.is_empty() {
+            true => self.client.sought(),
+            false => self.references.iter().map(|id| reference_key(&signature_hash(id))).collect(),
+        }
+    }
+
+    /// Whether the message has a call of that id.
+    pub(crate) fn has_id(&self, id: &str) -> bool {
+        !id.is_empty() && self.client.calls.iter().any(|call| call.id == id)
+    }
+}
+
+/// A call of a message, as far as it is compared.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct SentCall<'a> {
+    pub(crate) id: Option<Text<'a>>,
+    pub(crate) name: Option<Text<'a>>,
+    pub(crate) arguments: Option<Span>,
+}
+
+impl<'a> SentCall<'a> {
+    /// The call that the object at `span` is, with its arguments under `arguments`.
+    pub(crate) fn read(request: &'a str, span: Span, arguments: &str) -> Self {
+        let at = |key: &str| member(request, span, key);
+        let text = |key: &str| at(key).and_then(|span| Json::at(request, span).string().ok());
+        Self { id: text("id"), name: text("name"), arguments: at(arguments) }
+    }
+}
+
+/// The arguments at `span`: what a string says, or the value itself.
+fn arguments_at(request: &str, span: Span) -> Cow<'_, str> {
+    match Json::at(request, span).string() {
+        Ok(text) => decode_lossy(&text),
+        Err(_) => Cow::Borrowed(span.of(request)),
+    }
 }
 
 /// Where a turn was found.
@@ -22,141 +95,82 @@ pub(crate) struct Seen<'a> {
 pub(crate) enum Found {
     /// In this one of the messages seen.
     At(usize),
-    /// There is a trace of it, but it cannot be told where it belongs.
+    /// A message may be this turn or another one that lost other calls.
     Unclear,
     /// In none.
     Nowhere,
 }
 
-/// Finds the message of each turn; no message is two turns. The surest sign goes first: a notice
-/// names its record, a signature is the provider's, ids start anew with some providers, and a
-/// digest may be that of a common text.
+/// Finds the message of each turn; no message is two turns. A message is a turn only if all that
+/// the client has of it agrees. Turns that are alike and lost the same calls are given out in their
+/// order; where turns match that lost different calls, none is.
 pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> {
-    let mut search = Search {
-        seen,
-        turns,
-        taken: vec![false; seen.len()],
-        found: vec![Found::Nowhere; turns.len()],
-    };
-    search.by_notice();
-    let signatures: Vec<_> = seen.iter().map(|seen| words(&seen.signatures)).collect();
-    search.by_key(&signatures, |turn| words(&turn.signatures), |_, _| true);
-    let ids: Vec<_> = seen.iter().map(|seen| words(&seen.ids)).collect();
-    search.by_key(&ids, |turn| words(&turn.siblings), |_, _| true);
-    if turns.iter().any(|turn| turn.left.is_some()) {
-        let digests: Vec<_> = seen.iter().map(|seen| digest(seen).into_iter().collect()).collect();
-        search.by_key(&digests, |turn| turn.left.into_iter().collect(), agrees);
-    }
-    search.found
-}
-
-struct Search<'a> {
-    seen: &'a [Seen<'a>],
-    turns: &'a [RemovedTurn],
-    taken: Vec<bool>,
-    found: Vec<Found>,
-}
-
-impl<'a> Search<'a> {
-    /// In order, each turn once.
-    fn by_notice(&mut self) {
-        for (place, seen) in self.seen.iter().enumerate() {
-            let turn = self
-                .turns
-                .iter()
-                .zip(&self.found)
-                .position(|(turn, found)| *found == Found::Nowhere && shows_notice(seen, turn));
-            if let Some(turn) = turn {
-                self.assign(turn, place);
-            }
+    let mut by_key: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
+    for (number, turn) in turns.iter().enumerate() {
+        for key in turn.keys() {
+            by_key.entry(key).or_default().push(number);
         }
     }
-
-    /// By a key that messages and turns have in common. A key proves a turn only if as many
-    /// messages as turns have it: then they belong together in order.
-    fn by_key<K: Hash + Eq>(
-        &mut self,
-        of_messages: &[Vec<K>],
-        of_turn: impl Fn(&'a RemovedTurn) -> Vec<K>,
-        fits: impl Fn(&Seen<'_>, &RemovedTurn) -> bool,
-    ) {
-        let (seen, turns) = (self.seen, self.turns);
-        let mut with_key: HashMap<&K, Vec<usize>> = HashMap::new();
-        for (place, keys) in of_messages.iter().enumerate() {
-            for key in keys {
-                with_key.entry(key).or_default().push(place);
-            }
-        }
-        let of_turns: Vec<Vec<K>> = turns.iter().map(of_turn).collect();
-        for (number, (turn, keys)) in turns.iter().zip(&of_turns).enumerate() {
-            for key in keys {
-                if self.is_settled(number) {
+    let mut found = vec![Found::Nowhere; turns.len()];
+    for (place, seen) in seen.iter().enumerate() {
+        let matching = matching(seen, turns, &by_key);
+        let removed = |number: &usize| turns.get(*number).map(|turn| turn.removed);
+        let first = matching.first().and_then(removed);
+        let is_clear = matching.iter().all(|number| removed(number) == first);
+        for number in matching {
+            match found.get_mut(number) {
+                Some(found @ Found::Nowhere) if !is_clear => *found = Found::Unclear,
+                Some(found @ (Found::Nowhere | Found::Unclear)) if is_clear => {
+                    *found = Found::At(place);
                     break;
                 }
-                let Some(places) = with_key.get(key) else { continue };
-                let open = |place: &usize| {
-                    let fits = seen.get(*place).is_some_and(|seen| fits(seen, turn));
-                    fits && self.taken.get(*place) == Some(&false)
-                };
-                let mut messages: Vec<usize> = places.iter().copied().filter(open).collect();
-                messages.dedup();
-                let rivals = |rival: &usize| {
-                    !self.is_settled(*rival)
-                        && of_turns.get(*rival).is_some_and(|keys| keys.contains(key))
-                        && turns.get(*rival).is_some_and(|rival| {
-                            messages.iter().any(|m| seen.get(*m).is_some_and(|m| fits(m, rival)))
-                        })
-                };
-                let rivals: Vec<usize> = (0..turns.len()).filter(rivals).collect();
-                if messages.is_empty() {
-                    continue;
-                }
-                if messages.len() == rivals.len() {
-                    for (rival, place) in rivals.into_iter().zip(messages) {
-                        self.assign(rival, place);
-                    }
-                } else if let Some(found) = self.found.get_mut(number) {
-                    *found = Found::Unclear;
-                }
+                _ => {}
             }
         }
     }
-
-    fn is_settled(&self, turn: usize) -> bool {
-        matches!(self.found.get(turn), Some(Found::At(_)) | None)
-    }
-
-    fn assign(&mut self, turn: usize, place: usize) {
-        if let (Some(found), Some(taken)) = (self.found.get_mut(turn), self.taken.get_mut(place)) {
-            *found = Found::At(place);
-            *taken = true;
-        }
-    }
+    found
 }
 
-fn shows_notice(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
-    let notices = || turn.calls.iter().filter_map(|call| call.notice.as_deref());
-    turn.left.is_none()
-        && seen.texts.iter().any(|(_, text)| notices().any(|notice| text.says(notice)))
+/// The turns that the message may be, in their order.
+fn matching(
+    seen: &Seen<'_>,
+    turns: &[RemovedTurn],
+    by_key: &HashMap<[u8; 32], Vec<usize>>,
+) -> Vec<usize> {
+    let is_it = |number: &usize| {
+        turns.get(*number).is_some_and(|turn| match seen.references.is_empty() {
+            true => is_whole(seen, turn) && (shows_notices(seen, turn) || seen.client.drops_text()),
+            false => is_referred_to(seen, turn),
+        })
+    };
+    let keys = seen.keys();
+    let numbers = keys.iter().filter_map(|key| by_key.get(key)).flatten();
+    let mut matching: Vec<usize> = numbers.copied().filter(is_it).collect();
+    // A turn may be kept under several of the keys.
+    matching.sort_unstable();
+    matching.dedup();
+    matching
 }
 
-/// Whether nothing in the message speaks against the turn: it has exactly the calls the client
-/// got, and no thinking of another turn. Clients may leave thinking out.
-fn agrees(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
-    seen.ids.iter().all(|id| turn.siblings.contains(id))
-        && turn.siblings.iter().all(|id| seen.ids.contains(id))
-        && seen.signatures.iter().all(|signature| turn.signatures.contains(signature))
+/// Whether the message is the turn, all of it compared.
+fn is_whole(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+    turn.client.as_ref().is_some_and(|client| client.is_sent_as(&seen.client))
 }
 
-/// The digest of all text of a message. No text is no sign.
-pub(super) fn digest(seen: &Seen<'_>) -> Option<[u8; 32]> {
-    let mut digest = TextDigest::new();
-    for (_, text) in &seen.texts {
-        digest.add(&text.text);
-    }
-    seen.texts.iter().any(|(_, text)| !text.text.is_empty()).then(|| digest.finish())
+/// Whether the message refers to items of the turn. The provider knows those by their ids, and only
+/// what the message holds itself can be compared.
+fn is_referred_to(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+    let Some(client) = &turn.client else { return false };
+    let own = turn.reference_keys();
+    let sent = &seen.client;
+    seen.references.iter().any(|id| own.contains(&reference_key(&signature_hash(id))))
+        && sent.calls.iter().all(|call| client.calls.contains(call))
+        && sent.signatures.iter().all(|signature| client.signatures.contains(signature))
 }
 
-fn words(list: &[String]) -> Vec<&str> {
-    list.iter().map(String::as_str).filter(|word| !word.is_empty()).collect()
+/// Whether every notice of the turn stands in the message as it was shown, so that it can be cut out.
+pub(super) fn shows_notices(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
+    let calls: Vec<&RemovedCall> = turn.calls.iter().filter(|call| call.notice.is_some()).collect();
+    calls.is_empty()
+        || shown(&seen.texts, &calls).iter().map(Vec::len).sum::<usize>() == calls.len()
 }

@@ -102,13 +102,13 @@ proptest! {
             };
             let request = json!({"messages":[message,{"role":"user","content":"Go"}]}).to_string();
             let turn = RemovedTurn {
-                siblings: vec!["call0".into()],
                 calls: vec![
                     kept(dialect, "call1", places.0, notices.0),
                     kept(dialect, "call2", places.1, notices.1),
                 ],
                 ..RemovedTurn::default()
             };
+            let turn = testing::as_sent(dialect, &request, &[turn]).remove(0);
             let restored = restore(dialect, &request, std::slice::from_ref(&turn)).unwrap();
             let Some(body) = restored.body else {
                 prop_assert_eq!(restored.skipped.len(), 2);

@@ -8,12 +8,14 @@ use sha2::{Digest, Sha256};
 
 use super::RemovedCall;
 
-/// The SHA-256 of a text that comes in pieces. Half of a surrogate pair counts as U+FFFD, as
-/// clients send it back that cannot keep it.
+/// The SHA-256 of a text that comes in pieces, without its white space: clients trim texts, join
+/// them and split them. Half of a surrogate pair counts as U+FFFD, as clients send it back that
+/// cannot keep it.
 #[derive(Debug, Clone, Default)]
 pub struct TextDigest {
     hash: Sha256,
     half: Half,
+    is_begun: bool,
 }
 
 impl TextDigest {
@@ -24,25 +26,51 @@ impl TextDigest {
 
     /// Adds the inside of a JSON string: decoded, wherever the text was cut.
     pub fn add_raw(&mut self, raw: &str) {
-        let Self { hash, half } = self;
-        walk(raw, half, |_, text| hash.update(text));
+        let Self { hash, half, is_begun } = self;
+        walk(raw, half, |_, text| *is_begun |= add_visible(hash, text));
     }
 
     /// Adds plain text.
     pub fn add(&mut self, text: &str) {
         if !text.is_empty() {
-            let Self { hash, half } = self;
-            half.give_up(|_, lost| hash.update(lost));
-            hash.update(text);
+            let Self { hash, half, is_begun } = self;
+            half.give_up(|_, lost| *is_begun |= add_visible(hash, lost));
+            *is_begun |= add_visible(hash, text);
         }
     }
 
-    /// The digest of all that was added.
-    pub fn finish(&self) -> [u8; 32] {
-        let Self { mut hash, mut half } = self.clone();
-        half.give_up(|_, lost| hash.update(lost));
-        hash.finalize().into()
+    /// The digest of all that was added; `None` if that was no more than white space.
+    pub fn finish(&self) -> Option<[u8; 32]> {
+        let Self { mut hash, mut half, mut is_begun } = self.clone();
+        half.give_up(|_, lost| is_begun |= add_visible(&mut hash, lost));
+        is_begun.then(|| hash.finalize().into())
     }
+}
+
+/// Adds what is not white space. Answers whether there was any.
+fn add_visible(hash: &mut Sha256, text: &str) -> bool {
+    let mut is_begun = false;
+    for word in text.split(is_blank).filter(|word| !word.is_empty()) {
+        hash.update(word);
+        is_begun = true;
+    }
+    is_begun
+}
+
+/// What some client trims, or cannot keep.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '\u{FEFF}'
+}
+
+/// The text a string stands for; half of a surrogate pair counts as U+FFFD.
+pub(super) fn decode_lossy<'a>(string: &Text<'a>) -> Cow<'a, str> {
+    if !string.is_escaped() {
+        return Cow::Borrowed(string.raw());
+    }
+    let (mut text, mut half) = (String::with_capacity(string.raw().len()), Half::default());
+    walk(string.raw(), &mut half, |_, part| text.push_str(part));
+    half.give_up(|_, lost| text.push_str(lost));
+    Cow::Owned(text)
 }
 
 /// The text a string stands for, and where in the document each part of it stands.
@@ -79,11 +107,6 @@ impl<'a> Decoded<'a> {
         let behind = text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(behind.filter(gap)).collect();
         Self { text: Cow::Owned(text), start, marks, starts }
-    }
-
-    /// Whether `notice` is a paragraph of the text.
-    pub(super) fn says(&self, notice: &str) -> bool {
-        self.paragraph(notice, &[]).is_some()
     }
 
     /// The first place where `notice` stands as a paragraph of its own, or begins one and cannot be

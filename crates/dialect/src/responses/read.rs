@@ -297,9 +297,9 @@ impl Reader {
                     (None, None) => None,
                 };
                 let mut reading = block_reading(slot, BlockStep::Close, frame, place);
-                if let Some(signature) = texts::signature(item) {
+                for at in texts::signatures(item) {
                     self.signature_came = true;
-                    reading.parts.push(Part { lane: LANE, at: signature, what: What::Signature });
+                    reading.parts.push(Part { lane: LANE, at, what: What::Signature });
                 }
                 reading.retells = true;
                 if let Some(place) = open {
@@ -528,8 +528,9 @@ impl Reader {
                 reading.parts.push(Part { lane: LANE, at, what: What::Text });
             }
         }
-        if let (false, Some(at)) = (self.signature_came, texts::signature(item)) {
-            reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+        if !self.signature_came {
+            let part = |at| Part { lane: LANE, at, what: What::Signature };
+            reading.parts.extend(texts::signatures(item).map(part));
         }
     }
 

@@ -26,8 +26,8 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
         turns.iter().partition(|turn| read.goes_on_from(turn));
     let mut known = read.known_ids();
     let results = results(&kept, &mut known, &mut out);
-    let sent: Vec<RemovedTurn> = sent.into_iter().map(with_references).collect();
-    let places = Places::find(&read, &sent, known, &mut out);
+    let sent: Vec<RemovedTurn> = sent.into_iter().cloned().collect();
+    let places = Places::find(request, &read, &sent, known, &mut out);
     places.edit(&read, &results, &mut edits);
     out.body = (!edits.is_empty()).then(|| edits.apply(request));
     Ok(out)
@@ -35,7 +35,7 @@ pub(crate) fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, 
 
 /// What can be told of each of the assistant's turns.
 pub(crate) fn seen(request: &str) -> Result<Vec<Seen<'_>>, Error> {
-    Ok(Request::read(request)?.seen())
+    Ok(Request::read(request)?.seen(request))
 }
 
 /// The ids that `request` has from the provider's memory: of the response and the conversation it
@@ -49,14 +49,6 @@ pub(crate) fn shown_as(original: &str) -> Option<String> {
     let id = member(original, whole_object(original)?, "id")?;
     let id = Json::at(original, id).string().ok()?;
     super::message::id_of(id.raw())
-}
-
-/// The turn, to be known as well by the messages that took the place of its calls: a client may
-/// send no more than their ids.
-fn with_references(turn: &RemovedTurn) -> RemovedTurn {
-    let mut turn = turn.clone();
-    turn.signatures.extend(turn.calls.iter().filter_map(|call| shown_as(&call.original)));
-    turn
 }
 
 /// The results of the calls that the provider still has.
@@ -103,6 +95,7 @@ struct Places {
 
 impl Places {
     fn find(
+        request: &str,
         read: &Request<'_>,
         turns: &[RemovedTurn],
         known: HashSet<String>,
@@ -119,7 +112,7 @@ impl Places {
             gone: vec![false; items.len()],
             cuts: Vec::new(),
         };
-        let seen = read.seen();
+        let seen = read.seen(request);
         let plans = plan(&seen, turns, known, |_, _, call| refusal(call), out);
         for plan in &plans {
             if let Some(seen) = seen.get(plan.seen) {

@@ -109,11 +109,13 @@ fn collect(json: &mut Json<'_>, found: &mut Vec<Span>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What names the turn of a piece of reasoning: what is encrypted in it, else its id.
-pub(super) fn signature(item: &Item<'_>) -> Option<Span> {
-    if item.kind != "reasoning" {
-        return None;
-    }
-    let text = item.encrypted_content.filter(|text| !text.is_empty()).or(item.id)?;
-    (!text.is_empty()).then(|| inside(&text))
+/// What names the turn of a piece of reasoning: what is encrypted in it, and its id. A client may
+/// send either back.
+pub(super) fn signatures(item: &Item<'_>) -> impl Iterator<Item = Span> {
+    let names = [item.encrypted_content, item.id].into_iter().flatten();
+    let names: Vec<Span> = match item.kind == "reasoning" {
+        true => names.filter(|text| !text.is_empty()).map(|text| inside(&text)).collect(),
+        false => Vec::new(),
+    };
+    names.into_iter()
 }

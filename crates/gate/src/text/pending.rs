@@ -237,18 +237,12 @@ impl Core {
         self.cut(&frame.frame(&pending.written, base), None, pending.place.0, out)
     }
 
-    /// Frames leave as they came. Their texts are of interest only where a digest of them is kept.
+    /// Frames leave as they came.
     fn say_kept(&mut self, lane: Lane, kept: &[Undecided], out: &[u8], base: usize) {
-        if kept.is_empty() {
-            return;
-        }
-        if self.lane(lane).digest.is_none() {
-            return self.say(lane, None);
-        }
         for undecided in kept {
             let data = undecided.frame(out, base).data();
             let data = data.and_then(|data| std::str::from_utf8(data).ok()).unwrap_or("");
-            self.say(lane, Some(undecided.text.of(data)));
+            self.say(lane, undecided.text.of(data));
         }
     }
 
@@ -299,7 +293,7 @@ impl Core {
                 None => frame.keep(out),
                 Some(new) => write(&frame, data, undecided.text, new, out),
             }
-            self.say(place.0, Some(new.as_deref().unwrap_or(undecided.text.of(data))));
+            self.say(place.0, new.as_deref().unwrap_or(undecided.text.of(data)));
             if settled.blocked && settled.span.end < undecided.upto {
                 return Some(number);
             }

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::restore;
+use crate::Dialect;
 use crate::json::{document, elements, member};
-use crate::request::{RemovedCall, RemovedTurn, Restored, TextDigest};
+use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
 
 /// A notice with all that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
@@ -25,10 +25,14 @@ fn turn(calls: Vec<RemovedCall>) -> RemovedTurn {
     RemovedTurn { calls, ..RemovedTurn::default() }
 }
 
-fn digest(text: &str) -> Option<[u8; 32]> {
-    let mut digest = TextDigest::new();
-    digest.add(text);
-    Some(digest.finish())
+fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
+    testing::restore(Dialect::Anthropic, request, turns)
+}
+
+/// The turn of which the client has this content.
+fn turn_of(content: &str, calls: Vec<RemovedCall>) -> RemovedTurn {
+    let client = testing::client_turn(Dialect::Anthropic, &request(&fill(content), "\"x\""));
+    RemovedTurn { client, ..turn(calls) }
 }
 
 /// A request of three messages: the user's first, the assistant's and the answer.
@@ -180,7 +184,7 @@ fn for_code_that_waits_the_text_goes_inside_the_result() {
         );
     }
     // With a result of the client's own.
-    removed.siblings = vec!["t0".into()];
+    removed.calls[0].notice = None;
     let own = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
     let sibling = CALL.replace("t1", "t0");
     becomes(
@@ -197,40 +201,92 @@ fn for_code_that_waits_the_text_goes_inside_the_result() {
     assert_eq!(restore(&sent, &[removed]).unwrap().body.unwrap(), want);
 }
 
+const SIBLING: &str = r#"{"type":"tool_use","id":"t0","name":"ls","input":{"a":1,"b":["x"]}}"#;
+const OWN: &str = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
+
 #[test]
-fn a_turn_is_known_by_a_call_or_a_signature() {
-    let thinking = r#"{"type":"thinking","thinking":"x","signature":"s\u0031"}"#;
-    let sibling = r#"{"type":"tool_use","id":"t\u0030","name":"ls","input":{}}"#;
-    let own = r#"{"type":"tool_result","tool_use_id":"t0","content":"x"}"#;
-    let mut removed = turn(vec![call("t1", 2, None)]);
-    removed.siblings = vec!["t0".into(), "t9".into()];
-    becomes(
-        &removed,
-        (&format!("[{thinking},{sibling}]"), &format!("[{own}]")),
-        (&format!("[{thinking},{sibling},CALL]"), &format!("[RESULT,{own}]")),
-    );
-    removed.siblings.clear();
-    removed.signatures = vec!["s1".into()];
-    becomes(
-        &removed,
-        (&format!("[{thinking}]"), r#""Go on""#),
-        (&format!("[{thinking},CALL]"), r#"[RESULT,{"type":"text","text":"Go on"}]"#),
-    );
-    skips(
-        &request(r#"[{"type":"redacted_thinking","signature":"s1","data":"s1"}]"#, "\"x\""),
-        &[removed.clone()],
-        Restored::NOT_FOUND,
-    );
-    removed.signatures = vec![String::new()];
-    removed.siblings = vec![String::new()];
-    skips(
-        &request(
-            r#"[{"type":"thinking","thinking":"x","signature":""},{"type":"tool_use","id":""}]"#,
-            "\"x\"",
+fn a_turn_is_known_however_the_client_spells_it() {
+    let thinking = r#"{"type":"thinking","thinking":"x","signature":"s1"}"#;
+    let got = format!(r#"[{thinking},{{"type":"text","text":"I look. "}},{SIBLING}]"#);
+    let removed = turn_of(&got, vec![call("t1", 3, None)]);
+    for (before, after) in [
+        (got.as_str(), format!("{},CALL]", got.strip_suffix(']').unwrap())),
+        // Escapes, the order of keys, the spelling of numbers.
+        (
+            r#"[{"type":"thinking","thinking":"x","signature":"s\u0031"},{"type":"text","text":"I\u0020look."},{"input":{ "b" : [ "\u0078" ], "a" : 1.0 },"id":"t\u0030","type":"tool_use","name":"ls"}]"#,
+            r#"[{"type":"thinking","thinking":"x","signature":"s\u0031"},{"type":"text","text":"I\u0020look."},{"input":{ "b" : [ "\u0078" ], "a" : 1.0 },"id":"t\u0030","type":"tool_use","name":"ls"},CALL]"#.into(),
         ),
-        &[removed],
-        Restored::NOT_FOUND,
-    );
+        // No thinking, texts split, an empty one among them, a mark for the cache.
+        (
+            &format!(r#"[{{"type":"text","text":"I"}},{{"type":"text","text":" "}},{{"type":"text","text":"\nlook.","cache_control":{{}}}},{SIBLING}]"#),
+            format!(r#"[{{"type":"text","text":"I"}},{{"type":"text","text":" "}},{{"type":"text","text":"\nlook.","cache_control":{{}}}},CALL,{SIBLING}]"#),
+        ),
+    ] {
+        let sent = request(&fill(before), &format!("[{OWN}]"));
+        let want = request(&fill(&after), &fill(&format!("[RESULT,{OWN}]")));
+        let restored = restore(&sent, std::slice::from_ref(&removed)).unwrap();
+        assert_eq!(restored.body.unwrap(), want);
+    }
+}
+
+/// What only looks like the turn: one thing in common is never enough.
+#[test]
+fn a_turn_that_differs_anywhere_is_another_turn() {
+    let thinking = |n: u32| format!(r#"{{"type":"thinking","thinking":"x","signature":"s{n}"}}"#);
+    let text = |text: &str| format!(r#"{{"type":"text","text":"{text}"}}"#);
+    let got = [thinking(1), text("I look."), SIBLING.to_owned()];
+    let content = |blocks: &[String]| format!("[{}]", blocks.join(","));
+    let silent = turn_of(&content(&got), vec![call("t1", 3, None)]);
+    let with_notice = [&got[..1], &[text("N1")], &got[1..]].concat();
+    let explained = turn_of(&content(&with_notice), vec![call("t1", 3, Some(N1))]);
+    let [thought, said, called] = got.clone();
+    for (other, why) in [
+        (vec![thought.clone(), said.clone(), called.replace("t0", "t9")], "id"),
+        (vec![thought.clone(), said.clone(), called.replace("ls", "cat")], "name"),
+        (vec![thought.clone(), said.clone(), called.replace("\"a\":1", "\"a\":2")], "arguments"),
+        (
+            vec![thought.clone(), said.clone(), called.clone(), called.replace("t0", "t8")],
+            "one more call",
+        ),
+        (vec![thought.clone(), said.clone()], "a call is missing"),
+        (vec![thought.clone(), text("I looked."), called.clone()], "text"),
+        (vec![thought.clone(), called.clone()], "no text"),
+        (vec![thinking(2), said.clone(), called.clone()], "the thinking of another turn"),
+        (vec![thought.clone(), thinking(2), said.clone(), called.clone()], "more thinking"),
+        (vec![called, thought], "nothing but the id and the signature"),
+    ] {
+        let answer = format!("[{OWN}]");
+        skips(&request(&content(&other), &answer), &[silent.clone()], Restored::NOT_FOUND);
+        // With the notice as it was shown as well.
+        let other = [other, vec![text("N1")]].concat();
+        let sent = request(&fill(&content(&other)), &answer);
+        skips(&sent, &[explained.clone()], Restored::NOT_FOUND);
+        assert!(!why.is_empty());
+    }
+    // A turn that was shown a notice, without it; and one that was shown none, with one.
+    let sent = request(&content(&got), &format!("[{OWN}]"));
+    skips(&sent, &[explained.clone()], Restored::NOT_FOUND);
+    let sent = request(&fill(&content(&with_notice)), &format!("[{OWN}]"));
+    skips(&sent, &[silent], Restored::NOT_FOUND);
+    assert_eq!(restore(&sent, &[explained]).unwrap().restored, ["t1"]);
+}
+
+/// The model says what a notice said, in a later turn that is signed, and the client has dropped the
+/// turn that showed it.
+#[test]
+fn a_notice_that_the_model_quotes_is_not_its_turn() {
+    let shown =
+        r#"[{"type":"thinking","thinking":"x","signature":"s1"},{"type":"text","text":"N1"}]"#;
+    let removed = turn_of(shown, vec![call("t1", 1, Some(N1))]);
+    for quoted in [
+        r#"[{"type":"thinking","thinking":"x","signature":"s2"},{"type":"text","text":"N1"}]"#,
+        r#"[{"type":"thinking","thinking":"x","signature":"s2"},{"type":"text","text":"It said:\n\nN1"}]"#,
+        r#""It said:\n\nN1""#,
+        r#"[{"type":"text","text":"N1"},{"type":"tool_use","id":"t0","name":"ls","input":{}}]"#,
+    ] {
+        skips(&request(&fill(quoted), "\"x\""), &[removed.clone()], Restored::NOT_FOUND);
+    }
+    assert_eq!(restore(&request(&fill(shown), "\"x\""), &[removed]).unwrap().restored, ["t1"]);
 }
 
 #[test]
@@ -240,8 +296,7 @@ fn calls_keep_their_places() {
     let tool = |id: &str| CALL.replace("t1", id);
     let sent = |blocks: &[String]| format!("[{}]", blocks.join(","));
     let check_places = |calls: Vec<RemovedCall>, before: &[String], after: &[String]| {
-        let mut removed = turn(calls);
-        removed.signatures = vec!["s0".into()];
+        let removed = turn(calls);
         let request = request(&sent(before), "\"Go on\"");
         let body = restore(&request, &[removed]).unwrap().body.unwrap();
         let body: Value = serde_json::from_str(&body).unwrap();
@@ -306,8 +361,7 @@ fn calls_keep_their_places() {
 
 #[test]
 fn a_silent_turn_is_known_by_what_was_left() {
-    let mut removed = turn(vec![call("t1", 2, None)]);
-    removed.left = digest("Let me \u{1F600}see.");
+    let removed = turn_of("\"Let me \u{1F600}see.\"", vec![call("t1", 2, None)]);
     let blocks = r#"[{"type":"text","text":"Let me \ud83d\ude00"},{"type":"text","text":"see."}]"#;
     let after = blocks.replace("}]", "},CALL]");
     let answer = (r#""Go on""#, r#"[RESULT,{"type":"text","text":"Go on"}]"#);
@@ -317,53 +371,36 @@ fn a_silent_turn_is_known_by_what_was_left() {
         ("\"Let me \u{1F600}see.\"", answer.0),
         ("[{\"type\":\"text\",\"text\":\"Let me \u{1F600}see.\"},CALL]", answer.1),
     );
-    // Thinking that the client left out speaks against nothing.
-    removed.signatures = vec!["s1".into()];
-    becomes(&removed, (blocks, answer.0), (&after, answer.1));
-    // Thinking or calls of another turn do.
-    for more in [
-        r#",{"type":"thinking","thinking":"","signature":"s2"}]"#,
-        r#",{"type":"tool_use","id":"t7","name":"x","input":{}}]"#,
-    ] {
-        let other = blocks.replace("}]", &format!("}}{more}"));
-        skips(&request(&other, answer.0), &[removed.clone()], Restored::NOT_FOUND);
-    }
-    removed.siblings = vec!["t7".into()];
-    skips(&request(blocks, answer.0), &[removed.clone()], Restored::NOT_FOUND);
-    removed.siblings.clear();
-    skips(&request("\"Let me see.\"", answer.0), &[removed.clone()], Restored::NOT_FOUND);
-    // A text of a silent denial is cut out, and proves nothing.
-    removed.calls[0].notice = Some("Let me".into());
-    skips(&request("\"Let me\"", answer.0), &[removed.clone()], Restored::NOT_FOUND);
-    removed.left = digest("Let me");
-    becomes(&removed, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
+    skips(&request("\"Let me see.\"", answer.0), &[removed], Restored::NOT_FOUND);
+    // The text that kept the turn from being empty is cut out.
+    let neutral = turn_of("\"Let me\"", vec![call("t1", 2, Some("Let me"))]);
+    becomes(&neutral, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
     // No text at all is no sign.
-    removed.left = digest("");
-    skips(&request("[]", answer.0), &[removed.clone()], Restored::NOT_FOUND);
-    skips(&request("\"\"", answer.0), &[removed], Restored::NOT_FOUND);
+    let nothing = turn_of("\"\"", vec![call("t1", 2, None)]);
+    skips(&request("[]", answer.0), &[nothing.clone()], Restored::NOT_FOUND);
+    skips(&request("\"\"", answer.0), &[nothing], Restored::NOT_FOUND);
 }
 
+/// Turns that lost the same calls are given out in order; where they lost different ones, none is.
 #[test]
-fn what_a_digest_leaves_open_is_left_alone() {
-    let mut removed = turn(vec![call("t1", 1, None)]);
-    removed.left = digest("Done.");
+fn alike_turns_are_restored_in_order_and_unlike_ones_are_not() {
+    let one = turn_of("\"Done.\"", vec![call("t1", 1, None)]);
+    let two = turn_of("\"Done.\"", vec![call("t2", 1, None)]);
     let message = r#"{"role":"assistant","content":"Done."},{"role":"user","content":"Go"}"#;
-    let twice = format!("{{\"messages\":[{message},{message}]}}");
-    skips(&twice, std::slice::from_ref(&removed), Restored::AMBIGUOUS);
-    let mut other = removed.clone();
-    other.calls[0] = call("t2", 1, None);
-    skips(
-        &format!("{{\"messages\":[{message}]}}"),
-        &[removed.clone(), other.clone()],
-        Restored::AMBIGUOUS,
-    );
-    // One for one, they belong together in order.
-    let restored = restore(&twice, &[removed, other]).unwrap();
-    assert_eq!(restored.restored, ["t1", "t2"]);
-    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
-    assert_eq!(body["messages"][0]["content"][1]["id"], "t1");
-    assert_eq!(body["messages"][2]["content"][1]["id"], "t2");
-    check(&body);
+    let sent = |times: usize| format!("{{\"messages\":[{}]}}", vec![message; times].join(","));
+    for (times, ids) in [(1, vec!["t1"]), (2, vec!["t1", "t2"]), (3, vec!["t1", "t2"])] {
+        let restored = restore(&sent(times), &[one.clone(), two.clone()]).unwrap();
+        assert_eq!(restored.restored, ids);
+        let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+        for (number, id) in ids.iter().enumerate() {
+            assert_eq!(body["messages"][2 * number]["content"][1]["id"], *id);
+        }
+        check(&body);
+    }
+    let other = RemovedTurn { removed: [1; 32], ..two };
+    for times in [1, 2] {
+        skips(&sent(times), &[one.clone(), other.clone()], Restored::AMBIGUOUS);
+    }
 }
 
 #[test]
@@ -382,9 +419,7 @@ fn equal_notices_match_in_order_each_once() {
 
 #[test]
 fn signs_outside_of_assistant_messages_mean_nothing() {
-    let mut removed = turn(vec![call("t1", 0, Some("N"))]);
-    removed.siblings = vec!["t0".into()];
-    removed.signatures = vec!["s1".into()];
+    let removed = turn_of("\"N\"", vec![call("t1", 0, Some("N"))]);
     for request in [
         r#"{"system":"N","messages":[{"role":"user","content":"N"},{"role":"user","content":"x"}]}"#,
         r#"{"messages":[{"role":"user","content":[{"type":"text","text":"N"},{"type":"tool_use","id":"t0"},{"type":"thinking","signature":"s1"}]},{"role":"user","content":"x"}]}"#,
@@ -433,15 +468,15 @@ fn assistant_messages_in_a_row_are_one() {
 fn a_call_the_client_knows_is_skipped() {
     let mut removed = turn(vec![call("t1", 0, Some("N")), call("t2", 1, Some("M"))]);
     let known = request(
-        r#"[{"type":"tool_use","id":"t1","name":"rm","input":{}},{"type":"text","text":"M"}]"#,
+        r#"[{"type":"text","text":"N"},{"type":"text","text":"M"}]"#,
         r#"[{"type":"tool_result","tool_use_id":"t1","content":"x"}]"#,
     );
     let restored = restore(&known, std::slice::from_ref(&removed)).unwrap();
     assert_eq!(restored.restored, ["t2"]);
     assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
     let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
+    assert_eq!(body["messages"][1]["content"][0]["text"], "N");
     assert_eq!(body["messages"][1]["content"][1]["id"], "t2");
-    check(&body);
     // A result without its call: a second one would be refused.
     removed.calls.truncate(1);
     let answered = request("\"N\"", r#"[{"type":"tool_result","tool_use_id":"t1"}]"#);
@@ -536,18 +571,13 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
     let (mut sent, mut want) = (Vec::new(), Vec::new());
     let (mut results, mut errors) = (Vec::new(), Vec::new());
     let mut removed = RemovedTurn::default();
-    let mut left = String::new();
-    let mut text_of = |place: usize, text: &str| {
-        left.push_str(&format!("{text} t{number}.{place}"));
-        json!({"type":"text","text":format!("{text} t{number}.{place}")})
-    };
+    let text_of = |place: usize, text: &str| json!({"type":"text","text":format!("{text} t{number}.{place}")});
     for (place, block) in turn.blocks.iter().enumerate() {
         let id = format!("toolu_{number}_{place}");
         match block {
             Made::Thinking => {
                 let signature = format!("sig{number}.{place}");
                 let thinking = json!({"type":"thinking","thinking":"","signature":signature});
-                removed.signatures.push(signature);
                 sent.push(thinking.clone());
                 want.push(thinking);
             }
@@ -563,12 +593,11 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
                 }
                 want.push(call.clone());
                 if !is_removed {
-                    removed.siblings.push(id.clone());
                     results.push(json!({"type":"tool_result","tool_use_id":id,"content":"ok"}));
                     sent.push(call);
                     continue;
                 }
-                let shows = !turn.silent && removed.siblings.is_empty();
+                let shows = !turn.silent && results.is_empty();
                 let notice = shows.then(|| format!("blocked:\n\"x\" {id}"));
                 if let Some(notice) = &notice {
                     sent.push(json!({"type":"text","text":notice}));
@@ -582,15 +611,17 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
             }
         }
     }
-    if !removed.calls.is_empty() && removed.siblings.is_empty() && turn.silent && left.is_empty() {
-        left.push_str(NEUTRAL);
+    let says_nothing = !sent.iter().any(|block| block["type"] == "text");
+    if !removed.calls.is_empty() && results.is_empty() && turn.silent && says_nothing {
         let neutral = json!({"type":"text","text":NEUTRAL});
         sent.push(neutral.clone());
         let is_call = |block: &&Value| block["type"] == "tool_use";
         let calls = want.iter().rev().take_while(is_call).count();
         want.insert(want.len() - calls, neutral);
     }
-    removed.left = turn.silent.then(|| digest(&left).unwrap());
+    let message = json!({"role":"assistant","content":sent});
+    let alone = json!({"messages":[message]}).to_string();
+    removed.client = testing::client_turn(Dialect::Anthropic, &alone);
     let user = match &turn.user {
         // Code that waits wants results alone, and the client knows that.
         _ if turn.programmatic && !results.is_empty() => User::Nothing,
@@ -607,7 +638,7 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
         User::Text(_) if results.is_empty() => said.clone().unwrap()["text"].clone(),
         _ => Value::Array(results.iter().cloned().chain(said.clone()).collect()),
     };
-    talk.sent.push(json!({"role":"assistant","content":sent}));
+    talk.sent.push(message);
     talk.sent.push(json!({"role":"user","content":answer}));
     let unchanged = errors.is_empty();
     talk.same.extend([unchanged, unchanged]);

@@ -1,4 +1,6 @@
 use super::*;
+use crate::Dialect;
+use crate::request::testing::{client_turn, restore};
 
 const CALL: &str = r#"{"toolUse":{"toolUseId":"t1","name":"rm","input":{"n": 1.0}}}"#;
 const RESULT: &str =
@@ -25,7 +27,8 @@ fn request(assistant: &str, user: &str) -> String {
 
 #[track_caller]
 fn becomes(turn: &RemovedTurn, before: (&str, &str), after: (&str, &str)) {
-    let restored = restore(&request(before.0, before.1), std::slice::from_ref(turn)).unwrap();
+    let sent = request(before.0, before.1);
+    let restored = restore(Dialect::Converse, &sent, std::slice::from_ref(turn)).unwrap();
     assert_eq!(restored.skipped, []);
     assert_eq!(restored.body.unwrap(), request(after.0, after.1));
 }
@@ -43,9 +46,18 @@ fn a_call_goes_where_its_notice_stands() {
 }
 
 #[test]
-fn a_signature_names_the_turn() {
+fn a_turn_is_known_by_all_of_it() {
     let thinking = r#"{"reasoningContent":{"reasoningText":{"text":"so","signature":"sig"}}}"#;
-    let turn = RemovedTurn { signatures: vec!["sig".into()], ..turn(None) };
+    let ls =
+        |n: u32| format!(r#"{{"toolUse":{{"toolUseId":"t0","name":"ls","input":{{"n":{n}}}}}}}"#);
+    let client = client_turn(Dialect::Converse, &request(&format!("[{}]", ls(1)), "[]"));
+    let silent = RemovedTurn { client, ..turn(None) };
+    for (n, ids) in [(1, vec!["t1"]), (2, vec![])] {
+        let sent = request(&format!("[{}]", ls(n)), r#"[{"text":"Why?"}]"#);
+        let restored = restore(Dialect::Converse, &sent, std::slice::from_ref(&silent)).unwrap();
+        assert_eq!(restored.restored, ids);
+    }
+    let turn = turn(None);
     becomes(
         &turn,
         (&format!("[{thinking}]"), r#"[{"text":"Why?"}]"#),
@@ -56,7 +68,7 @@ fn a_signature_names_the_turn() {
 #[test]
 fn a_call_that_nothing_answers_stays_out() {
     let request = r#"{"messages":[{"role":"assistant","content":[{"text":"blocked: rm"}]}]}"#;
-    let restored = restore(request, &[turn(Some("blocked: rm"))]).unwrap();
+    let restored = restore(Dialect::Converse, request, &[turn(Some("blocked: rm"))]).unwrap();
     assert_eq!(restored.body, None);
     assert_eq!(restored.skipped, [("t1".to_owned(), Restored::UNANSWERED)]);
 }
@@ -64,6 +76,6 @@ fn a_call_that_nothing_answers_stays_out() {
 #[test]
 fn a_call_the_client_has_stays_out() {
     let sent = request(&format!(r#"[{{"text":"blocked: rm"}},{CALL}]"#), r#"[{"text":"Why?"}]"#);
-    let restored = restore(&sent, &[turn(Some("blocked: rm"))]).unwrap();
+    let restored = restore(Dialect::Converse, &sent, &[turn(Some("blocked: rm"))]).unwrap();
     assert_eq!(restored.skipped, [("t1".to_owned(), Restored::PRESENT)]);
 }

@@ -21,7 +21,8 @@ pub(super) struct Part<'a> {
     pub(super) text: Option<Text<'a>>,
     pub(super) is_thought: bool,
     pub(super) signature: Option<Signature<'a>>,
-    pub(super) is_call: bool,
+    /// Where the call stands that it is.
+    pub(super) call: Option<Span>,
     pub(super) call_id: Option<Text<'a>>,
     pub(super) is_result: bool,
     pub(super) result_id: Option<Text<'a>>,
@@ -32,7 +33,7 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// Whether it is there for its signature alone. Some clients leave an empty text away.
     pub(super) fn only_signs(&self) -> bool {
-        let says = self.is_call || self.is_result || self.is_thought || self.says_more;
+        let says = self.call.is_some() || self.is_result || self.is_thought || self.says_more;
         self.signature.is_some() && !says && self.text.as_ref().is_none_or(|text| text.is(""))
     }
 }
@@ -136,7 +137,9 @@ fn part<'a>(json: &mut Json<'a>, request: &'a str) -> Result<Part<'a>, Error> {
                 part.signature = Some(Signature { key: key.span(), text });
             }
             Some(3) if kind == Kind::Object => {
-                (part.is_call, part.call_id) = (true, id(json)?);
+                let mut call = json.clone();
+                part.call = Some(json.skip()?);
+                part.call_id = id(&mut call)?;
             }
             Some(4) if kind == Kind::Object => {
                 (part.is_result, part.result_id) = (true, id(json)?);

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
-use crate::request::{RemovedCall, RemovedTurn, Restored, restore, signs};
-use crate::{Dialect, request::TextDigest};
+use crate::Dialect;
+use crate::request::testing::{client_turn, restore};
+use crate::request::{ClientCall, RemovedCall, RemovedTurn, Restored, signature_hash};
 
 fn removed(name: &str, id: &str, place: usize, notice: Option<&str>) -> RemovedCall {
     let mut call = json!({ "name": name, "args": { "n": place } });
@@ -108,8 +109,7 @@ fn a_call_goes_back_among_its_siblings_and_so_does_its_result() {
     let answer = |n: u32| json!({ "functionResponse": { "name": "ls", "id": format!("k{n}"), "response": { "n": n } } });
     let call = removed("rm", "", 1, None);
     let part: Value = serde_json::from_str(&call.original).unwrap();
-    let mut turn = turn(vec![call]);
-    turn.siblings = vec!["k0".into(), "k2".into()];
+    let turn = turn(vec![call]);
     let contents =
         [model(json!([kept(0), kept(2)])), user(json!([answer(0), answer(2), text("and")]))];
     let (got, _) = put_back(&contents, &[turn]);
@@ -124,8 +124,7 @@ fn a_carried_signature_goes_back_with_its_call() {
     let kept = json!({ "functionCall": { "name": "ls", "args": {} } });
     let mut carried = kept.clone();
     carried["thoughtSignature"] = json!("sig");
-    let mut turn = turn(vec![call]);
-    turn.signatures = vec!["sig".into()];
+    let turn = turn(vec![call]);
     let notice = json!({ "text": "blocked: rm", "thoughtSignature": "sig" });
     let contents = [model(json!([notice, carried])), user(json!([text("go on")]))];
     let (got, _) = put_back(&contents, &[turn]);
@@ -143,8 +142,7 @@ fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
     ];
     let parts: Vec<Value> =
         gone.iter().map(|call| serde_json::from_str(&call.original).unwrap()).collect();
-    let mut turn = turn(gone.to_vec());
-    turn.siblings = vec!["a".into(), "b".into()];
+    let turn = turn(gone.to_vec());
     let restored = json!([kept("a"), parts[0], kept("b"), parts[1]]);
     let results = json!([answer("a"), result("rm", "x"), answer("b"), result("rm", "y")]);
     // The carrier may have the signature of either call, and come more than once.
@@ -168,22 +166,52 @@ fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
 }
 
 #[test]
-fn a_silent_turn_is_known_by_its_signature_or_its_digest() {
+fn a_silent_turn_is_known_by_what_was_left() {
     let call = removed("rm", "", 0, Some("Nothing."));
     let part: Value = serde_json::from_str(&call.original).unwrap();
-    let mut digest = TextDigest::new();
-    digest.add("Nothing.");
-    let mut silent = turn(vec![call]);
-    silent.left = Some(digest.finish());
-    let said = [model(json!([text("Nothing.")])), user(json!([text("Why?")]))];
-    let (got, _) = put_back(&said, std::slice::from_ref(&silent));
-    assert_eq!(got[0], model(json!([part.clone()])));
+    let signed = json!({ "text": "Nothing.", "thoughtSignature": "sig" });
+    let client = client_turn(Dialect::Gemini, &request_of(&[model(json!([signed]))]));
+    let silent = RemovedTurn { client, ..turn(vec![call]) };
+    for (said, is_it) in [
+        (json!({ "text": "Nothing." }), true),
+        (signed, true),
+        (json!({ "text": "Else.", "thoughtSignature": "sig" }), false),
+        (json!({ "text": "Nothing.", "thoughtSignature": "another" }), false),
+    ] {
+        let contents = [model(json!([said])), user(json!([text("Why?")]))];
+        let (got, _) = put_back(&contents, std::slice::from_ref(&silent));
+        let want = if is_it { model(json!([part.clone()])) } else { contents[0].clone() };
+        assert_eq!(got[0], want);
+    }
+}
 
-    silent.signatures = vec!["sig".into()];
-    let other = json!({ "text": "Else.", "thoughtSignature": "sig" });
-    let said = [model(json!([other])), user(json!([text("Why?")]))];
-    let (got, _) = put_back(&said, &[silent]);
-    assert_eq!(got[0], model(json!([other, part])));
+/// Calls without ids are known by their names and arguments, and so is a turn of which the client
+/// sends no ids back.
+#[test]
+fn a_turn_without_ids_is_known_by_its_calls() {
+    let ls = |id: &str, path: &str| {
+        let mut call = json!({ "name": "ls", "args": { "path": path, "n": 1.0 } });
+        if !id.is_empty() {
+            call["id"] = json!(id);
+        }
+        json!({ "functionCall": call })
+    };
+    let answer = json!({ "functionResponse": { "name": "ls", "response": { "n": 1 } } });
+    for (got, sent, is_it) in [
+        (ls("", "a"), ls("", "a"), true),
+        (ls("", "a"), ls("made-up", "a"), true),
+        (ls("k1", "a"), ls("", "a"), true),
+        (ls("k1", "a"), ls("k1", "a"), true),
+        (ls("k1", "a"), ls("k2", "a"), false),
+        (ls("", "a"), ls("", "b"), false),
+        (ls("k1", "a"), ls("k1", "b"), false),
+    ] {
+        let client = client_turn(Dialect::Gemini, &request_of(&[model(json!([got]))]));
+        let turn = RemovedTurn { client, ..turn(vec![removed("rm", "", 1, None)]) };
+        let contents = [model(json!([sent])), user(json!([answer]))];
+        let (_, restored) = put_back(&contents, &[turn]);
+        assert_eq!(restored.restored.len(), usize::from(is_it), "{got} {sent}");
+    }
 }
 
 #[test]
@@ -197,12 +225,12 @@ fn the_envelope_and_snake_case_are_read() {
     assert_eq!(body["request"]["contents"][1]["parts"][0], result("rm", ""));
 
     let kept = json!({ "function_call": { "name": "ls", "id": "k" }, "thought_signature": "s" });
-    let request = request_of(json!([model(json!([kept]))]));
-    let signs = signs(Dialect::Gemini, &request).unwrap();
-    assert_eq!((signs.ids, signs.signatures), (vec!["k".to_owned()], vec!["s".to_owned()]));
+    let client = client_turn(Dialect::Gemini, &request_of(&[model(json!([kept]))])).unwrap();
+    assert_eq!(client.calls, [ClientCall::new("k".into(), "ls", "{}")]);
+    assert_eq!(client.signatures, [signature_hash("s")]);
 }
 
-fn request_of(contents: Value) -> String {
+fn request_of(contents: &[Value]) -> String {
     json!({ "contents": contents }).to_string()
 }
 

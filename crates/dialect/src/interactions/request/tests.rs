@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use crate::Dialect;
-use crate::request::{RemovedCall, RemovedTurn, Restored, restore, signs};
+use crate::request::testing::{client_turn, restore};
+use crate::request::{RemovedCall, RemovedTurn, Restored, sent};
 
 fn original(name: &str, id: &str) -> Value {
     json!({ "type": "function_call", "id": id, "name": name, "arguments": {}, "signature": "s" })
@@ -93,10 +94,8 @@ fn a_call_goes_where_its_notice_stands() {
 }
 
 #[test]
-fn a_silent_turn_is_known_by_its_thinking_or_its_other_calls() {
-    let mut turn = turn(vec![removed("rm", "a", None)]);
-    turn.signatures = vec!["t".into()];
-    turn.siblings = vec!["b".into()];
+fn a_silent_turn_is_known_by_all_of_it() {
+    let turn = turn(vec![removed("rm", "a", None)]);
     let sibling = original("ls", "b");
     let answer = json!({ "type": "function_result", "call_id": "b", "result": "ok" });
     for first in [json!({ "type": "thought", "signature": "t" }), said("Look:")] {
@@ -104,12 +103,19 @@ fn a_silent_turn_is_known_by_its_thinking_or_its_other_calls() {
         let (got, _) = put_back(&request, std::slice::from_ref(&turn));
         let want = json!([first, sibling, original("rm", "a"), result("rm", "a"), answer]);
         assert_eq!(got["input"], want);
+        // The id alone is not enough.
+        let mut other = original("ls", "b");
+        other["arguments"]["x"] = json!(1);
+        let client = client_turn(Dialect::Interactions, &request.to_string());
+        let turn = RemovedTurn { client, ..turn.clone() };
+        let request = json!({ "input": [first, other, answer] });
+        assert_eq!(put_back(&request, &[turn]).0, request);
     }
 }
 
 #[test]
-fn signs_name_the_interaction() {
+fn a_request_names_the_interaction() {
     let request = json!({ "previous_interaction_id": "i1", "input": "hi" }).to_string();
-    assert_eq!(signs(Dialect::Interactions, &request).unwrap().states, ["i1"]);
-    assert_eq!(turn(Vec::new()).signs().states, ["i1"]);
+    assert_eq!(sent(Dialect::Interactions, &request).unwrap().states, ["i1"]);
+    assert_eq!(turn(Vec::new()).states(), ["i1"]);
 }

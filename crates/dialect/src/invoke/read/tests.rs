@@ -1,6 +1,7 @@
 use super::*;
 use crate::event::What;
-use crate::request::{RemovedCall, RemovedTurn, restore};
+use crate::request::testing::restore;
+use crate::request::{RemovedCall, RemovedTurn};
 use crate::{Canonical, Dialect, Limits};
 
 fn chunk(reader: &mut Reader, data: &str) -> Result<Reading, Unreadable> {

@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::restore;
+use crate::Dialect;
 use crate::json::{document, elements, member};
-use crate::request::{RemovedCall, RemovedTurn, Restored, TextDigest};
+use crate::request::{RemovedCall, RemovedTurn, Restored, testing};
 
 /// A notice with all that makes texts hard to compare.
 const N1: &str = "blocked `rm`: \"no\" \u{1F600}\nRecord: r1";
@@ -27,10 +27,14 @@ fn turn(calls: Vec<RemovedCall>) -> RemovedTurn {
     RemovedTurn { calls, ..RemovedTurn::default() }
 }
 
-fn digest(text: &str) -> Option<[u8; 32]> {
-    let mut digest = TextDigest::new();
-    digest.add(text);
-    Some(digest.finish())
+fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
+    testing::restore(Dialect::OpenAiChat, request, turns)
+}
+
+/// The turn of which the client has this message.
+fn turn_of(message: &str, calls: Vec<RemovedCall>) -> RemovedTurn {
+    let client = testing::client_turn(Dialect::OpenAiChat, &request(message));
+    RemovedTurn { client, ..turn(calls) }
 }
 
 /// A request with these messages between the user's first and last.
@@ -160,8 +164,7 @@ fn calls_keep_their_places() {
         (&[("a", 9)], "x", "xa"),
     ] {
         let calls = removed.iter().map(|(id, place)| call(id, *place, None)).collect();
-        let mut removed = turn(calls);
-        removed.siblings = got.chars().map(String::from).collect();
+        let removed = turn(calls);
         let sent = format!(
             r#"{{"messages":[{{"role":"assistant","tool_calls":{}}},{{"role":"user"}}]}}"#,
             list(got)
@@ -171,52 +174,71 @@ fn calls_keep_their_places() {
     }
 }
 
-#[test]
-fn a_turn_is_known_by_a_call() {
-    let mut removed = turn(vec![call("c1", 1, None)]);
-    removed.siblings = vec!["c0".into()];
-    let own = r#"{"role":"tool","tool_call_id":"c0","content":"x"}"#;
-    let sibling = r#"{"id":"c\u0030","type":"function"}"#;
-    becomes(
-        &removed,
-        &format!(r#"{{"role":"assistant","content":null,"tool_calls":[{sibling}]}},{own}"#),
-        &format!(
-            r#"{{"role":"assistant","content":null,"tool_calls":[{sibling},CALL]}},RESULT,{own}"#
-        ),
-    );
-    // With a notice that the client has changed: the text stays.
-    removed.calls[0].notice = Some("N1".into());
-    let before = format!(r#"{{"role":"assistant","content":"n1","tool_calls":[{sibling}]}},{own}"#);
-    becomes(&removed, &before, &before.replace("}]},", "},CALL]},RESULT,"));
-    removed.siblings = vec![String::new()];
-    skips(
-        &request(r#"{"role":"assistant","content":"x","tool_calls":[{"id":""}]}"#),
-        &[removed],
-        Restored::NOT_FOUND,
-    );
-}
+const SIBLING: &str =
+    r#"{"id":"c0","type":"function","function":{"name":"ls","arguments":"{\"a\":1,\"b\":\"x\"}"}}"#;
+const OWN: &str = r#"{"role":"tool","tool_call_id":"c0","content":"x"}"#;
 
 #[test]
-fn ids_that_start_anew_are_no_proof_alone() {
-    // The same id in an innocent turn before.
-    let innocent = r#"{"role":"assistant","tool_calls":[{"id":"c0"}]},{"role":"tool","tool_call_id":"c0","content":"x"}"#;
-    let mut removed = turn(vec![call("c1", 1, None)]);
-    removed.siblings = vec!["c0".into()];
-    skips(&request(&format!("{innocent},{innocent}")), &[removed.clone()], Restored::AMBIGUOUS);
-    // What was left decides, if it can.
-    removed.left = digest("B");
-    let named = innocent.replacen("\"tool_calls\"", "\"content\":\"B\",\"tool_calls\"", 1);
-    let restored = restore(&request(&format!("{innocent},{named}")), &[removed]).unwrap();
-    let body: Value = serde_json::from_str(&restored.body.unwrap()).unwrap();
-    assert_eq!(body["messages"][3]["tool_calls"][1]["id"], "c1");
+fn a_turn_is_known_however_the_client_spells_it() {
+    let got = format!(r#"{{"role":"assistant","content":"","tool_calls":[{SIBLING}]}}"#);
+    let removed = turn_of(&got, vec![call("c1", 1, None)]);
+    for before in [
+        format!(r#"{{"role":"assistant","tool_calls":[{SIBLING}]}}"#),
+        format!(r#"{{"role":"assistant","content":null,"refusal":null,"tool_calls":[{SIBLING}]}}"#),
+        format!(r#"{{"role":"assistant","content":[{{"type":"text","text":" "}}],"reasoning_content":"x","tool_calls":[{SIBLING}]}}"#),
+        r#"{"tool_calls":[{"function":{"arguments":" { \"b\" : \"\\u0078\", \"a\" : 1.0 }","name":"l\u0073"},"id":"c\u0030","index":0}],"role":"assistant"}"#.into(),
+        r#"{"role":"assistant","tool_calls":[{"id":"c0","type":"function","custom":null,"function":{"name":"ls","arguments":{"b":"x","a":1}}}]}"#.into(),
+    ] {
+        let (calls, behind) = before.split_at(before.rfind("}]").unwrap() + 1);
+        let after = format!("{calls},CALL{behind}");
+        becomes(&removed, &format!("{before},{OWN}"), &format!("{after},RESULT,{OWN}"));
+    }
+    // A custom tool's free text is compared as it is.
+    let custom = |input: &str| {
+        format!(
+            r#"{{"role":"assistant","tool_calls":[{{"id":"c0","type":"custom","custom":{{"name":"sh","input":"{input}"}}}}]}},{OWN}"#
+        )
+    };
+    let removed = turn_of(&custom("ls -l"), vec![call("c1", 1, None)]);
+    becomes(&removed, &custom("ls -l"), &custom("ls -l").replace("}]},", "},CALL]},RESULT,"));
+    skips(&request(&custom("ls  -l")), &[removed], Restored::NOT_FOUND);
+}
+
+/// Some providers count the calls of each conversation from zero.
+#[test]
+fn a_call_id_alone_proves_nothing() {
+    let said = |text: &str, call: &str| {
+        format!(r#"{{"role":"assistant","content":"{text}","tool_calls":[{call}]}},{OWN}"#)
+    };
+    let silent = turn_of(&said("A", SIBLING), vec![call("c1", 1, None)]);
+    let explained = turn_of(&said("A\\n\\nN", SIBLING), vec![call("c1", 0, Some("N"))]);
+    for other in [
+        said("B", SIBLING),
+        said("", SIBLING),
+        said("A", &SIBLING.replace("\\\"a\\\":1", "\\\"a\\\":2")),
+        said("A", &SIBLING.replace("ls", "cat")),
+        said("A", &format!("{SIBLING},{}", SIBLING.replace("c0", "c2"))),
+    ] {
+        skips(&request(&other), &[silent.clone()], Restored::NOT_FOUND);
+        skips(&request(&other), &[explained.clone()], Restored::NOT_FOUND);
+    }
+    // Of two turns with the same id the right one gets its call back.
+    let sent = request(&format!("{},{USER},{}", said("B", SIBLING), said("A", SIBLING)));
+    let body = restore(&sent, &[silent]).unwrap().body.unwrap();
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 1);
+    assert_eq!(body["messages"][4]["tool_calls"][1]["id"], "c1");
+    // A notice that the client has changed is not cut out, so its call does not come back.
+    skips(&request(&said("A\\n\\nn", SIBLING)), &[explained.clone()], Restored::NOT_FOUND);
+    skips(&request(&said("A N", SIBLING)), &[explained], Restored::NOT_FOUND);
 }
 
 #[test]
 fn a_silent_turn_is_known_by_what_was_left() {
-    let mut removed = turn(vec![call("c1", 0, None)]);
-    removed.left = digest("Let me \u{1F600}see.");
+    let message = r#"{"role":"assistant","content":"Let me \ud83d\ude00see."}"#;
+    let removed = turn_of(message, vec![call("c1", 0, None)]);
     for before in [
-        r#"{"role":"assistant","content":"Let me \ud83d\ude00see."}"#,
+        message,
         r#"{"role":"assistant","content":[{"type":"text","text":"Let me \ud83d\ude00"},{"type":"text","text":"see."}]}"#,
     ] {
         let after = before.strip_suffix('}').unwrap().to_owned() + ",\"tool_calls\":[CALL]},RESULT";
@@ -229,18 +251,11 @@ fn a_silent_turn_is_known_by_what_was_left() {
     ] {
         skips(&request(other), std::slice::from_ref(&removed), Restored::NOT_FOUND);
     }
-    // Two messages that look alike.
-    let message = r#"{"role":"assistant","content":"Let me \ud83d\ude00see."}"#;
-    skips(
-        &request(&format!("{message},{USER},{message}")),
-        &[removed.clone()],
-        Restored::AMBIGUOUS,
-    );
     // The text that kept the turn from being empty is cut, where it is named.
-    removed.calls[0].notice = Some("Let me \u{1F600}see.".into());
-    becomes(&removed, message, r#"{"role":"assistant","content":null,"tool_calls":[CALL]},RESULT"#);
-    removed.left = digest("");
-    skips(&request(r#"{"role":"assistant","content":""}"#), &[removed], Restored::NOT_FOUND);
+    let neutral = turn_of(message, vec![call("c1", 0, Some("Let me \u{1F600}see."))]);
+    becomes(&neutral, message, r#"{"role":"assistant","content":null,"tool_calls":[CALL]},RESULT"#);
+    let empty = r#"{"role":"assistant","content":""}"#;
+    skips(&request(empty), &[turn_of(empty, vec![call("c1", 0, None)])], Restored::NOT_FOUND);
 }
 
 #[test]
@@ -303,8 +318,7 @@ fn what_cannot_be_answered_is_not_restored() {
 
 #[test]
 fn signs_outside_of_assistant_messages_mean_nothing() {
-    let mut removed = turn(vec![call("c1", 0, Some("N"))]);
-    removed.siblings = vec!["c0".into()];
+    let removed = turn_of(r#"{"role":"assistant","content":"N"}"#, vec![call("c1", 0, Some("N"))]);
     for message in [
         r#"{"role":"user","content":"N"}"#,
         r#"{"role":"system","content":"N"}"#,
@@ -408,10 +422,9 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
         if !is_removed {
             calls.push(call);
             results.push(json!({"role":"tool","tool_call_id":id,"content":"ok"}));
-            removed.siblings.push(id);
             continue;
         }
-        let shows = !turn.silent && removed.siblings.is_empty();
+        let shows = !turn.silent && calls.is_empty();
         let notice = shows.then(|| format!("blocked:\n\"x\" {id}"));
         if let Some(notice) = &notice {
             content = Some(content.map_or_else(String::new, |text| text + "\n\n") + notice);
@@ -425,7 +438,6 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
         content = Some(NEUTRAL.to_owned());
         whole = content.clone();
     }
-    removed.left = turn.silent.then(|| digest(content.as_deref().unwrap_or("")).unwrap());
     let said = |text: &Option<String>| match (text, turn.parts) {
         (Some(text), true) => json!([{"type":"text","text":text}]),
         (text, _) => json!(text),
@@ -437,7 +449,10 @@ fn play_turn(talk: &mut Conversation, turn: &Turn, number: usize) {
         }
         message
     };
-    talk.sent.push(message(&content, calls));
+    let sent = message(&content, calls);
+    let alone = json!({"messages":[sent]}).to_string();
+    removed.client = testing::client_turn(Dialect::OpenAiChat, &alone);
+    talk.sent.push(sent);
     talk.want.push(message(&whole, all));
     talk.want.extend(errors);
     talk.want.extend(results.iter().cloned());

@@ -5,9 +5,11 @@ use std::ops::Range;
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
+use super::super::item::{Class, read_item};
 use super::{id_at, start, top_level};
+use crate::event::Host;
 use crate::json::Fields;
-use crate::request::{Decoded, RemovedTurn, Seen, Signs, meaning, text_or_skip};
+use crate::request::{ClientCall, Decoded, RemovedTurn, Seen, Sent, meaning, text_or_skip};
 
 /// A request.
 pub(super) struct Request<'a> {
@@ -87,11 +89,11 @@ impl<'a> Request<'a> {
     pub(super) fn states(&self) -> Vec<String> {
         let references = self.items().iter().filter_map(|item| item.reference());
         let own = self.response.iter().chain(&self.conversation).map(String::as_str);
-        own.chain(references).take(Signs::MAX).map(str::to_owned).collect()
+        own.chain(references).take(Sent::MAX).map(str::to_owned).collect()
     }
 
     /// What can be told of each turn of the assistant.
-    pub(super) fn seen(&self) -> Vec<Seen<'a>> {
+    pub(super) fn seen(&self, request: &str) -> Vec<Seen<'a>> {
         let items = self.items();
         let (mut list, mut at) = (Vec::new(), 0);
         while at < items.len() {
@@ -100,7 +102,7 @@ impl<'a> Request<'a> {
                 at += 1;
                 continue;
             }
-            list.push(look(items, turn.clone()));
+            list.push(look(request, items, turn.clone()));
             at = turn.end;
         }
         list
@@ -121,23 +123,32 @@ pub(super) fn turn_at(items: &[Entry<'_>], start: usize) -> Range<usize> {
     start..start + length
 }
 
-fn look<'a>(items: &[Entry<'a>], turn: Range<usize>) -> Seen<'a> {
-    let mut seen =
-        Seen { message: turn.start, texts: Vec::new(), ids: Vec::new(), signatures: Vec::new() };
-    for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
+fn look<'a>(request: &str, items: &[Entry<'a>], turn: Range<usize>) -> Seen<'a> {
+    let of_turn = || items.iter().enumerate().take(turn.end).skip(turn.start);
+    let messages = of_turn().filter(|(_, item)| item.is_message());
+    let texts = messages
+        .flat_map(|(place, item)| item.texts.iter().map(move |text| (place, Decoded::new(text))));
+    let mut seen = Seen::new(turn.start, texts.collect());
+    for (_, item) in of_turn() {
         if item.is("reasoning") {
-            let text = item.encrypted_content.filter(|text| !text.is_empty()).or(item.id);
-            seen.signatures.extend(meaning(text));
+            seen.add_signature(item.encrypted_content.filter(|text| !text.is_empty()).or(item.id));
         } else if let Some(id) = item.reference() {
-            seen.signatures.push(id.to_owned());
-        } else if item.is_message() {
-            seen.texts.extend(item.texts.iter().map(|text| (place, Decoded::new(text))));
-        } else {
-            let id = item.call_id.filter(|id| !id.is_empty()).or(item.id);
-            seen.ids.extend(meaning(id));
+            seen.references.push(id.to_owned());
+        } else if let Some(call) = client_call(request, item.span) {
+            seen.client.calls.push(call);
         }
     }
     seen
+}
+
+/// The call that an item is, if the client runs it: read as it was in the response.
+fn client_call(request: &str, span: Span) -> Option<ClientCall> {
+    let item = read_item(&mut Json::at(request, span)).ok()?;
+    if item.class() != Class::Call(Host::Client) {
+        return None;
+    }
+    let (id, name) = (item.result_id().ok()?, item.tool().ok()?);
+    Some(ClientCall::new(id, &name, &item.arguments(request).ok()?))
 }
 
 impl<'a> Entry<'a> {

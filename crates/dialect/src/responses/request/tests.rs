@@ -1,8 +1,15 @@
 use serde_json::{Value, json};
 
-use super::{restore, seen, states};
+use super::{seen, states};
 use crate::Dialect;
-use crate::request::{RemovedCall, RemovedTurn, Restored, TextDigest, signs};
+use crate::request::testing::{self, client_turn};
+use crate::request::{
+    ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, sent, signature_hash,
+};
+
+fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
+    testing::restore(Dialect::Responses, request, turns)
+}
 
 const NOTICE: &str = "blocked `rm`: \"no\"\nRecord: r1";
 
@@ -154,25 +161,18 @@ fn every_kind_of_call_has_its_kind_of_result() {
 #[test]
 fn without_a_notice_a_call_goes_to_its_old_place() {
     let [ls, output] = other_call("c2");
-    let mut turn = turn(call("function_call", 1, None));
-    turn.siblings = vec!["c2".into()];
+    let turn = turn(call("function_call", 1, None));
     becomes(
         &turn,
         &[user("hi"), reasoning("s"), ls.clone(), output.clone()],
         &[user("hi"), reasoning("s"), parsed("function_call"), result(), ls, output],
     );
     // By the reasoning alone, and by what the client was left with.
-    turn.siblings = Vec::new();
-    turn.signatures = vec!["s".into()];
     becomes(
         &turn,
         &[reasoning("s"), user("go on")],
         &[reasoning("s"), parsed("function_call"), result(), user("go on")],
     );
-    turn.signatures = Vec::new();
-    let mut digest = TextDigest::new();
-    digest.add("All done.");
-    turn.left = Some(digest.finish());
     becomes(
         &turn,
         &[said("All done."), user("go on")],
@@ -191,6 +191,8 @@ fn what_the_client_knows_of_is_not_put_back() {
 fn a_reference_to_the_message_becomes_the_call() {
     let mut turn = turn(call("function_call", 1, Some(NOTICE)));
     turn.response = Some("resp_1".into());
+    turn.client =
+        Some(ClientTurn { signatures: vec![signature_hash("rs_1")], ..Default::default() });
     let refer = |id: &str| json!({"type": "item_reference", "id": id});
     becomes(
         &turn,
@@ -198,8 +200,8 @@ fn a_reference_to_the_message_becomes_the_call() {
         &[refer("rs_1"), parsed("function_call"), result(), user("why")],
     );
     let request = json!({"input": [refer("msg_1")]}).to_string();
-    let asked = signs(Dialect::Responses, &request).unwrap().states;
-    assert!(turn.signs().states.iter().any(|state| asked.contains(state)));
+    let asked = sent(Dialect::Responses, &request).unwrap().turns.remove(0).keys;
+    assert!(turn.keys().iter().any(|key| asked.contains(key)));
 }
 
 /// Where the provider keeps the response only the result is missing.
@@ -230,8 +232,8 @@ fn a_kept_response_gets_its_results() {
         let result = r#"{"type":"function_call_output","call_id":"call_1","output":"no"}"#;
         assert_eq!(restored.body.unwrap(), want.replace("RESULT", result));
         assert_eq!(restored.restored, ["call_1"]);
-        let asked = signs(Dialect::Responses, request).unwrap().states;
-        assert!(asked.iter().any(|state| turn.signs().states.contains(state)), "{request}");
+        let asked = sent(Dialect::Responses, request).unwrap().states;
+        assert!(asked.iter().any(|state| turn.states().contains(state)), "{request}");
     }
     let answered = r#"{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"call_1","output":"x"}]}"#;
     let restored = restore(answered, std::slice::from_ref(&turn)).unwrap();
@@ -249,10 +251,8 @@ fn the_turns_of_a_history_are_told_apart() {
     let seen = seen(&request).unwrap();
     let starts: Vec<usize> = seen.iter().map(|seen| seen.message).collect();
     assert_eq!(starts, [1, 4, 6]);
-    assert_eq!(
-        (seen[0].signatures.as_slice(), seen[0].ids.as_slice()),
-        (&["s".into()][..], &["c2".into()][..])
-    );
+    assert_eq!(seen[0].client.signatures, [signature_hash("s")]);
+    assert_eq!(seen[0].client.calls, [ClientCall::new("c2".into(), "ls", "{}")]);
 }
 
 #[test]
@@ -260,5 +260,32 @@ fn a_request_that_cannot_be_read_is_an_error() {
     let turn = turn(call("function_call", 0, Some(NOTICE)));
     for request in ["[]", "{", r#"{"input":1}"#, r#"{"input":[],"input":[]}"#, r#"{"Input":[]}"#] {
         assert!(restore(request, std::slice::from_ref(&turn)).is_err(), "{request}");
+    }
+}
+
+/// The items of a turn are compared as they were in the response, whatever their kind.
+#[test]
+fn an_id_in_common_is_not_enough() {
+    let item = |kind: &str, command: &str| match kind {
+        "function_call" => json!({"type": kind, "call_id": "c2", "name": "sh",
+            "arguments": json!({"command": command}).to_string()}),
+        "custom_tool_call" => {
+            json!({"type": kind, "call_id": "c2", "name": "sh", "input": command})
+        }
+        "apply_patch_call" => json!({"type": kind, "call_id": "c2",
+            "operation": {"type": "delete_file", "path": command}}),
+        _ => json!({"type": kind, "call_id": "c2", "action": {"commands": [command]}}),
+    };
+    let output = json!({"type": "function_call_output", "call_id": "c2", "output": "ok"});
+    for kind in ["function_call", "custom_tool_call", "apply_patch_call", "shell_call"] {
+        let request = |command: &str| {
+            let items = [said("I run it."), item(kind, command), output.clone()];
+            json!({"input": items}).to_string()
+        };
+        let client = client_turn(Dialect::Responses, &request("ls"));
+        let turn = RemovedTurn { client, ..turn(call("function_call", 2, None)) };
+        let turns = std::slice::from_ref(&turn);
+        assert_eq!(restore(&request("ls"), turns).unwrap().restored, ["call_1"], "{kind}");
+        assert_eq!(restore(&request("pwd"), turns).unwrap().body, None, "{kind}");
     }
 }

@@ -1,0 +1,115 @@
+//! By what a kept turn is looked up: what the turn and a later request have in common.
+
+use callgate_call::json::Error;
+use sha2::{Digest, Sha256};
+
+use super::text::records;
+use super::{ClientTurn, RemovedTurn, signature_hash};
+use crate::Dialect;
+use crate::responses::{shown_as, states};
+
+/// What a request carries of earlier turns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// The assistant's turns, the newest first. What stands in any other message is not looked at.
+    pub turns: Vec<SentTurn>,
+    /// Ids of responses and conversations that the provider keeps.
+    pub states: Vec<String>,
+}
+
+/// A turn that the client sent back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentTurn {
+    /// The keys of the kept turn that it may be, see [`RemovedTurn::keys`].
+    pub keys: Vec<[u8; 32]>,
+    /// What it has in common with a kept turn that the client has changed: enough to say so, and
+    /// never enough to restore it.
+    pub traces: Vec<[u8; 32]>,
+}
+
+impl Sent {
+    /// The most turns that are looked at. A conversation of more has its oldest ones left out.
+    pub const MAX: usize = 4096;
+}
+
+/// The most traces of one turn.
+const MAX_TRACES: usize = 64;
+
+/// Reads what `request` carries of earlier turns.
+pub fn sent(dialect: Dialect, request: &str) -> Result<Sent, Error> {
+    let seen = (dialect.speaker().seen)(request)?;
+    let turns = seen.iter().rev().take(Sent::MAX).map(|seen| {
+        let texts = seen.texts.iter().map(|(_, text)| text.text.as_ref());
+        SentTurn { keys: seen.keys(), traces: traces(&seen.client, texts) }
+    });
+    let states = match dialect {
+        Dialect::Responses => states(request)?,
+        Dialect::Interactions => crate::interactions::states(request)?,
+        _ => Vec::new(),
+    };
+    Ok(Sent { turns: turns.collect(), states })
+}
+
+impl RemovedTurn {
+    /// The keys under which it is found when the client sends it back as it got it.
+    pub fn keys(&self) -> Vec<[u8; 32]> {
+        let mut keys = self.client.as_ref().map(ClientTurn::keys).unwrap_or_default();
+        keys.extend(self.reference_keys());
+        keys
+    }
+
+    /// The keys of the items that a client may send only the ids of.
+    pub(super) fn reference_keys(&self) -> Vec<[u8; 32]> {
+        let Some(client) = self.client.as_ref().filter(|_| self.response.is_some()) else {
+            return Vec::new();
+        };
+        let shown = self.calls.iter().filter_map(|call| shown_as(&call.original));
+        let shown = shown.map(|id| signature_hash(&id));
+        client.signatures.iter().copied().chain(shown).map(|id| reference_key(&id)).collect()
+    }
+
+    /// What is left of it when the client changed it.
+    pub fn traces(&self) -> Vec<[u8; 32]> {
+        let Some(client) = &self.client else { return Vec::new() };
+        traces(client, self.calls.iter().filter_map(|call| call.notice.as_deref()))
+    }
+
+    /// The ids under which the provider keeps it.
+    pub fn states(&self) -> Vec<String> {
+        let states = self.response.iter().chain(&self.conversation);
+        states.filter(|state| !state.is_empty()).cloned().collect()
+    }
+
+    /// The digest that turns have in common which the client got alike and which lost the same
+    /// calls: any of them can be put back in the place of another.
+    pub fn alike(&self) -> Option<[u8; 32]> {
+        let mut hash = Sha256::new_with_prefix(self.removed);
+        hash.update(self.client.as_ref()?.key_without_thinking());
+        Some(hash.finalize().into())
+    }
+}
+
+/// The key of an item by the hash of its id.
+pub(super) fn reference_key(id: &[u8; 32]) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix("item");
+    hash.update(id);
+    hash.finalize().into()
+}
+
+/// The records that notices name, the signatures, and the ids of the calls as a whole: one alone
+/// may be that of another conversation, where a provider counts its calls from zero in each.
+fn traces<'a>(client: &ClientTurn, texts: impl Iterator<Item = &'a str>) -> Vec<[u8; 32]> {
+    let tagged = |tag: u8, bytes: &[u8]| -> [u8; 32] {
+        let mut hash = Sha256::new_with_prefix([tag]);
+        hash.update(bytes);
+        hash.finalize().into()
+    };
+    let records = texts.flat_map(records).map(|record| tagged(1, record.as_bytes()));
+    let signatures = client.signatures.iter().map(|signature| tagged(2, signature));
+    let ids: Vec<&str> = client.calls.iter().map(|call| call.id.as_str()).collect();
+    let ids = ids.iter().any(|id| !id.is_empty()).then(|| tagged(3, ids.join("\0").as_bytes()));
+    ids.into_iter().chain(records).chain(signatures).take(MAX_TRACES).collect()
+}
+
+#[cfg(test)]
+mod tests;
