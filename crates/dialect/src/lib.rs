@@ -314,6 +314,12 @@ impl Writer {
         self.dialect.is_out(slot)
     }
 
+    /// Whether the frames of a block that has begun to leave overtake what is held, so that a
+    /// call which has begun to leave is never cut off by another.
+    pub fn blocks_go_on(&self) -> bool {
+        self.dialect.blocks_go_on()
+    }
+
     /// The call that must end before another block may begin.
     pub fn open_call(&self) -> Option<Slot> {
         self.dialect.open_call()

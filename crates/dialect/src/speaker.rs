@@ -93,6 +93,11 @@ pub(crate) trait Write: Debug + Send {
         false
     }
 
+    /// Whether the frames of a block that has begun to leave overtake what is held.
+    fn blocks_go_on(&self) -> bool {
+        false
+    }
+
     /// The call that must end before another block may begin.
     fn open_call(&self) -> Option<Slot> {
         None

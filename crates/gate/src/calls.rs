@@ -41,10 +41,8 @@ impl Core {
                     }
                     if piece.carrier == Carrier::Listed && piece.host == Host::Client {
                         if has_stray {
-                            self.refuse_piece(
-                                piece.slot,
-                                "another call stands beside a piece of it",
-                            );
+                            let why = "another call stands beside a piece of it";
+                            self.refuse_piece(piece.slot, why);
                         } else if reading.uneven {
                             self.leaves_unevenly(piece.slot);
                         }
@@ -59,7 +57,7 @@ impl Core {
                 }
                 What::End(slot) => {
                     if has_stray {
-                        self.refuse_piece(*slot, "another call stands beside its end");
+                        self.refuse_end(*slot, "another call stands beside its end");
                     }
                     self.ends(*slot);
                 }
@@ -112,7 +110,10 @@ impl Core {
             return false;
         }
         // What was judged does not change any more.
-        if matches!(call.state, State::Asked(_) | State::Allowed | State::Dropped) {
+        if matches!(
+            call.state,
+            State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
+        ) {
             let brings = Assembly::brings_arguments(piece);
             if brings {
                 self.refuse_piece(piece.slot, "text came behind its complete arguments");
@@ -130,7 +131,8 @@ impl Core {
         let named = call.assembly.is_named() && (call.assembly.arguments_begun() || !grows);
         let complete = added == Added::Completes;
         // Where an end of its own is still to come, the verdict need not wait for that: nothing but
-        // white space may be added any more. A call that is written anew needs all of its frames.
+        // white space may be added any more. The call itself does wait for its end. A call that is
+        // written anew needs all of its frames.
         let early = complete && (by_arguments || !call.leaves_whole());
         match call.state {
             State::Naming if complete && by_arguments => self.ask(piece.slot),
@@ -152,7 +154,10 @@ impl Core {
     fn said_again(&mut self, piece: &Piece) -> Option<bool> {
         let ArgumentsPiece::Again(text) = &piece.arguments else { return None };
         let call = self.call(piece.slot)?;
-        let judged = matches!(call.state, State::Asked(_) | State::Allowed | State::Dropped);
+        let judged = matches!(
+            call.state,
+            State::Asked(_) | State::Permitted | State::Allowed | State::Dropped
+        );
         let first = !judged && !call.ended && !call.assembly.arguments_begun();
         if matches!(call.state, State::Denied(_) | State::Provider | State::Dropped) {
             return (!first).then_some(true);
@@ -192,16 +197,6 @@ impl Core {
     }
 
     pub(super) fn open(&mut self, lane: Lane, piece: &Piece) {
-        // The name of the call before is complete now.
-        let unnamed: Vec<Slot> = self
-            .calls
-            .iter()
-            .filter(|call| call.lane == lane && matches!(call.state, State::Naming))
-            .filter(|call| call.assembly.is_named())
-            .map(|call| call.slot)
-            .collect();
-        unnamed.into_iter().for_each(|slot| self.ask_name(slot));
-
         let first = *self.first_lane.get_or_insert(lane);
         let place = match self.dialect.counts_blocks() {
             true => piece.slot as usize,
@@ -251,6 +246,15 @@ impl Core {
         }
     }
 
+    /// Refuses a call whose end may be left out, unless it has left: without its end it is not
+    /// whole.
+    fn refuse_end(&mut self, slot: Slot, why: &'static str) {
+        match self.call(slot).map(|call| &call.state) {
+            Some(State::Asked(_) | State::Permitted) => self.refuse(slot, why),
+            _ => self.refuse_piece(slot, why),
+        }
+    }
+
     /// Refuses a piece of a call, and with it all of the call that has not been judged.
     pub(super) fn refuse_piece(&mut self, slot: Slot, why: &'static str) {
         let Some(call) = self.call_mut(slot) else { return };
@@ -273,6 +277,7 @@ impl Core {
             State::Naming | State::NameAsked | State::Held | State::Live => self.ask(slot),
             State::Provider => self.observe(slot),
             State::Denied(_) => self.complete(slot),
+            State::Permitted => self.release(slot),
             State::Asked(_) | State::Allowed | State::Dropped => {}
         }
         self.moved |= !self.queue.is_empty();
@@ -423,15 +428,7 @@ impl Core {
                 if let Some(arguments) = rewritten {
                     return self.rewrite(slot, arguments);
                 }
-                call.state = State::Allowed;
-                call.take_digest();
-                if call.leaves_whole() {
-                    let why = "clients disagree about its pieces: it leaves whole";
-                    self.normalised(&tool, why);
-                } else {
-                    self.forget_arguments(slot);
-                }
-                self.moved = true;
+                self.permit(slot);
             }
             Answer::Allow(_) => self.refuse(slot, "the permit is for another call"),
             Answer::Deny(denial) if streaming => {
@@ -441,6 +438,43 @@ impl Core {
                     Stream::Failing { blame: Blame::Refused, message: why, as_body: false };
             }
             Answer::Deny(denial) => self.deny(slot, denial),
+        }
+    }
+
+    /// A permit was given. A call that was held leaves when it is complete, and not before.
+    fn permit(&mut self, slot: Slot) {
+        if self.call(slot).is_some_and(|call| self.lacks_its_end(call)) {
+            if let Some(call) = self.call_mut(slot) {
+                call.state = State::Permitted;
+            }
+            return;
+        }
+        self.release(slot);
+    }
+
+    /// Whether the end of a call is still to come, and nothing of the call has left.
+    fn lacks_its_end(&self, call: &CallSlot) -> bool {
+        let streams = match &call.state {
+            State::Asked(asked) => asked.streaming,
+            state => matches!(state, State::Live),
+        };
+        !call.ended && !streams && !self.dialect.arguments_end_a_call()
+    }
+
+    /// The call is complete and may leave.
+    fn release(&mut self, slot: Slot) {
+        self.moved = true;
+        let Some(call) = self.call_mut(slot) else { return };
+        call.state = State::Allowed;
+        if call.rewritten.is_some() {
+            return;
+        }
+        call.take_digest();
+        if call.leaves_whole() {
+            let tool = call.assembly.name().to_owned();
+            self.normalised(&tool, "clients disagree about its pieces: it leaves whole");
+        } else {
+            self.forget_arguments(slot);
         }
     }
 
@@ -454,13 +488,12 @@ impl Core {
         if !readable {
             return self.refuse(slot, "what must be taken out of it cannot be");
         }
-        call.state = State::Allowed;
         let length = arguments.len();
         call.rewritten = Some(arguments);
         call.take_digest();
         self.forget_arguments(slot);
         self.kept += length;
-        self.moved = true;
+        self.permit(slot);
     }
 
     pub(super) fn deny(&mut self, slot: Slot, denial: Denial) {
@@ -472,16 +505,36 @@ impl Core {
 
     /// What has begun and will not finish is taken out.
     pub(crate) fn drop_unfinished(&mut self) {
-        for call in &mut self.calls {
-            if matches!(call.state, State::Naming | State::NameAsked | State::Held) {
-                call.state = State::Dropped;
-                call.ended = true;
-                self.outbox.withdraw_name(call.slot);
-                let tool = call.assembly.name().to_owned();
-                self.outbox.note(Note::Dropped { tool, why: "the response ended inside the call" });
-            }
+        let unfinished: Vec<Slot> = self
+            .calls
+            .iter()
+            .filter(|call| self.is_unfinished(call))
+            .map(|call| call.slot)
+            .collect();
+        for slot in unfinished {
+            self.drop_call(slot, "the response ended inside the call");
         }
         self.moved = true;
+    }
+
+    /// Whether a call is held and has not come to its end.
+    pub(crate) fn is_unfinished(&self, call: &CallSlot) -> bool {
+        match &call.state {
+            State::Naming | State::NameAsked | State::Held | State::Permitted => true,
+            State::Asked(_) => self.lacks_its_end(call),
+            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
+                false
+            }
+        }
+    }
+
+    /// Takes out a call that no rule has denied.
+    pub(crate) fn drop_call(&mut self, slot: Slot, why: &'static str) {
+        self.outbox.withdraw(slot);
+        let Some(call) = self.call_mut(slot) else { return };
+        (call.state, call.ended) = (State::Dropped, true);
+        let tool = call.assembly.name().to_owned();
+        self.outbox.note(Note::Dropped { tool, why });
     }
 
     pub(crate) fn call(&self, slot: Slot) -> Option<&CallSlot> {

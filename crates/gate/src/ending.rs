@@ -30,11 +30,7 @@ impl Core {
             // A part of it has left. Nothing may follow that a client could take for its end.
             return self.fail(Blame::Upstream, CUT);
         }
-        let cut = self
-            .calls
-            .iter()
-            .filter(open)
-            .any(|call| matches!(call.state, State::Naming | State::NameAsked | State::Held));
+        let cut = self.calls.iter().filter(open).any(|call| self.is_unfinished(call));
         self.drop_unfinished();
         // What waited for another block's end waits no longer.
         self.end_all();
@@ -138,6 +134,7 @@ impl Core {
         if let Stream::Failing { blame, message, as_body } = &self.stream {
             let (blame, message, as_body) = (*blame, message.clone(), *as_body);
             self.end_dangling(out);
+            self.drop_queued("the response ended before it could leave");
             self.queue.clear();
             self.queued = 0;
             self.drop_unfinished();

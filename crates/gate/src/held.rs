@@ -1,9 +1,12 @@
 //! Frames kept back, in order, bounded.
 
-use callgate_dialect::{BlockStep, Carrier, Lane, Order, Piece, Reading, Slot, What};
+use std::collections::HashMap;
+
+use callgate_dialect::{Assembly, BlockStep, Carrier, Lane, Order, Piece, Reading, Slot, What};
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
+use crate::slot::State;
 
 /// A frame that waits, with what it holds.
 #[derive(Debug)]
@@ -126,20 +129,8 @@ impl Core {
     pub(crate) fn flush(&mut self, pace: Pace, out: &mut Vec<u8>) {
         self.moved = true;
         while std::mem::take(&mut self.moved) {
-            let mut blocked = Blocked::default();
-            for entry in std::mem::take(&mut self.queue) {
-                // A block that has begun to leave goes on, whatever waits behind it.
-                let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
-                let free = begun || !blocked.holds(entry.reading.order, pace);
-                if free && self.is_ready(&entry, out) {
-                    // What leaves may be what another frame waits for.
-                    self.moved |= closes(&entry.reading);
-                    self.leave_queue(entry, out);
-                } else {
-                    blocked.add(&entry.reading);
-                    self.queue.push(entry);
-                }
-            }
+            let queue = std::mem::take(&mut self.queue);
+            self.walk(queue, pace, Blocked::default(), out);
             if self.queue.is_empty() {
                 self.moved = false;
             }
@@ -150,20 +141,105 @@ impl Core {
     /// Lets go what may overtake, among what came since the queue was last looked through: all
     /// before it was found to wait, and nothing has moved since.
     pub(crate) fn overtake(&mut self, out: &mut Vec<u8>) {
-        let mut blocked = std::mem::take(&mut self.blocked);
-        for entry in self.queue.split_off(self.looked_at.min(self.queue.len())) {
+        let blocked = std::mem::take(&mut self.blocked);
+        let new = self.queue.split_off(self.looked_at.min(self.queue.len()));
+        self.blocked = self.walk(new, Pace::Overtake, blocked, out);
+        self.looked_at = self.queue.len();
+    }
+
+    /// Looks through frames that wait, lets go those that may leave and queues the others again.
+    /// Answers what must wait behind them.
+    fn walk(
+        &mut self,
+        frames: Vec<Entry>,
+        pace: Pace,
+        mut blocked: Blocked,
+        out: &mut Vec<u8>,
+    ) -> Blocked {
+        let reach = self.reach(&frames);
+        let mut together = Together::default();
+        for (place, entry) in frames.into_iter().enumerate() {
+            // A block that has begun to leave goes on, whatever waits behind it.
             let begun = self.has_begun(&entry.reading) && !blocked.has_part_of(&entry.reading);
-            let free = begun || !blocked.holds(entry.reading.order, Pace::Overtake);
-            if free && self.is_ready(&entry, out) {
-                self.moved |= closes(&entry.reading);
+            let free = begun || !blocked.holds(entry.reading.order, pace);
+            if !free || !self.is_ready(&entry, out) {
+                self.wait_again(together.take(), &mut blocked);
+                self.wait_again(vec![entry], &mut blocked);
+                continue;
+            }
+            let last = reach.get(place).copied().unwrap_or(0);
+            if last <= place && !together.order.holds(entry.reading.order, pace) {
                 self.leave_queue(entry, out);
-            } else {
-                blocked.add(&entry.reading);
-                self.queue.push(entry);
+                continue;
+            }
+            together.join(entry, last);
+            if place >= together.until {
+                for entry in together.take() {
+                    self.leave_queue(entry, out);
+                }
             }
         }
-        self.looked_at = self.queue.len();
-        self.blocked = blocked;
+        self.wait_again(together.take(), &mut blocked);
+        blocked
+    }
+
+    /// Queues frames again that were looked at, and cannot leave yet.
+    fn wait_again(&mut self, frames: Vec<Entry>, blocked: &mut Blocked) {
+        for entry in frames {
+            blocked.add(&entry.reading);
+            self.queue.push(entry);
+        }
+    }
+
+    /// For each frame the place of the last one that must leave together with it, so that an error
+    /// in between leaves no client with a call that was never made. Empty where nothing has to.
+    fn reach(&self, frames: &[Entry]) -> Vec<usize> {
+        let opens = |entry: &Entry| calls_of(entry).any(|(_, piece)| opens_call(piece));
+        if self.writer.blocks_go_on() || !frames.iter().any(opens) {
+            return Vec::new();
+        }
+        let mut reach = vec![0; frames.len()];
+        let mut opened: HashMap<Slot, (usize, Unit)> = HashMap::new();
+        for (place, entry) in frames.iter().enumerate() {
+            for (slot, piece) in calls_of(entry) {
+                if opens_call(piece) {
+                    opened.insert(slot, (place, self.unit(slot)));
+                }
+                let Some((start, unit)) = opened.get_mut(&slot) else { continue };
+                if *unit == Unit::Frame {
+                    continue;
+                }
+                if let Some(reach) = reach.get_mut(*start) {
+                    *reach = place.max(*reach);
+                }
+                if *unit == Unit::Beginning && piece.is_some_and(Assembly::brings_arguments) {
+                    *unit = Unit::Frame;
+                }
+            }
+        }
+        reach
+    }
+
+    /// How much of a call that waits leaves at once.
+    fn unit(&self, slot: Slot) -> Unit {
+        let Some(call) = self.call(slot) else { return Unit::Frame };
+        match call.state {
+            State::Allowed if !call.leaves_whole() => Unit::Call,
+            // Some clients take a call that is cut off for one without arguments.
+            State::Live if self.dialect.arguments_end_a_call() => Unit::Beginning,
+            _ => Unit::Frame,
+        }
+    }
+
+    /// Takes out the calls that were allowed and have not left.
+    pub(crate) fn drop_queued(&mut self, why: &'static str) {
+        let opened = self.queue.iter().flat_map(calls_of);
+        let opened = opened.filter(|(_, piece)| opens_call(*piece)).map(|(slot, _)| slot);
+        let allowed =
+            |slot: &Slot| self.call(*slot).is_some_and(|call| matches!(call.state, State::Allowed));
+        for slot in opened.filter(allowed).collect::<Vec<_>>() {
+            self.drop_call(slot, why);
+        }
     }
 
     /// Whether the frame goes on with a block that has begun to leave.
@@ -174,12 +250,64 @@ impl Core {
     }
 
     pub(super) fn leave_queue(&mut self, entry: Entry, out: &mut Vec<u8>) {
+        // What leaves may be what another frame waits for.
+        self.moved |= closes(&entry.reading);
         self.queued -= entry.size();
         if let Some(call) = entry.reading.block.and_then(|block| self.call_mut(block.slot)) {
             call.waiting -= 1;
         }
         self.emit(entry, out);
     }
+}
+
+/// How much of a call leaves at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// A frame: it streams, it is taken out, or its first frame says all of it.
+    Frame,
+    /// Its frames up to the first arguments.
+    Beginning,
+    /// All of its frames: it was held, and leaves whole or not at all.
+    Call,
+}
+
+/// Frames that may leave, but only with others that come behind them.
+#[derive(Debug, Default)]
+struct Together {
+    frames: Vec<Entry>,
+    /// What waits behind them.
+    order: Blocked,
+    /// The place of the last frame that must leave with them.
+    until: usize,
+}
+
+impl Together {
+    fn join(&mut self, entry: Entry, last: usize) {
+        self.until = self.until.max(last);
+        self.order.add(&entry.reading);
+        self.frames.push(entry);
+    }
+
+    /// Hands the frames out, to leave or to wait.
+    fn take(&mut self) -> Vec<Entry> {
+        std::mem::take(self).frames
+    }
+}
+
+/// The calls a frame adds to, with the piece if there is one. A copy of a whole call adds nothing,
+/// unless it is what ends the call's own block.
+fn calls_of(entry: &Entry) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
+    let block = entry.reading.block.map(|block| block.slot);
+    entry.reading.parts.iter().filter_map(move |part| match &part.what {
+        What::Piece(piece) if piece.copy && block != Some(piece.slot) => None,
+        What::Piece(piece) => Some((piece.slot, Some(piece))),
+        What::End(slot) => Some((*slot, None)),
+        What::Finish(_) | What::Text | What::Signature => None,
+    })
+}
+
+fn opens_call(piece: Option<&Piece>) -> bool {
+    piece.is_some_and(|piece| piece.opens)
 }
 
 /// Whether a frame ends a block, for which others may have waited.

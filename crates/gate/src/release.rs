@@ -164,7 +164,9 @@ impl Core {
             State::Allowed if whole => Fate::Drop,
             State::Allowed | State::Live | State::Provider => Fate::Keep,
             // Not settled: it cannot be here, and if it is, it does not leave.
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) => Fate::Drop,
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
+                Fate::Drop
+            }
         }
     }
 

@@ -12,9 +12,11 @@ use callgate_policy::Denial;
 ///   Naming ───────────────► NameAsked ──────────────────► Live ──┐ arguments complete, or the end
 ///      │                      │     │ arguments needed           │
 ///      │ whole at once        │     ▼                            ▼
-///      └──────────────────────┼─► Held ───────────────────────► Asked ──► Allowed
-///                             │              the end             │
-///                             └──────────► Denied ◄──────────────┘
+///      └──────────────────────┼─► Held ───────────────────────► Asked ───────────► Allowed
+///                             │    arguments complete, or        │ │                  ▲
+///                             │    the end                       │ └──► Permitted ────┘
+///                             └──────────► Denied ◄──────────────┘ held,       the end
+///                                                                  end to come
 /// ```
 #[derive(Debug)]
 pub(crate) struct CallSlot {
@@ -60,6 +62,8 @@ pub(crate) enum State {
     Live,
     /// It is whole, and the verdict is awaited.
     Asked(Asked),
+    /// A permit was given before the call's end has come: all of it is kept until then.
+    Permitted,
     /// A permit was given.
     Allowed,
     /// It is taken out.
@@ -85,7 +89,9 @@ impl CallSlot {
             State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
                 true
             }
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) => false,
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
+                false
+            }
         }
     }
 

@@ -518,24 +518,18 @@ impl Core {
 
     /// Calls that are held, or allowed and still queued, go nowhere.
     fn drop_held(&mut self) {
-        let queued = |slot: Slot| {
-            self.queue
-                .iter()
-                .flat_map(|entry| &entry.reading.parts)
-                .any(|part| matches!(&part.what, What::Piece(it) if it.slot == slot && it.opens))
+        self.drop_queued(CUT);
+        let held = |call: &&CallSlot| match call.state {
+            State::Naming | State::NameAsked | State::Held | State::Asked(_) | State::Permitted => {
+                true
+            }
+            State::Live | State::Allowed | State::Denied(_) | State::Dropped | State::Provider => {
+                false
+            }
         };
-        let goes_nowhere = |call: &&CallSlot| match call.state {
-            State::Naming | State::NameAsked | State::Held | State::Asked(_) => true,
-            State::Allowed => queued(call.slot),
-            State::Live | State::Denied(_) | State::Dropped | State::Provider => false,
-        };
-        let dropped = self.calls.iter().filter(goes_nowhere).map(|call| call.slot);
+        let dropped = self.calls.iter().filter(held).map(|call| call.slot);
         for slot in dropped.collect::<Vec<_>>() {
-            self.outbox.withdraw(slot);
-            let Some(call) = self.call_mut(slot) else { continue };
-            (call.state, call.ended) = (State::Dropped, true);
-            let tool = call.assembly.name().to_owned();
-            self.outbox.note(Note::Dropped { tool, why: CUT });
+            self.drop_call(slot, CUT);
         }
         self.end_all();
     }

@@ -1,9 +1,11 @@
 //! What leaves of a response: what is allowed to the byte, of what is denied nothing.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use callgate_gate::OnDeny;
 use callgate_policy::Policies;
 use callgate_testkit::corpus::{self, Allow, Case};
-use callgate_testkit::upstream::{Answer, Coding, Framing, Step, Upstream, gzip_pieces};
+use callgate_testkit::upstream::{Answer, Coding, Feed, Framing, Step, Upstream, gzip_pieces};
 use callgate_testkit::{clients, drive};
 
 use crate::support::{
@@ -253,25 +255,50 @@ fn gzipped(answer: Answer, pieces: &[&[u8]; 2]) -> Answer {
     answer.step(Step::Stall).send(coded[1].clone()).send(coded[2].clone())
 }
 
+/// An event that may overtake a held call.
+fn overtaking(path: &str, mark: &str) -> String {
+    match path {
+        MESSAGES => {
+            format!("event: ping\ndata: {{\"type\":\"ping\",\"mark\":\"{mark}\"}}\n\n")
+        }
+        _ => format!(
+            "data: {{\"object\":\"chat.completion.chunk\",\"choices\":\
+             [{{\"index\":0,\"delta\":{{\"content\":\"{mark}\"}}}}]}}\n\n"
+        ),
+    }
+}
+
 #[test]
-fn a_call_is_held_until_it_is_judged_and_then_released() {
+fn a_held_call_leaves_when_it_is_complete_and_not_before() {
     for (path, answer) in turns("read_file", r#"{"path":"secret.txt"}"#) {
         let (answer, whole) = emptied(answer);
         let all = events(&whole);
-        // Without this event, the call is not whole.
+        // Without this event, the call is not complete.
         let mark = if path == MESSAGES { "content_block_stop" } else { "arguments" };
         let end = all.iter().rposition(|event| contains(event, mark)).unwrap();
-        let answer = answer.send(all[..end].concat()).step(Step::Stall).send(all[end..].concat());
-        let upstream = Upstream::always(answer);
+        let feed = Feed::default();
+        let stalled = answer.clone().send(all[..end].concat()).step(Step::Feed(feed.clone()));
+        let stalled = stalled.send(all[end..].concat());
+        let at_once = answer.send(whole.clone());
+        let first = AtomicBool::new(true);
+        let upstream = Upstream::start(move |_| match first.swap(false, Ordering::SeqCst) {
+            true => stalled.clone(),
+            false => at_once.clone(),
+        });
         let gateway = gateway(&upstream, HELD, "");
         let mut exchange =
             callgate_testkit::http::Exchange::open(gateway.address(), &ask(path)).unwrap();
         assert!(exchange.read_until(SAID));
-        // Whatever else has come is there by now.
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        // Records are written in order. Once this call has left, a record of the other one would
+        // be durable too.
+        assert_eq!(ask(path).send(gateway.address()).body, whole, "{path}");
+        let passed = overtaking(path, "passes");
+        feed.say(passed.clone());
+        assert!(exchange.read_until("passes"), "{path}: nothing overtakes the call");
         assert!(!exchange.reply().text().contains("read_file"), "{}", exchange.reply().text());
         upstream.release();
-        assert_eq!(exchange.finish().unwrap().body, whole, "{path}");
+        let text = exchange.finish().unwrap().text();
+        assert_eq!(text.replace(&passed, ""), String::from_utf8_lossy(&whole), "{path}");
     }
 }
 

@@ -99,7 +99,8 @@ fn a_policy_file_that_vanishes_keeps_the_last_good_policy() {
     let upstream = chat_server();
     let gateway = gateway(&upstream, DENY, "");
     std::fs::remove_file(gateway.folder().join("rules.yaml")).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    let rejected = |gateway: &Gateway| !events_of(gateway, "policy_rejected").is_empty();
+    assert!(gateway.wait_until(rejected), "{:?}", gateway.events());
     assert!(!passes(&gateway));
     gateway.replace("rules.yaml", ALLOW);
     assert!(gateway.wait_until(passes), "the file came back and is not used");

@@ -36,6 +36,10 @@ impl Write for Writer {
         self.inner.as_ref().is_some_and(|inner| inner.is_out(slot))
     }
 
+    fn blocks_go_on(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.blocks_go_on())
+    }
+
     fn open_call(&self) -> Option<Slot> {
         self.inner.as_ref()?.open_call()
     }

@@ -131,26 +131,25 @@ impl Player<'_> {
         Ok(())
     }
 
+    /// Waits for the release. Without one the answer breaks off: going on would look like one.
     fn stall(&mut self) -> Result<(), Error> {
+        self.feed(Framing::Raw, &Feed::default())
+    }
+
+    /// Sends what it is fed until the release.
+    fn feed(&mut self, framing: Framing, feed: &Feed) -> Result<(), Error> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            if self.shared.wait_released(LOOK) {
+            let released = self.shared.wait_released(LOOK);
+            while let Some(piece) = feed.next() {
+                self.send(framing, &piece)?;
+            }
+            if released {
                 return Ok(());
             }
             self.look()?;
         }
-        Ok(())
-    }
-
-    fn feed(&mut self, framing: Framing, feed: &Feed) -> Result<(), Error> {
-        let end = Instant::now() + PATIENCE;
-        while Instant::now() < end && !self.shared.wait_released(LOOK) {
-            while let Some(piece) = feed.next() {
-                self.send(framing, &piece)?;
-            }
-            self.look()?;
-        }
-        Ok(())
+        Err(ErrorKind::TimedOut.into())
     }
 
     /// Fails if the peer went away.

@@ -1,0 +1,452 @@
+//! When held calls leave: not before they are complete and allowed, and then whole or not at all,
+//! however calls are interleaved, the stream is cut, and the answers come early or late.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on must stop"
+)]
+
+use callgate_dialect::Dialect;
+use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Question, Step};
+use callgate_policy::{LimitFacts, NameJudgement, Policies};
+use callgate_testkit::{drive, made};
+use callgate_wire::{Framing, Style};
+use serde_json::{Value, json};
+
+const DIALECTS: [Dialect; 7] = [
+    Dialect::Anthropic,
+    Dialect::OpenAiChat,
+    Dialect::Responses,
+    Dialect::Interactions,
+    Dialect::Cohere,
+    Dialect::Converse,
+    Dialect::Gemini,
+];
+
+/// What only the frames of one call say: its name, then each piece of its arguments.
+const MARKS: [[&str; 3]; 2] =
+    [["tool_a", "first_of_a", "second_of_a"], ["tool_b", "first_of_b", "second_of_b"]];
+
+/// The frames of one call in their order. The last one completes it.
+fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
+    let [name, first, second] = MARKS[call];
+    let (id, index) = (format!("id_{call}"), call);
+    let pieces = [format!("{{\"{first}\":"), format!("\"{second}\"}}")];
+    let whole = pieces.concat();
+    let named = |key: &str, events: Vec<Value>| -> Vec<(String, Value)> {
+        events.into_iter().map(|event| (event[key].as_str().unwrap().to_owned(), event)).collect()
+    };
+    let function = |name: Option<&str>, arguments: &str| match name {
+        Some(name) => json!({ "index": index, "id": id, "type": "function",
+            "function": { "name": name, "arguments": arguments } }),
+        None => json!({ "index": index, "function": { "arguments": arguments } }),
+    };
+    match dialect {
+        Dialect::Anthropic => {
+            let start = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
+            let delta = |piece: &str| {
+                json!({ "type": "content_block_delta", "index": index,
+                "delta": { "type": "input_json_delta", "partial_json": piece } })
+            };
+            let start =
+                json!({ "type": "content_block_start", "index": index, "content_block": start });
+            let stop = json!({ "type": "content_block_stop", "index": index });
+            named("type", vec![start, delta(&pieces[0]), delta(&pieces[1]), stop])
+        }
+        Dialect::OpenAiChat => {
+            let chunk = |entry: Value| {
+                json!({ "object": "chat.completion.chunk",
+                "choices": [{ "index": 0, "delta": { "tool_calls": [entry] } }] })
+            };
+            let entries = [function(Some(name), ""), function(None, &pieces[0])];
+            let entries = entries.into_iter().chain([function(None, &pieces[1])]);
+            named("object", entries.map(chunk).collect())
+        }
+        Dialect::Responses => {
+            let event = |kind: &str, key: &str, value: Value| {
+                let mut event = json!({ "type": format!("response.{kind}"),
+                    "output_index": index, "item_id": id });
+                event[key] = value;
+                event
+            };
+            let item = |arguments: &str| {
+                json!({ "type": "function_call", "id": id,
+                "call_id": format!("call_{call}"), "name": name, "arguments": arguments })
+            };
+            let delta = "function_call_arguments.delta";
+            named(
+                "type",
+                vec![
+                    event("output_item.added", "item", item("")),
+                    event(delta, "delta", pieces[0].as_str().into()),
+                    event(delta, "delta", pieces[1].as_str().into()),
+                    event("output_item.done", "item", item(&whole)),
+                ],
+            )
+        }
+        Dialect::Interactions => {
+            let step = json!({ "type": "function_call", "id": id, "name": name, "arguments": {} });
+            let delta = |piece: &str| {
+                json!({ "event_type": "step.delta", "index": index,
+                "delta": { "type": "arguments_delta", "arguments": piece } })
+            };
+            let start = json!({ "event_type": "step.start", "index": index, "step": step });
+            let stop = json!({ "event_type": "step.stop", "index": index });
+            named("event_type", vec![start, delta(&pieces[0]), delta(&pieces[1]), stop])
+        }
+        Dialect::Cohere => {
+            let event = |kind: &str, calls: Value| {
+                json!({ "type": kind, "index": index,
+                "delta": { "message": { "tool_calls": calls } } })
+            };
+            let delta = |piece: &str| {
+                event("tool-call-delta", json!({ "function": { "arguments": piece } }))
+            };
+            let mut start = function(Some(name), "");
+            start.as_object_mut().unwrap().remove("index");
+            let end = json!({ "type": "tool-call-end", "index": index });
+            let start = event("tool-call-start", start);
+            named("type", vec![start, delta(&pieces[0]), delta(&pieces[1]), end])
+        }
+        Dialect::Converse => {
+            let start = json!({ "toolUse": { "toolUseId": id, "name": name } });
+            let delta = |piece: &str| {
+                let delta = json!({ "toolUse": { "input": piece } });
+                let delta = json!({ "contentBlockIndex": index, "delta": delta });
+                ("contentBlockDelta".to_owned(), delta)
+            };
+            let start = json!({ "contentBlockIndex": index, "start": start });
+            let stop = json!({ "contentBlockIndex": index });
+            vec![
+                ("contentBlockStart".to_owned(), start),
+                delta(&pieces[0]),
+                delta(&pieces[1]),
+                ("contentBlockStop".to_owned(), stop),
+            ]
+        }
+        Dialect::Gemini => {
+            let chunk = |call: Value| {
+                let parts = json!([{ "functionCall": call }]);
+                let content = json!({ "role": "model", "parts": parts });
+                json!({ "candidates": [{ "index": 0, "content": content }], "modelVersion": "m" })
+            };
+            let piece = |path: &str, text: &str| json!([{ "jsonPath": format!("$.{path}"), "stringValue": text }]);
+            let start = json!({ "name": name, "id": id, "willContinue": true });
+            let more = json!({ "partialArgs": piece(first, "x"), "willContinue": true });
+            let last = json!({ "partialArgs": piece(second, "y"), "willContinue": true });
+            named("modelVersion", vec![chunk(start), chunk(more), chunk(last), chunk(json!({}))])
+        }
+        Dialect::Ollama | Dialect::Invoke => unreachable!(),
+    }
+}
+
+fn start(dialect: Dialect) -> Vec<(String, Value)> {
+    let event = |name: &str, data: Value| vec![(name.to_owned(), data)];
+    match dialect {
+        Dialect::Anthropic => {
+            event("message_start", json!({ "type": "message_start", "message": { "content": [] } }))
+        }
+        Dialect::OpenAiChat => event(
+            "",
+            json!({ "object": "chat.completion.chunk",
+                "choices": [{ "index": 0, "delta": { "role": "assistant" } }] }),
+        ),
+        Dialect::Responses => event(
+            "response.created",
+            json!({ "type": "response.created", "response": { "id": "r", "output": [] } }),
+        ),
+        Dialect::Interactions => event(
+            "interaction.created",
+            json!({ "event_type": "interaction.created",
+                "interaction": { "id": "i", "status": "in_progress" } }),
+        ),
+        Dialect::Cohere => event(
+            "message-start",
+            json!({ "type": "message-start", "id": "c",
+                "delta": { "message": { "role": "assistant", "tool_calls": [] } } }),
+        ),
+        Dialect::Converse => event("messageStart", json!({ "role": "assistant" })),
+        Dialect::Gemini => event("", json!({ "candidates": [], "modelVersion": "m" })),
+        Dialect::Ollama | Dialect::Invoke => unreachable!(),
+    }
+}
+
+/// A frame that cannot be read.
+fn garbage(dialect: Dialect) -> Vec<u8> {
+    let mut out = Vec::new();
+    let (framing, name) = match dialect {
+        Dialect::Converse => (Framing::EventStream, Some("contentBlockDelta")),
+        Dialect::OpenAiChat | Dialect::Gemini => (Framing::Sse, None),
+        _ => (Framing::Sse, Some("x")),
+    };
+    Style::default_of(framing).event(name, "{\"type\":", &mut out);
+    out
+}
+
+/// One frame, and the call it is of.
+struct Frame {
+    bytes: Vec<u8>,
+    call: Option<usize>,
+}
+
+/// A stream of two calls in this order of their frames.
+fn scene(dialect: Dialect, order: &[usize]) -> Vec<Frame> {
+    let framed = |event: (String, Value)| match dialect {
+        // The end of a Chat stream is not for every frame.
+        Dialect::OpenAiChat => format!("data: {}\n\n", event.1).into_bytes(),
+        _ => made::events(dialect, vec![event]),
+    };
+    let mut calls = [0, 1].map(|call| call_events(dialect, call).into_iter());
+    let mut frames: Vec<Frame> = start(dialect)
+        .into_iter()
+        .map(|event| Frame { bytes: framed(event), call: None })
+        .collect();
+    for &call in order {
+        let event = calls[call].next().unwrap();
+        frames.push(Frame { bytes: framed(event), call: Some(call) });
+    }
+    assert!(calls.iter_mut().all(|rest| rest.next().is_none()));
+    frames
+}
+
+/// Every order in which the frames of two calls can come.
+fn orders(dialect: Dialect) -> Vec<Vec<usize>> {
+    let length = call_events(dialect, 0).len();
+    if dialect == Dialect::Gemini {
+        // A piece without a name belongs to the call that began last.
+        return vec![[vec![0; length], vec![1; length]].concat()];
+    }
+    (0_u32..1 << (2 * length))
+        .filter(|bits| bits.count_ones() as usize == length)
+        .map(|bits| (0..2 * length).map(|at| (bits >> at & 1) as usize).collect())
+        .collect()
+}
+
+/// How a stream goes on after its last frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Unreadable,
+    Failed,
+    End,
+}
+
+/// When the questions about whole calls are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    AtOnce,
+    /// Before the next but one frame, the newest question first.
+    Later,
+    /// Not before all frames have come.
+    Last,
+}
+
+struct Driven<'a> {
+    gate: Gate,
+    policies: &'a Policies,
+    out: Vec<u8>,
+    questions: Vec<(usize, Question)>,
+    /// The calls that were allowed whole.
+    allowed: [bool; 2],
+    /// The calls that stream, for no rule needs their arguments.
+    live: [bool; 2],
+    pushed: usize,
+    ended: bool,
+}
+
+impl<'a> Driven<'a> {
+    fn new(dialect: Dialect, policies: &'a Policies) -> Self {
+        Self {
+            gate: Gate::new(dialect, drive::settings(OnDeny::Silent)),
+            policies,
+            out: Vec::new(),
+            questions: Vec::new(),
+            allowed: [false; 2],
+            live: [false; 2],
+            pushed: 0,
+            ended: false,
+        }
+    }
+
+    fn steps(&mut self) {
+        while !self.ended {
+            match self.gate.step(&mut self.out) {
+                Step::Name(question) => {
+                    let limits = LimitFacts::default();
+                    let answer =
+                        match self.policies.judge_name(&question.call, &drive::moment(), &limits) {
+                            NameJudgement::Allow(permit, _) => {
+                                self.live[which(question.call.name.raw())] = true;
+                                NameAnswer::Stream(permit)
+                            }
+                            NameJudgement::NeedArguments => NameAnswer::NeedArguments,
+                            NameJudgement::Deny(_) => panic!("no rule denies"),
+                        };
+                    self.gate.answer_name(question.slot, answer);
+                }
+                Step::Judge(question) => self.questions.push((self.pushed, question)),
+                Step::Note(_) => {}
+                Step::NeedMore | Step::Waiting => return,
+                Step::Ended(_) => self.ended = true,
+            }
+        }
+    }
+
+    fn answer(&mut self, at: usize) {
+        let (_, question) = self.questions.remove(at);
+        let limits = LimitFacts::default();
+        let judgement = self.policies.judge(&question.call, &drive::moment(), &limits);
+        let permit = judgement.permit(&question.call).unwrap();
+        self.allowed[which(question.call.name.raw())] = true;
+        self.gate.answer(question.slot, Answer::Allow(permit));
+        self.steps();
+    }
+
+    fn answer_due(&mut self, when: Answers) {
+        let pushed = self.pushed;
+        let due = |asked: usize| match when {
+            Answers::AtOnce => true,
+            Answers::Later => asked + 2 <= pushed,
+            Answers::Last => false,
+        };
+        while let Some(at) = self.questions.iter().rposition(|(asked, _)| due(*asked)) {
+            self.answer(at);
+        }
+    }
+
+    fn has(&self, mark: &str) -> bool {
+        String::from_utf8_lossy(&self.out).contains(mark)
+    }
+}
+
+fn which(name: &str) -> usize {
+    MARKS.iter().position(|marks| marks[0] == name).unwrap()
+}
+
+/// Both calls are held, or only one.
+fn policy(held: &str) -> Policies {
+    drive::policies(&format!(
+        "policy: held\nrules:\n  - {{ id: never, tool: '{held}', when: {{ arg: absent, equals: never }}, verdict: deny, reason: never }}\n"
+    ))
+}
+
+/// Drives a stream up to a cut, and answers with the calls that left.
+fn drive_to(
+    dialect: Dialect,
+    policies: &Policies,
+    frames: &[Frame],
+    cut: Cut,
+    when: Answers,
+) -> [bool; 2] {
+    let mut driven = Driven::new(dialect, policies);
+    let whole = call_events(dialect, 0).len();
+    let mut come = [0; 2];
+    let about = |driven: &Driven<'_>| {
+        let order: Vec<_> = frames.iter().filter_map(|frame| frame.call).collect();
+        let out = String::from_utf8_lossy(&driven.out).into_owned();
+        format!("{dialect:?} {order:?} {cut:?} {when:?}:\n{out}")
+    };
+    for frame in frames {
+        driven.gate.push(&frame.bytes);
+        driven.pushed += 1;
+        if let Some(call) = frame.call {
+            come[call] += 1;
+        }
+        driven.steps();
+        driven.answer_due(when);
+        for call in [0, 1] {
+            let left = MARKS[call].iter().any(|mark| driven.has(mark));
+            let complete = come[call] == whole && driven.allowed[call];
+            assert!(driven.live[call] || !left || complete, "call {call} {}", about(&driven));
+        }
+    }
+    match cut {
+        Cut::Unreadable => driven.gate.push(&garbage(dialect)),
+        Cut::Failed => driven.gate.close(Close::Failed),
+        Cut::End => driven.gate.close(Close::End),
+    }
+    driven.steps();
+    while !driven.questions.is_empty() {
+        driven.answer(0);
+    }
+    driven.gate.close(Close::End);
+    driven.steps();
+    while !driven.questions.is_empty() {
+        driven.answer(0);
+    }
+    assert!(driven.ended, "{}", about(&driven));
+    [0, 1].map(|call| {
+        let marks = MARKS[call].map(|mark| driven.has(mark));
+        let complete = come[call] == whole && driven.allowed[call];
+        if !driven.live[call] {
+            assert!(marks == [complete && marks[0]; 3], "call {call} {}", about(&driven));
+        }
+        marks[0]
+    })
+}
+
+#[test]
+fn a_held_call_leaves_when_it_is_complete_and_then_whole() {
+    for dialect in DIALECTS {
+        for held in ["*", "tool_a", "tool_b"] {
+            let policies = policy(held);
+            for order in orders(dialect) {
+                let frames = scene(dialect, &order);
+                for length in 1..=frames.len() {
+                    for cut in [Cut::Unreadable, Cut::Failed, Cut::End] {
+                        for when in [Answers::AtOnce, Answers::Later, Answers::Last] {
+                            drive_to(dialect, &policies, &frames[..length], cut, when);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn calls_that_come_one_behind_the_other_leave_one_by_one() {
+    for dialect in DIALECTS {
+        let length = call_events(dialect, 0).len();
+        let order = [vec![0; length], vec![1; length]].concat();
+        let frames = scene(dialect, &order);
+        // One frame of the second call has come.
+        let some = &frames[..frames.len() - length + 1];
+        for when in [Answers::AtOnce, Answers::Later, Answers::Last] {
+            for cut in [Cut::Unreadable, Cut::Failed, Cut::End] {
+                let left = drive_to(dialect, &policy("*"), some, cut, when);
+                let early = when == Answers::AtOnce;
+                assert!(left[0] || !early, "{dialect:?} {cut:?} {when:?}");
+                assert!(!left[1], "{dialect:?} {cut:?} {when:?}");
+            }
+        }
+        for cut in [Cut::Failed, Cut::End] {
+            let left = drive_to(dialect, &policy("*"), &frames, cut, Answers::Last);
+            assert_eq!(left, [true, true], "{dialect:?} {cut:?}");
+        }
+    }
+}
+
+#[test]
+fn no_byte_of_a_held_call_leaves_before_its_last() {
+    for dialect in DIALECTS {
+        let policies = policy("*");
+        let length = call_events(dialect, 0).len();
+        let order: Vec<usize> = [vec![0; length], vec![1; length]].concat();
+        let frames = scene(dialect, &order);
+        let first: Vec<u8> =
+            frames[..=length].iter().flat_map(|frame| frame.bytes.clone()).collect();
+        let mut driven = Driven::new(dialect, &policies);
+        for (at, byte) in first.iter().enumerate() {
+            driven.gate.push(&[*byte]);
+            driven.steps();
+            driven.answer_due(Answers::AtOnce);
+            // The line that ends the last frame may be missing.
+            let complete = at + 2 >= first.len();
+            assert!(complete || !driven.has(MARKS[0][0]), "{dialect:?} byte {at}");
+        }
+        assert!(driven.has(MARKS[0][2]), "{dialect:?}");
+    }
+}
