@@ -7,7 +7,7 @@ use callgate_call::Who;
 
 use crate::beside::{self, Added};
 use crate::error::{OpenError, StoreError};
-use crate::flows::{self, FlowStep};
+use crate::flows::{self, FlowName, FlowStep};
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
 use crate::keys::{self, KeyInfo, Secret};
@@ -70,7 +70,7 @@ impl Audit {
     /// its record. One transaction costs little more than the record alone.
     pub fn append_together(
         &self,
-        steps: impl IntoIterator<Item = (String, FlowStep)>,
+        steps: impl IntoIterator<Item = (FlowName, FlowStep)>,
         record: Record,
     ) -> Receipt {
         let steps = steps.into_iter().map(|(session, step)| flows::sealed(&session, step));

@@ -10,7 +10,7 @@ use crate::store::{Fault, Store};
 /// A token bucket. It begins full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bucket {
-    /// Which: a hash over the limit, its rate and what it counts by.
+    /// Which bucket it is, see [`Bucket::key`].
     pub key: [u8; 32],
     /// How many tokens it holds at most.
     pub burst: u32,
@@ -22,9 +22,16 @@ pub struct Bucket {
 
 impl Bucket {
     /// How many buckets that are not full are kept. A hostile client may name a new session with
-    /// each call; at this many the ones that will be full soonest are forgotten, so that those
-    /// whose limit is nearly used up stay the longest.
+    /// each call. Beyond this many, the largest families lose buckets: first the ones that will be
+    /// full soonest, so that those whose limit is nearly used up stay the longest.
     pub const MAX_KEPT: i64 = 65_536;
+
+    /// The key of a bucket, from two hashes: one over its limit and the caller it belongs to, which
+    /// is its family, and one over everything it counts by. The table is sorted by it, so the
+    /// buckets of a family are found together.
+    pub fn key(family: &[u8; 32], bucket: &[u8; 32]) -> [u8; 32] {
+        halves(family, bucket)
+    }
 
     fn filled(&self, level: Option<Level>, now: i64) -> f64 {
         let burst = f64::from(self.burst);
@@ -133,10 +140,23 @@ pub(crate) fn prune(store: &Store, most: i64, now: i64) -> Result<(), Fault> {
     let many = store.one("SELECT count(*) FROM buckets", [], |row| row.get::<_, i64>(0))?;
     let surplus = many.unwrap_or(0).saturating_sub(most);
     if surplus > 0 {
+        // Numbered from the latest full of each family, so that the largest families lose the most.
         store.execute(
-            "DELETE FROM buckets WHERE key IN (SELECT key FROM buckets ORDER BY full_at LIMIT ?1)",
+            "DELETE FROM buckets WHERE key IN (SELECT key FROM (SELECT key, full_at, \
+             row_number() OVER (PARTITION BY substr(key, 1, 16) ORDER BY full_at DESC) AS place \
+             FROM buckets) ORDER BY place DESC, full_at LIMIT ?1)",
             [surplus],
         )?;
     }
     Ok(())
+}
+
+/// A key of which the first half is one hash and the second half another: 128 bits of each are
+/// enough, for a collision takes 2^64 attempts.
+pub(crate) fn halves(first: &[u8; 32], second: &[u8; 32]) -> [u8; 32] {
+    let mut key = [0; 32];
+    let (start, end) = key.split_at_mut(16);
+    start.copy_from_slice(first.first_chunk::<16>().unwrap_or(&[0; 16]));
+    end.copy_from_slice(second.first_chunk::<16>().unwrap_or(&[0; 16]));
+    key
 }

@@ -5,6 +5,7 @@ use rusqlite::{Row, params};
 use sha2::{Digest, Sha256};
 
 use crate::audit::{Audit, Glance};
+use crate::buckets::halves;
 use crate::error::StoreError;
 use crate::receipt::Receipt;
 use crate::record::RecordId;
@@ -33,8 +34,17 @@ impl FlowStep {
     pub const MAX_FOUND: usize = 1000;
     /// For how long a step is kept.
     pub const MAX_HOURS: i64 = 24;
-    /// The most steps a store keeps. The oldest leave first.
+    /// The most steps a store keeps. Beyond that, whoever has the most loses their oldest ones.
     pub const MAX_KEPT: i64 = 100_000;
+}
+
+/// Which steps belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowName {
+    /// The principal whose steps they are. A client can name any session, but only its own.
+    pub owner: String,
+    /// The session, or whatever else the owner's steps are found by.
+    pub name: String,
 }
 
 /// A step on its way into the store.
@@ -48,7 +58,7 @@ pub(crate) struct SealedStep {
 pub(crate) type FlowKey = [u8; 32];
 
 impl SealedStep {
-    fn new(session: &str, step: FlowStep) -> Self {
+    fn new(session: &FlowName, step: FlowStep) -> Self {
         let step = FlowStep {
             server: seal::word(&step.server),
             tool: seal::word(&step.tool),
@@ -87,7 +97,7 @@ impl SealedStep {
 
 impl Audit {
     /// Keeps a step of a session. Ready when other processes find it.
-    pub fn add_flow(&self, session: &str, step: FlowStep) -> Receipt {
+    pub fn add_flow(&self, session: &FlowName, step: FlowStep) -> Receipt {
         self.shared().put(sealed(session, step))
     }
 
@@ -95,7 +105,7 @@ impl Audit {
     /// Both happen in one transaction: of two processes at once, one sees the step of the other.
     pub fn add_flow_unless<T>(
         &self,
-        session: &str,
+        session: &FlowName,
         since: i64,
         step: FlowStep,
         against: impl FnOnce(Vec<FlowStep>) -> Option<T>,
@@ -116,7 +126,7 @@ impl Audit {
     }
 
     /// Takes back the step of a call that was not made after all.
-    pub fn remove_flow(&self, session: &str, record: RecordId) -> Result<(), StoreError> {
+    pub fn remove_flow(&self, session: &FlowName, record: RecordId) -> Result<(), StoreError> {
         let remove = "DELETE FROM flows WHERE session = ?1 AND record = ?2";
         let (key, record) = (key(session), record.to_string());
         self.shared()
@@ -129,14 +139,14 @@ impl Audit {
 
     /// The steps of a session since this time, in microseconds since 1970: the newest
     /// [`FlowStep::MAX_FOUND`], oldest first.
-    pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
+    pub fn flows(&self, session: &FlowName, since: i64) -> Result<Vec<FlowStep>, StoreError> {
         self.glance().flows(session, since)
     }
 }
 
 impl Glance<'_> {
     /// See [`Audit::flows`].
-    pub fn flows(&self, session: &str, since: i64) -> Result<Vec<FlowStep>, StoreError> {
+    pub fn flows(&self, session: &FlowName, since: i64) -> Result<Vec<FlowStep>, StoreError> {
         let key = key(session);
         // Most sessions that are asked for have none, and that is known without asking the store.
         if !self.shared.known.may_have_flow(self.shared, self.view, &key)? {
@@ -148,13 +158,15 @@ impl Glance<'_> {
     }
 }
 
-pub(crate) fn sealed(session: &str, step: FlowStep) -> Item {
+pub(crate) fn sealed(session: &FlowName, step: FlowStep) -> Item {
     Item::Flow(SealedStep::new(session, step))
 }
 
-/// Clients name sessions, and name them anything: they are kept as hashes.
-fn key(session: &str) -> FlowKey {
-    Sha256::digest(session).into()
+/// Clients name sessions, and name them anything: they are kept as hashes. The first half is the
+/// owner's, so that all steps of an owner are found together.
+fn key(session: &FlowName) -> FlowKey {
+    let hash = |text: &str| -> [u8; 32] { Sha256::digest(text).into() };
+    halves(&hash(&session.owner), &hash(&session.name))
 }
 
 fn find(store: &Store, session: &FlowKey, since: i64) -> Result<Vec<FlowStep>, Fault> {
@@ -193,10 +205,17 @@ pub(crate) fn prune(store: &Store, most: i64, now: i64) -> Result<(), Fault> {
     if store.one(old, [oldest], |_| Ok(()))?.is_some() {
         store.execute("DELETE FROM flows WHERE at < ?1", [oldest])?;
     }
-    // Ids are given in order and only the oldest leave, but for those of a clock that was set back.
-    let last = "SELECT id FROM flows ORDER BY id DESC LIMIT 1 OFFSET ?1";
-    if let Some(last) = store.one(last, [most], |row| row.get::<_, i64>(0))? {
-        store.execute("DELETE FROM flows WHERE id <= ?1", [last])?;
+    let many = store.one("SELECT count(*) FROM flows", [], |row| row.get::<_, i64>(0))?;
+    let surplus = many.unwrap_or(0).saturating_sub(most);
+    if surplus > 0 {
+        // Numbered from the newest of each owner, so that those with the most lose the most. Ids
+        // are given in order: the oldest have the smallest.
+        store.execute(
+            "DELETE FROM flows WHERE id IN (SELECT id FROM (SELECT id, \
+             row_number() OVER (PARTITION BY substr(session, 1, 16) ORDER BY id DESC) AS place \
+             FROM flows) ORDER BY place DESC, id LIMIT ?1)",
+            [surplus],
+        )?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(crate) struct Known {
 /// leaves, until all are read again.
 #[derive(Debug, Default)]
 struct FlowKeys {
-    /// The beginnings of their keys, which are hashes.
+    /// The ends of their keys, which are hashes.
     keys: HashSet<u64>,
     /// The last step that was read.
     last: i64,
@@ -74,7 +74,7 @@ impl Known {
 
     /// This process has written a step.
     pub(crate) fn add_flow(&self, key: &FlowKey) {
-        self.flows.lock().keys.insert(beginning(key));
+        self.flows.lock().keys.insert(ending(key));
     }
 
     /// Whether a session may have steps. `view` is of before.
@@ -94,7 +94,7 @@ impl Known {
             shared.with_looking(read)?;
             flows.view = view;
         }
-        Ok(flows.keys.contains(&beginning(key)))
+        Ok(flows.keys.contains(&ending(key)))
     }
 }
 
@@ -110,13 +110,14 @@ impl FlowKeys {
         let mut rows = query.query([self.last]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             let key: FlowKey = row.get(1).map_err(failed)?;
-            self.keys.insert(beginning(&key));
+            self.keys.insert(ending(&key));
             self.last = row.get(0).map_err(failed)?;
         }
         Ok(())
     }
 }
 
-fn beginning(key: &FlowKey) -> u64 {
-    key.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+fn ending(key: &FlowKey) -> u64 {
+    // The beginning is the same for all sessions of one owner.
+    key.last_chunk().map_or(0, |last| u64::from_le_bytes(*last))
 }

@@ -94,7 +94,7 @@ mod tests;
 pub use audit::{Audit, Glance};
 pub use buckets::Bucket;
 pub use error::{OpenError, ReadError, StoreError};
-pub use flows::FlowStep;
+pub use flows::{FlowName, FlowStep};
 pub use health::Health;
 pub use keys::{KeyInfo, Secret};
 pub use pins::{PinnedVersion, PutPin, StoredPin};

@@ -28,4 +28,4 @@ mod origin;
 pub use arguments::{Arguments, Form, Unreadable};
 pub use call::{CallId, ToolCall};
 pub use name::{NameError, Reading, ToolName, fold, split};
-pub use origin::{Facts, Origin, Surface, Who};
+pub use origin::{Facts, Identity, Origin, Surface, Who};

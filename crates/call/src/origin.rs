@@ -59,6 +59,29 @@ pub struct Who {
     pub key: Option<String>,
 }
 
+/// What tells one principal from all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Identity<'a> {
+    /// A gateway key, by its name. Names of keys are unique.
+    Key(&'a str),
+    /// A user without a gateway key.
+    User(&'a str),
+}
+
+impl Who {
+    /// Somebody at a local door without a gateway key. All local doors use the same name, so that
+    /// one person is one principal at each of them.
+    pub fn local() -> Self {
+        Self { user: Some("local".to_owned()), ..Self::default() }
+    }
+
+    /// The principal; `None` if the door cannot tell who is acting.
+    pub fn identity(&self) -> Option<Identity<'_>> {
+        let key = self.key.as_deref().map(Identity::Key);
+        key.or_else(|| self.user.as_deref().map(Identity::User))
+    }
+}
+
 /// Where a call was seen, and by whom it is made. Shared by all calls of one response, so cloning
 /// is cheap.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Where the tokens of limits are: in this process, or in the store for all that use it.
 
 use callgate_audit::{Audit, Bucket};
-use callgate_policy::{Judgement, LimitFacts, LimitKey};
+use callgate_policy::{Judgement, LimitBy, LimitFacts, LimitKey, Rate};
 use parking_lot::MutexGuard;
 use sha2::{Digest, Sha256};
 
@@ -90,23 +90,25 @@ fn buckets(keys: &[LimitKey]) -> Vec<Bucket> {
     keys.iter().map(bucket).collect()
 }
 
-/// Each part with its length before it, so that parts cannot run into each other.
 fn bucket(key: &LimitKey) -> Bucket {
+    let Rate { calls, seconds, burst } = key.rate;
+    let rate = [calls, seconds, burst].map(|number| number.to_string());
+    let limit = || [&key.policy, &key.rule].into_iter().chain(&rate).map(String::as_str);
+    let family = hash(limit().chain(key.owner().flat_map(words)));
+    let bucket = hash(limit().chain(key.bucket.iter().flat_map(words)));
+    Bucket { key: Bucket::key(&family, &bucket), burst, calls, seconds }
+}
+
+fn words((by, value): &(LimitBy, String)) -> [&str; 2] {
+    [by.as_str(), value]
+}
+
+/// Each part with its length before it, so that parts cannot run into each other.
+fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> [u8; 32] {
     let mut hasher = Sha256::new();
-    let mut part = |text: &str| {
-        hasher.update(text.len().to_le_bytes());
-        hasher.update(text);
-    };
-    part(&key.policy);
-    part(&key.rule);
-    for (by, value) in &key.bucket {
-        part(by.as_str());
-        part(value);
+    for part in parts {
+        hasher.update(part.len().to_le_bytes());
+        hasher.update(part);
     }
-    let rate = key.rate;
-    for number in [rate.calls, rate.seconds, rate.burst] {
-        part(&number.to_string());
-    }
-    let (burst, calls, seconds) = (rate.burst, rate.calls, rate.seconds);
-    Bucket { key: hasher.finalize().into(), burst, calls, seconds }
+    hasher.finalize().into()
 }

@@ -1,6 +1,7 @@
 //! Token buckets of one process. They begin full and are forgotten at its end.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Instant;
 
 use callgate_call::ToolCall;
@@ -18,8 +19,11 @@ struct Bucket {
     at: Instant,
 }
 
-/// A hostile client may name a new session with each request. Past this many buckets those that
-/// have filled up again are forgotten: a full bucket and none are the same.
+/// The most buckets that are kept. A hostile client may name a new session with each request. At
+/// this many, buckets that have filled up again are forgotten, which changes nothing: a new bucket
+/// is full too. If that is not enough, the family with the most buckets loses the fuller half of
+/// them. So whoever makes many buckets loses their own, and a rule that counts by key keeps its one
+/// bucket for that key.
 const MANY: usize = 65_536;
 
 impl Buckets {
@@ -64,13 +68,48 @@ impl Buckets {
 
     fn filled(&mut self, key: &LimitKey, at: Instant) -> &mut Bucket {
         if self.0.len() >= MANY && !self.0.contains_key(key) {
-            self.0.retain(|key, bucket| bucket.refill(key, at).tokens < f64::from(key.rate.burst));
+            self.make_room(at);
         }
         let full = Bucket { tokens: f64::from(key.rate.burst), at };
         let bucket = self.0.entry(key.clone()).or_insert(full);
         *bucket = bucket.refill(key, at);
         bucket
     }
+
+    fn make_room(&mut self, at: Instant) {
+        self.0.retain(|key, bucket| {
+            *bucket = bucket.refill(key, at);
+            bucket.tokens < f64::from(key.rate.burst)
+        });
+        if self.0.len() < MANY {
+            return;
+        }
+        let mut families: HashMap<u64, Vec<f64>> = HashMap::new();
+        for (key, bucket) in &self.0 {
+            families.entry(family(key)).or_default().push(bucket.tokens);
+        }
+        let Some((largest, mut levels)) = families.into_iter().max_by_key(|(_, it)| it.len())
+        else {
+            return;
+        };
+        let half = levels.len() / 2;
+        let (_, middle, _) = levels.select_nth_unstable_by(half, f64::total_cmp);
+        let middle = *middle;
+        let mut surplus = levels.len().div_ceil(2);
+        self.0.retain(|key, bucket| {
+            let leaves = surplus > 0 && bucket.tokens >= middle && family(key) == largest;
+            surplus -= usize::from(leaves);
+            !leaves
+        });
+    }
+}
+
+/// All buckets of a family have the same rate.
+fn family(key: &LimitKey) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&key.policy, &key.rule, key.rate).hash(&mut hasher);
+    key.owner().for_each(|pair| pair.hash(&mut hasher));
+    hasher.finish()
 }
 
 impl Bucket {
@@ -107,6 +146,27 @@ mod tests {
         assert!(!buckets.is_empty(&key, start + Duration::from_secs(1)));
         buckets.take(&key, start + Duration::from_secs(1));
         assert!(buckets.is_empty(&key, start + Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn whoever_makes_too_many_buckets_loses_their_own() {
+        let (mut buckets, start) = (Buckets::default(), Instant::now());
+        let mine = LimitKey { bucket: vec![(LimitBy::Key, "mine".to_owned())], ..key("") };
+        let of_hostile = |n: usize| {
+            let mut key = key(&n.to_string());
+            key.bucket.push((LimitBy::Key, "hostile".to_owned()));
+            key
+        };
+        let last = of_hostile(0);
+        for key in [&mine, &mine, &last, &last] {
+            buckets.take(key, start);
+        }
+        for n in 1..3 * MANY {
+            buckets.take(&of_hostile(n), start);
+            assert!(buckets.0.len() <= MANY);
+        }
+        assert!(buckets.is_empty(&mine, start), "somebody else's bucket stays as it is");
+        assert!(buckets.is_empty(&last, start), "the emptier half stays");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use callgate_call::Identity;
+
 /// One bucket of one rule's `limit`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LimitKey {
@@ -9,10 +11,20 @@ pub struct LimitKey {
     pub policy: String,
     /// The rule's id.
     pub rule: String,
-    /// What the bucket is kept by, in the order of the rule's `by`, with values.
+    /// What the bucket is kept by, in the order of the rule's `by`, with values. The principal
+    /// comes last, unless `by` names whom it counts and the principal has all of that.
     pub bucket: Vec<(LimitBy, String)>,
     /// How the bucket fills.
     pub rate: Rate,
+}
+
+impl LimitKey {
+    /// The parts of the bucket that a caller cannot choose. All buckets of one rule with the same
+    /// owner form a family: a caller can make any number of buckets by naming sessions, but only
+    /// in its own family.
+    pub fn owner(&self) -> impl Iterator<Item = &(LimitBy, String)> {
+        self.bucket.iter().filter(|(by, _)| by.is_established())
+    }
 }
 
 /// A token bucket: it holds `burst` tokens and gains `calls` of them every `seconds`.
@@ -59,6 +71,23 @@ impl LimitBy {
         Self::User,
         Self::Key,
     ];
+
+    /// What the bucket of one principal is kept by.
+    pub fn principal(who: Identity<'_>) -> (Self, String) {
+        match who {
+            Identity::Key(name) => (Self::Key, name.to_owned()),
+            Identity::User(name) => (Self::User, name.to_owned()),
+        }
+    }
+
+    /// Whether the door establishes it. Sessions and agents are claims; servers and tools are
+    /// whatever a call names.
+    pub fn is_established(self) -> bool {
+        match self {
+            Self::Org | Self::Team | Self::User | Self::Key => true,
+            Self::Session | Self::Agent | Self::Server | Self::Tool => false,
+        }
+    }
 
     /// The word used in policies.
     pub fn as_str(self) -> &'static str {

@@ -202,7 +202,7 @@ impl Rule {
     /// The bucket this call takes a token from.
     pub(crate) fn limit_key(&self, question: &Question<'_>) -> Option<LimitKey> {
         let limit = self.limit.as_ref()?;
-        let bucket = limit.by.iter().map(|by| (*by, bucket_value(*by, question))).collect();
+        let bucket = bucket(&limit.by, question);
         let (policy, rule) = (self.policy.clone(), self.id.clone());
         Some(LimitKey { policy, rule, bucket, rate: limit.rate })
     }
@@ -249,9 +249,25 @@ pub(crate) fn principal<'c>(field: WhoField, question: &Question<'c>) -> Option<
     }
 }
 
-fn bucket_value(by: LimitBy, question: &Question<'_>) -> String {
+/// What a call is counted by. A rule may count a whole team or organisation; in every other case
+/// the principal is part of the key, so that nobody can use up the tokens of somebody else by
+/// claiming their session, or by claiming none.
+fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
+    let value = |by: &LimitBy| (*by, bucket_value(*by, question).unwrap_or_default().to_owned());
+    let mut bucket: Vec<(LimitBy, String)> = by.iter().map(value).collect();
+    let mut named = by.iter().filter(|by| by.is_established()).peekable();
+    let names_owner =
+        named.peek().is_some() && named.all(|by| bucket_value(*by, question).is_some());
+    if !names_owner {
+        let who = question.call.origin.who.identity();
+        bucket.extend(who.map(LimitBy::principal).filter(|pair| !bucket.contains(pair)));
+    }
+    bucket
+}
+
+fn bucket_value<'c>(by: LimitBy, question: &Question<'c>) -> Option<&'c str> {
     let origin = &question.call.origin;
-    let value = match by {
+    match by {
         LimitBy::Session => origin.session.as_deref(),
         LimitBy::Agent => origin.agent.as_deref(),
         LimitBy::Org => origin.who.org.as_deref(),
@@ -260,6 +276,5 @@ fn bucket_value(by: LimitBy, question: &Question<'_>) -> String {
         LimitBy::Key => origin.who.key.as_deref(),
         LimitBy::Tool => Some(question.name.folded),
         LimitBy::Server => question.name.readings.first().map(|reading| reading.server),
-    };
-    value.unwrap_or_default().to_owned()
+    }
 }

@@ -117,11 +117,11 @@ pub(crate) fn principal(
                 return Err(Denied::BadKey);
             }
             // On loopback the operator's own key is lent to whoever sends none.
-            (None, Trust::Local) => return Ok(Principal { who: local(), swap: true }),
+            (None, Trust::Local) => return Ok(Principal { who: Who::local(), swap: true }),
         }
     }
     match trust {
-        Trust::Local => Ok(Principal { who: local(), swap: false }),
+        Trust::Local => Ok(Principal { who: Who::local(), swap: false }),
         Trust::Keys if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
             Err(Denied::MisplacedKey)
         }
@@ -131,10 +131,6 @@ pub(crate) fn principal(
 
 fn of_key(key: callgate_decide::KeyInfo) -> Who {
     Who { key: Some(key.name), ..key.who }
-}
-
-fn local() -> Who {
-    Who { user: Some("local".to_owned()), ..Who::default() }
 }
 
 /// Whether a gateway key stands anywhere in what is about to be sent to a provider.

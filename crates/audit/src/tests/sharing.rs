@@ -5,7 +5,7 @@ use crate::buckets::{self, Bucket};
 use crate::flows;
 use crate::shared::{Shared, now};
 use crate::store::{Fault, Store};
-use crate::{FlowStep, Health, PinnedVersion, PutPin, RecordId, StoreError, StoredPin};
+use crate::{FlowName, FlowStep, Health, PinnedVersion, PutPin, RecordId, StoreError, StoredPin};
 
 const SECOND: i64 = 1_000_000;
 /// No bucket was empty.
@@ -199,6 +199,10 @@ fn full_buckets_are_forgotten_and_empty_ones_kept() {
     assert_eq!(take(&shared, &[empty], SECOND), [0], "the one that is used up stays");
 }
 
+fn flow(session: &str) -> FlowName {
+    FlowName { owner: "somebody".to_owned(), name: session.to_owned() }
+}
+
 fn step(at: i64, tool: &str) -> FlowStep {
     FlowStep {
         at,
@@ -217,12 +221,12 @@ fn the_steps_of_a_session_come_back_in_order() {
         let (one, two) = (place.open(durability), place.open(durability));
         let steps = [step(10, "read"), step(20, "send"), step(20, "again")];
         for (step, audit) in steps.iter().zip([&one, &two, &one]) {
-            audit.add_flow("session", step.clone()).wait().unwrap();
+            audit.add_flow(&flow("session"), step.clone()).wait().unwrap();
         }
-        one.add_flow("another", step(15, "read")).wait().unwrap();
-        assert_eq!(two.flows("session", 0).unwrap(), steps);
-        assert_eq!(two.flows("session", 11).unwrap(), steps[1..]);
-        assert_eq!(two.flows("nobody", 0).unwrap(), []);
+        one.add_flow(&flow("another"), step(15, "read")).wait().unwrap();
+        assert_eq!(two.flows(&flow("session"), 0).unwrap(), steps);
+        assert_eq!(two.flows(&flow("session"), 11).unwrap(), steps[1..]);
+        assert_eq!(two.flows(&flow("nobody"), 0).unwrap(), []);
         drop((one, two));
         assert!(!contains(&place.bytes(), "another"), "sessions are kept as hashes");
     }
@@ -235,13 +239,13 @@ fn a_session_of_which_nothing_was_known_is_noticed() {
         let (one, two) = (place.open(durability), place.open(durability));
         for round in 0..3 {
             let session = format!("session {round}");
-            assert_eq!(one.flows(&session, 0).unwrap(), [], "and that is remembered");
+            assert_eq!(one.flows(&flow(&session), 0).unwrap(), [], "and that is remembered");
             one.append(call("Bash", "{}")).wait().unwrap();
-            assert_eq!(one.flows(&session, 0).unwrap(), []);
-            two.add_flow(&session, step(10, "read")).wait().unwrap();
-            assert_eq!(one.flows(&session, 0).unwrap().len(), 1);
-            one.add_flow(&session, step(11, "read")).wait().unwrap();
-            assert_eq!(one.flows(&session, 0).unwrap().len(), 2);
+            assert_eq!(one.flows(&flow(&session), 0).unwrap(), []);
+            two.add_flow(&flow(&session), step(10, "read")).wait().unwrap();
+            assert_eq!(one.flows(&flow(&session), 0).unwrap().len(), 1);
+            one.add_flow(&flow(&session), step(11, "read")).wait().unwrap();
+            assert_eq!(one.flows(&flow(&session), 0).unwrap().len(), 2);
         }
     }
 }
@@ -252,12 +256,40 @@ fn a_step_is_kept_unless_something_speaks_against_it() {
     let (one, two) = (place.open(Durability::Process), place.open(Durability::Process));
     let second = |steps: Vec<FlowStep>| (!steps.is_empty()).then_some(steps.len());
     let (first, late) = (step(10, "first"), step(20, "late"));
-    assert_eq!(one.add_flow_unless("s", 0, first.clone(), second), Ok(None));
-    assert_eq!(two.add_flow_unless("s", 0, late.clone(), second), Ok(Some(1)));
-    assert_eq!(two.add_flow_unless("s", 11, late.clone(), second), Ok(None), "long ago");
-    assert_eq!(one.flows("s", 0).unwrap(), [first.clone(), late]);
-    two.remove_flow("s", first.record).unwrap();
-    assert_eq!(one.flows("s", 0).unwrap().len(), 1);
+    assert_eq!(one.add_flow_unless(&flow("s"), 0, first.clone(), second), Ok(None));
+    assert_eq!(two.add_flow_unless(&flow("s"), 0, late.clone(), second), Ok(Some(1)));
+    assert_eq!(two.add_flow_unless(&flow("s"), 11, late.clone(), second), Ok(None), "long ago");
+    assert_eq!(one.flows(&flow("s"), 0).unwrap(), [first.clone(), late]);
+    two.remove_flow(&flow("s"), first.record).unwrap();
+    assert_eq!(one.flows(&flow("s"), 0).unwrap().len(), 1);
+}
+
+#[test]
+fn whoever_makes_too_many_rows_loses_their_own() {
+    let place = Place::new();
+    let shared = shared(&place);
+    let audit = place.open(Durability::Process);
+    let of = |owner: &str, name: &str| FlowName { owner: owner.into(), name: name.into() };
+    audit.add_flow(&of("mine", "s"), step(1, "read")).wait().unwrap();
+    let key = |family: u8, number: u8| Bucket::key(&[family; 32], &[number; 32]);
+    let mine = Bucket { key: key(1, 0), burst: 2, calls: 1, seconds: 60 };
+    take(&shared, &[mine], 0);
+    for number in 0..100 {
+        audit.add_flow(&of("hostile", &number.to_string()), step(2, "read")).wait().unwrap();
+        // It would be full later than mine.
+        let bucket = Bucket { key: key(2, number), burst: 2, calls: 1, seconds: 3600 };
+        take(&shared, &[bucket], 0);
+    }
+    shared.with_appending(|store| flows::prune(store, 10, 3)).unwrap();
+    shared.with_appending(|store| buckets::prune(store, 10, 3)).unwrap();
+    let kept = |table: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        place.raw().query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!((kept("flows"), kept("buckets")), (10, 10));
+    assert_eq!(audit.flows(&of("mine", "s"), 0).unwrap().len(), 1);
+    assert_eq!(audit.flows(&of("hostile", "s"), 0).unwrap(), [], "the session is another's");
+    assert_eq!(take(&shared, &[mine, mine], 0), [1], "a token of mine is still gone");
 }
 
 #[test]
@@ -267,16 +299,16 @@ fn steps_are_bounded_by_age_and_number() {
     let audit = place.open(Durability::Process);
     let many = FlowStep::MAX_FOUND as i64 + 10;
     for at in 0..many {
-        audit.add_flow("s", step(at, "read")).wait().unwrap();
+        audit.add_flow(&flow("s"), step(at, "read")).wait().unwrap();
     }
-    let found = audit.flows("s", 0).unwrap();
+    let found = audit.flows(&flow("s"), 0).unwrap();
     assert_eq!(found.len(), FlowStep::MAX_FOUND);
     assert_eq!(found.last().unwrap().at, many - 1, "the newest");
     let prune = |most, now| shared.with_appending(|store| flows::prune(store, most, now)).unwrap();
     prune(100, many);
-    assert_eq!(audit.flows("s", 0).unwrap().len(), 100);
+    assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 100);
     prune(100, FlowStep::MAX_HOURS * 3600 * SECOND + many - 10);
-    assert_eq!(audit.flows("s", 0).unwrap().len(), 10);
+    assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 10);
 }
 
 /// Runs something with each of its statements failing in turn: it must say so, change nothing, and
@@ -357,7 +389,7 @@ fn each_statement_of_a_step_may_fail() {
     let audit = place.open(Durability::Process);
     for statement in 0..3 {
         store.faults.fail_after(statement);
-        let item = flows::sealed("s", step(statement, "read"));
+        let item = flows::sealed(&flow("s"), step(statement, "read"));
         store.put(item).wait().unwrap_err();
         assert_eq!(count(), "0", "statement {statement}");
         store.faults.fail_after(i64::MAX);
@@ -367,8 +399,8 @@ fn each_statement_of_a_step_may_fail() {
             })
             .unwrap();
     }
-    store.put(flows::sealed("s", step(9, "read"))).wait().unwrap();
-    assert_eq!(audit.flows("s", 0).unwrap().len(), 1);
+    store.put(flows::sealed(&flow("s"), step(9, "read"))).wait().unwrap();
+    assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 1);
 }
 
 #[test]
@@ -381,7 +413,7 @@ fn a_locked_store_is_an_answer() {
         |error: StoreError| matches!(error, StoreError::Failed(why) if why.contains("locked"));
     assert!(failed(audit.put_pin(&pin("s", "t", 0)).unwrap_err()));
     assert!(failed(audit.take_tokens(&[bucket(1, 1, 1, 1)]).unwrap_err()));
-    assert!(audit.add_flow("s", step(now(), "read")).wait().is_err());
+    assert!(audit.add_flow(&flow("s"), step(now(), "read")).wait().is_err());
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(audit.put_pin(&pin("s", "t", 0)), Ok(PutPin::Kept(1)));
     assert_eq!(audit.take_tokens(&[bucket(1, 1, 1, 60)]), Ok(vec![]));

@@ -72,7 +72,7 @@ fn a_foreign_page_is_refused() {
 
 /// Makes a key; gives it as it was shown.
 #[track_caller]
-fn add_key(setup: &Setup, args: &[&str]) -> String {
+pub(crate) fn add_key(setup: &Setup, args: &[&str]) -> String {
     let ran = setup.run(&[&["keys", "add"], args].concat());
     let text = String::from_utf8(ran.stdout).unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

@@ -25,6 +25,7 @@ mod headers;
 mod http2;
 mod inbound;
 mod kept;
+mod limits;
 mod listed;
 mod official;
 mod operation;

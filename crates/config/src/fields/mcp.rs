@@ -214,14 +214,14 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How many calls each server gets that has no rate of its own. Without it: any number.",
+        doc: "How many calls each gateway key or user may make to each server that has no rate of its own. Without it: any number.",
     },
     Field {
         path: "mcp.rate.calls",
         kind: Kind::Count(CALLS),
         default: "",
         example: "600",
-        doc: "So many calls of each server that has no rate of its own. Without `mcp.rate`: any number.",
+        doc: "So many calls of each gateway key or user to each server that has no rate of its own. Without `mcp.rate`: any number.",
     },
     Field {
         path: "mcp.rate.per",

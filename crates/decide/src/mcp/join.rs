@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Audit, FlowStep, Glance, Receipt, RecordId, StoreError};
-use callgate_call::Arguments;
+use callgate_audit::{Audit, FlowName, FlowStep, Glance, Receipt, RecordId, StoreError};
 use callgate_call::json::{Value, quote};
+use callgate_call::{Arguments, Facts, Identity, Who};
 use sha2::{Digest, Sha256};
 
 use super::flows::{Past, Role};
@@ -20,6 +20,8 @@ pub(crate) struct Intent<'a> {
     pub(crate) at: i64,
     /// The provider's id of it; empty where there is none.
     pub(crate) call_id: &'a str,
+    /// Whose call it is. Only their own executions belong to it.
+    pub(crate) who: &'a Who,
     pub(crate) session: Option<&'a str>,
     /// The server and the tool; `None` where the name does not tell.
     pub(crate) target: Option<(&'a str, &'a str)>,
@@ -32,6 +34,7 @@ pub(crate) struct Intent<'a> {
 pub(crate) struct Execution<'a> {
     pub(crate) at: i64,
     pub(crate) call_id: &'a str,
+    pub(crate) who: &'a Who,
     pub(crate) session: Option<&'a str>,
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
@@ -42,7 +45,7 @@ pub(crate) struct Execution<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Joined {
     pub(crate) record: RecordId,
-    key: String,
+    key: FlowName,
 }
 
 const INTENT: &str = "intent";
@@ -56,11 +59,11 @@ pub(crate) fn intend(audit: &Audit, intent: Intent<'_>) {
     let (server, tool) = intent.target.unwrap_or_default();
     let step = |role: &str| step(intent.at, server, tool, role, intent.record, intent.arguments);
     if !intent.call_id.is_empty() {
-        keep(audit.add_flow(&id_key(intent.call_id), step(INTENT)));
+        keep(audit.add_flow(&id_key(intent.who, intent.call_id), step(INTENT)));
     }
     if intent.target.is_some() {
         for session in [intent.session, None] {
-            keep(audit.add_flow(&content_key(session, server, tool), step(INTENT)));
+            keep(audit.add_flow(&content_key(intent.who, session, server, tool), step(INTENT)));
             if session.is_none() {
                 break;
             }
@@ -76,26 +79,27 @@ pub(crate) fn find(
     window: Duration,
 ) -> Result<Option<Joined>, StoreError> {
     if !execution.call_id.is_empty() {
-        let key = id_key(execution.call_id);
+        let key = id_key(execution.who, execution.call_id);
         if let Some(joined) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
             return Ok(Some(joined));
         }
     }
     // Not every agent tells its session to a server.
-    let key = content_key(execution.session, execution.server, execution.tool);
+    let Execution { who, session, server, tool, .. } = execution;
+    let key = content_key(who, session, server, tool);
     let since = before(execution.at, window);
     open(glance, key, since, |step| step.arguments == execution.arguments)
 }
 
 /// A step, and what it is kept under.
-pub(crate) type KeyedStep = (String, FlowStep);
+pub(crate) type KeyedStep = (FlowName, FlowStep);
 
 /// What is to be kept when the execution of an intent begins, so that it is not found again.
 pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> {
-    let Execution { at, server, tool, arguments, .. } = execution;
-    let mut keys = vec![joined.key.clone(), content_key(None, server, tool)];
-    if execution.session.is_some() {
-        keys.push(content_key(execution.session, server, tool));
+    let Execution { at, who, session, server, tool, arguments, .. } = execution;
+    let mut keys = vec![joined.key.clone(), content_key(who, None, server, tool)];
+    if session.is_some() {
+        keys.push(content_key(who, session, server, tool));
     }
     keys.dedup();
     let done = || step(at, server, tool, DONE, joined.record, arguments);
@@ -105,7 +109,7 @@ pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> 
 /// The first intent under a key that has not been executed.
 fn open(
     glance: Glance<'_>,
-    key: String,
+    key: FlowName,
     since: i64,
     fits: impl Fn(&FlowStep) -> bool,
 ) -> Result<Option<Joined>, StoreError> {
@@ -115,23 +119,35 @@ fn open(
     Ok(open.map(|step| Joined { record: step.record, key }))
 }
 
-fn id_key(call_id: &str) -> String {
-    format!("call\0{call_id}")
+fn id_key(who: &Who, call_id: &str) -> FlowName {
+    FlowName { owner: owner(who), name: format!("call\0{call_id}") }
 }
 
-fn content_key(session: Option<&str>, server: &str, tool: &str) -> String {
-    format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default())
+fn content_key(who: &Who, session: Option<&str>, server: &str, tool: &str) -> FlowName {
+    let name = format!("intent\0{}\0{server}\0{tool}", session.unwrap_or_default());
+    FlowName { owner: owner(who), name }
 }
 
-fn session_key(session: &str) -> String {
-    format!("session\0{session}")
+fn session_key(origin: &Facts) -> FlowName {
+    // Calls without a session are taken for one: that counts more together, not less.
+    let session = origin.session.as_deref().unwrap_or_default();
+    FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }
+}
+
+/// Sessions and ids of calls are claims: each principal has its own.
+fn owner(who: &Who) -> String {
+    match who.identity() {
+        Some(Identity::Key(name)) => format!("key\0{name}"),
+        Some(Identity::User(name)) => format!("user\0{name}"),
+        None => String::new(),
+    }
 }
 
 /// What is to be kept of a call that is let through.
-pub(crate) fn remembered(session: &str, past: &Past, arguments: ArgumentHash) -> KeyedStep {
+pub(crate) fn remembered(origin: &Facts, past: &Past, arguments: ArgumentHash) -> KeyedStep {
     let role = past.role.word();
     let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
-    (session_key(session), step)
+    (session_key(origin), step)
 }
 
 /// Keeps a call, unless something speaks against it in what its session has called since then.
@@ -145,17 +161,17 @@ pub(crate) fn remember_unless<T>(
 }
 
 /// Forgets a call that was not made after all.
-pub(crate) fn forget(audit: &Audit, session: &str, record: RecordId) -> Result<(), StoreError> {
-    audit.remove_flow(&session_key(session), record)
+pub(crate) fn forget(audit: &Audit, origin: &Facts, record: RecordId) -> Result<(), StoreError> {
+    audit.remove_flow(&session_key(origin), record)
 }
 
 /// What a session has called since then, in the order of time.
 pub(crate) fn history(
     glance: Glance<'_>,
-    session: &str,
+    origin: &Facts,
     since: i64,
 ) -> Result<Vec<Past>, StoreError> {
-    Ok(past(glance.flows(&session_key(session), since)?))
+    Ok(past(glance.flows(&session_key(origin), since)?))
 }
 
 fn past(steps: Vec<FlowStep>) -> Vec<Past> {

@@ -200,6 +200,7 @@ impl Meant {
         let intent = |target| Intent {
             at: now_micros(),
             call_id: call.id.as_str(),
+            who: &call.origin.who,
             session: call.origin.session.as_deref(),
             target,
             arguments,

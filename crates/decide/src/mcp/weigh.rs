@@ -1,7 +1,7 @@
 //! All checks of one call, and what they come to.
 
 use callgate_audit::{Glance, RecordId, StoreError};
-use callgate_call::{Arguments, Form, ToolCall};
+use callgate_call::{Arguments, Facts, Form, ToolCall};
 use callgate_policy::{Findings, Judgement, LimitBy, LimitFacts, LimitKey, Others, Policies, Rate};
 
 use super::alias::Alias;
@@ -48,15 +48,11 @@ pub(crate) struct Decided {
 }
 
 impl<'a> Asked<'a> {
-    /// Calls without a session are taken for one: that counts more together, not less.
-    fn session(&self) -> &'a str {
-        self.call.origin.session.as_deref().unwrap_or_default()
-    }
-
     fn execution(&self, server: &'a str) -> Execution<'a> {
         Execution {
             at: self.at,
             call_id: self.call.id.as_str(),
+            who: &self.call.origin.who,
             session: self.told,
             server,
             tool: self.tool,
@@ -83,7 +79,7 @@ impl McpSession {
         let first_owner = owner.as_deref();
         let next = Next { at: asked.at, server: &self.server, tool: asked.tool, role, first_owner };
         if asked.goes_on.is_none() {
-            objections.add(flows_against(settings, glance, asked.session(), next));
+            objections.add(flows_against(settings, glance, &asked.call.origin, next));
         }
         let joined = self.join(settings, glance, asked);
         let mut tokens = Counter::of(&self.inner);
@@ -205,7 +201,7 @@ impl McpSession {
     fn remembered(&self, asked: &Asked<'_>, role: Role) -> KeyedStep {
         let (server, tool) = (self.server.clone(), asked.tool.to_owned());
         let past = Past { at: asked.at, server, tool, role, record: asked.record };
-        join::remembered(asked.session(), &past, asked.arguments)
+        join::remembered(&asked.call.origin, &past, asked.arguments)
     }
 
     /// Looks back once more and keeps the call in one, where what it completes is stopped: two processes
@@ -240,7 +236,7 @@ impl McpSession {
     /// The call is not made after all.
     fn take_back(&self, asked: &Asked<'_>, noted: Noted) {
         if noted == Noted::Yes
-            && let Err(error) = join::forget(&self.inner.audit, asked.session(), asked.record)
+            && let Err(error) = join::forget(&self.inner.audit, &asked.call.origin, asked.record)
         {
             tracing::error!(%error, "a call that was not made stays among those of its session");
         }
@@ -274,7 +270,10 @@ impl McpSession {
     }
 
     fn rate_key(&self, rate: Rate) -> LimitKey {
-        let bucket = vec![(LimitBy::Server, self.server.clone())];
+        // Each principal has its own: nobody uses up what another may call.
+        let who = self.context.origin.who.identity().map(LimitBy::principal);
+        let server = (LimitBy::Server, self.server.clone());
+        let bucket = std::iter::once(server).chain(who).collect();
         LimitKey { policy: POLICY.to_owned(), rule: Check::Rate.word().to_owned(), bucket, rate }
     }
 }
@@ -290,11 +289,11 @@ pub(crate) enum Noted {
 fn flows_against(
     settings: &McpSettings,
     glance: Glance<'_>,
-    session: &str,
+    origin: &Facts,
     next: Next<'_>,
 ) -> Vec<Objection> {
     let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
-    match join::history(glance, session, since) {
+    match join::history(glance, origin, since) {
         Ok(past) => flows::check(&settings.flows, &past, next),
         Err(error) => vec![unread_flows(&settings.flows, &error)],
     }
@@ -316,7 +315,7 @@ fn too_many(key: &LimitKey) -> Objection {
         Check::Rate,
         Watch::Block,
         format!(
-            "The server `{server}` gets {} calls in {} s, {} at once, and has had them.",
+            "You may call the server `{server}` {} times in {} s, {} at once, and have done so.",
             rate.calls, rate.seconds, rate.burst
         ),
         &format!("Wait {wait} s before the next call to this server."),

@@ -1,6 +1,6 @@
 //! How rules and policies combine, what a name decides, and who is believed.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName};
+use callgate_call::{Facts, Surface, ToolCall, ToolName, Who};
 
 use super::support::*;
 use crate::{LimitBy, LimitFacts, Verdict};
@@ -315,6 +315,38 @@ fn limits_are_named_and_match_once_exceeded() {
     let second = policies.judge(&call, &NOON, &LimitFacts::exceeded(first.limits.clone()));
     assert_eq!((second.verdict, second.rule.as_deref()), (Verdict::Deny, Some("often")));
     assert_eq!(policies.ask(&super::support::call("ls", "")).limits, []);
+}
+
+#[test]
+fn a_bucket_belongs_to_one_principal() {
+    let bucket = |by: &str, who: Who| {
+        let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day{by} }}");
+        let facts = Facts { who, session: Some("s".into()), ..Facts::at(Surface::Response) };
+        let judged = rules(&[&rule]).ask(&call_of(facts, "ls", ""));
+        judged.limits.into_iter().next().unwrap().bucket
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let key = Who { key: text("ci"), user: text("eve"), ..Who::default() };
+    let in_team = Who { team: text("t"), ..key.clone() };
+    let session = (LimitBy::Session, "s".to_owned());
+    let ci = (LimitBy::Key, "ci".to_owned());
+    let local = (LimitBy::User, "local".to_owned());
+    let team = |name: &str| (LimitBy::Team, name.to_owned());
+    for (by, who, expected) in [
+        ("", key.clone(), vec![session.clone(), ci.clone()]),
+        ("", Who::local(), vec![session.clone(), local.clone()]),
+        ("", Who::default(), vec![session.clone()]),
+        (", by: [tool]", key.clone(), vec![(LimitBy::Tool, "ls".to_owned()), ci.clone()]),
+        (", by: [key]", key.clone(), vec![ci.clone()]),
+        (", by: [user]", key.clone(), vec![(LimitBy::User, "eve".to_owned())]),
+        // A team shares its bucket; keys without a team have one each.
+        (", by: [team]", in_team.clone(), vec![team("t")]),
+        (", by: [team, session]", in_team, vec![team("t"), session]),
+        (", by: [team]", key, vec![team(""), ci]),
+        (", by: [key]", Who::local(), vec![(LimitBy::Key, String::new()), local]),
+    ] {
+        assert_eq!(bucket(by, who.clone()), expected, "{by} {who:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
-use callgate_call::{Facts, Origin, Surface};
+use callgate_call::{Facts, Origin, Surface, Who};
 use callgate_config::McpServer;
 use callgate_decide::mcp::{Launch, McpSession, McpSettings, told};
 use callgate_decide::{Context, Decider};
@@ -130,6 +130,7 @@ fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession 
     let named = SESSIONS.iter().find_map(|name| text(name));
     let origin = |session| {
         Origin::new(Facts {
+            who: Who::local(),
             session,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             home: text("HOME"),

@@ -96,6 +96,32 @@ fn another_address_needs_a_key_and_nobody_is_sent_to_sign_in() {
 }
 
 #[test]
+fn nobody_uses_up_what_another_key_may_call() {
+    let rule = "policy: p\nrules:\n  - { id: slowly, surface: mcp, limit: { calls: 2, per: hour }, verdict: deny, reason: Too many. }\n";
+    for (policy, more) in [
+        (rule, ""),
+        (ALLOW, "rate: { calls: 2, per: hour }"),
+        (ALLOW, "flows: { burst: { calls: 2, window: 1h, then: block } }"),
+    ] {
+        for session in [None, Some("of-mine")] {
+            let server = Server::new(Era::Modern);
+            let setup = server.setup(policy, "", more).listen("0.0.0.0:0");
+            let [mine, theirs] = ["mine", "theirs"].map(|name| add_key(&setup, name));
+            let gateway = server.start(setup);
+            let passes = |key: &str| {
+                let client = Client::modern(&gateway).with("x-callgate-key", key);
+                let claims = |name: &str| client.clone().with("x-callgate-session", name);
+                let mut client = session.map_or_else(|| client.clone(), claims);
+                text_of(&client.call("echo", json!({}))) == "done"
+            };
+            assert!(passes(&theirs) && passes(&theirs));
+            assert!(!passes(&theirs), "{more}: there is no limit");
+            assert!(passes(&mine), "{policy}{more}, claiming {session:?}");
+        }
+    }
+}
+
+#[test]
 fn a_server_that_nobody_declared() {
     let server = Server::new(Era::Modern);
     let gateway = server.gateway(ALLOW, "");

@@ -165,6 +165,25 @@ fn an_execution_finds_its_intent_by_id_or_by_what_it_calls() {
 }
 
 #[test]
+fn a_session_or_a_call_of_somebody_else_is_not_ones_own() {
+    let world = World::new(settings(Watch::Block));
+    let joined = |world: &World| world.last(Kind::McpToolCalled).mcp.unwrap().joined;
+    let own = world.listed("notes", &[READ]);
+    world.listed("mail", &[SEND]);
+    intend(&world, "mcp__notes__read_note", "toolu_1", "s1", r#"{"n":1}"#);
+    let notes = world.session_of("other", "notes");
+    for id in [Some("toolu_1"), None] {
+        execute(&notes, id, r#"{"n":1}"#);
+        assert_eq!(joined(&world), None, "{id:?}");
+    }
+    execute(&own, Some("toolu_1"), r#"{"n":1}"#);
+    assert!(joined(&world).is_some(), "nobody has taken it");
+    // What both have read in the session of that name matters to themselves only.
+    call(&world.session_of("third", "mail"), "send_mail").unwrap();
+    assert_eq!(stopped_by(&world.session_of("other", "mail"), "send_mail"), "mcp.flows");
+}
+
+#[test]
 fn a_call_that_was_counted_where_the_model_made_it_is_not_counted_again() {
     let rules = "  - { id: slowly, server: notes, limit: { calls: 2, per: hour }, verdict: deny, reason: Too many. }\n";
     let settings = McpSettings { shared_limits: true, ..settings(Watch::Allow) };

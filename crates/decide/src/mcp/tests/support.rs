@@ -1,7 +1,7 @@
 //! Short ways to set up a server and ask about it.
 
 use callgate_audit::{Audit, Durability, Filter, Location, Order, Record, Retention};
-use callgate_call::{Arguments, Facts, Origin, Surface};
+use callgate_call::{Arguments, Facts, Origin, Surface, Who};
 use callgate_facts::Catalogue;
 use callgate_policy::{Policies, Source};
 
@@ -46,6 +46,14 @@ impl World {
     pub(super) fn session(&self, server: &str) -> McpSession {
         let launch = Launch::command(server, &["--stdio"], None);
         let facts = Facts { session: Some("s1".into()), ..Facts::at(Surface::Mcp) };
+        self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
+    }
+
+    /// The same session, as claimed by the holder of a gateway key.
+    pub(super) fn session_of(&self, key: &str, server: &str) -> McpSession {
+        let launch = Launch::command(server, &["--stdio"], None);
+        let who = Who { key: Some(key.into()), ..Who::default() };
+        let facts = Facts { who, session: Some("s1".into()), ..Facts::at(Surface::Mcp) };
         self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
     }
 
