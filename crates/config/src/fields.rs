@@ -320,6 +320,13 @@ const FIELDS: &[Field] = &[
         doc: "The wait for the head of a client's request.",
     },
     Field {
+        path: "gateway.client_body_timeout",
+        kind: Kind::Duration,
+        default: "1m",
+        example: "5s",
+        doc: "The wait for the next byte of a client's request body, also at MCP servers on the network.",
+    },
+    Field {
         path: "gateway.shutdown_timeout",
         kind: Kind::Duration,
         default: "30s",

@@ -91,6 +91,7 @@ pub(crate) struct WrittenGateway {
     pub(crate) head_timeout: Option<At<Duration>>,
     pub(crate) idle_timeout: Option<At<Duration>>,
     pub(crate) client_head_timeout: Option<At<Duration>>,
+    pub(crate) client_body_timeout: Option<At<Duration>>,
     pub(crate) shutdown_timeout: Option<At<Duration>>,
 }
 
@@ -247,6 +248,7 @@ fn gateway(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenGateway
         head_timeout: section.duration("head_timeout", problems),
         idle_timeout: section.duration("idle_timeout", problems),
         client_head_timeout: section.duration("client_head_timeout", problems),
+        client_body_timeout: section.duration("client_body_timeout", problems),
         shutdown_timeout: section.duration("shutdown_timeout", problems),
     }
 }

@@ -315,6 +315,7 @@ fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
             head: or(gateway.head_timeout, timeouts.head),
             idle: or(gateway.idle_timeout, timeouts.idle),
             client_head: or(gateway.client_head_timeout, timeouts.client_head),
+            client_body: or(gateway.client_body_timeout, timeouts.client_body),
             shutdown: or(gateway.shutdown_timeout, timeouts.shutdown),
         },
         max_connections: number(limits.connections, DEFAULT_CONNECTIONS),

@@ -87,6 +87,8 @@ pub struct HttpSettings {
     pub connect: Duration,
     /// How long a server may take to begin an answer: tools work for minutes.
     pub head: Duration,
+    /// How long a client may pause in a message.
+    pub client_body: Duration,
 }
 
 impl Default for HttpSettings {
@@ -98,6 +100,7 @@ impl Default for HttpSettings {
             list_timeout: Duration::from_secs(30),
             connect: Duration::from_secs(10),
             head: Duration::from_secs(600),
+            client_body: read::CLIENT,
         }
     }
 }

@@ -156,7 +156,12 @@ impl Gateway {
         let exchange = Exchange { way, method, binding, context, answered };
         let request = upward::request(inner, &exchange, &principal, parts, body).await?;
         let target = &exchange.way.site.target;
-        let response = inner.upstreams.send(target, request).await.map_err(Refusal::Upstream)?;
+        let stalled = request.body().stalled();
+        let sent = inner.upstreams.send(target, request).await;
+        let response = sent.map_err(|error| match stalled.and_then(|it| it.get()) {
+            Some(limit) => Refusal::Stalled(limit),
+            None => Refusal::Upstream(error),
+        })?;
         inner.metrics.answered(&exchange.way.site.provider.name, response.status().as_u16());
         answer::down(inner, exchange, response).await
     }

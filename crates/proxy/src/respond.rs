@@ -1,5 +1,7 @@
 //! Refusals, turned into answers in one place.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, HeaderName};
@@ -9,7 +11,7 @@ use crate::access::Denied;
 use crate::mount::Mount;
 use crate::outgoing::Outgoing;
 use crate::route::Nowhere;
-use crate::upstream::UpstreamError;
+use crate::upstream::{ClientBodyError, UpstreamError};
 
 /// Why a request is not answered by a provider, or its answer not handed on. Sorted by whose fault
 /// it is.
@@ -27,6 +29,8 @@ pub(crate) enum Refusal {
     TooLarge(usize),
     /// The client's request broke off or is no request.
     BadRequest(String),
+    /// The client stopped sending its request for longer than this.
+    Stalled(Duration),
     /// The client's request must be read, and is in a coding that callgate does not know.
     RequestCoding(String),
     /// The provider could not be asked.
@@ -71,6 +75,7 @@ impl Refusal {
                 (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", "callgate_too_large")
             }
             Self::BadRequest(_) => (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_request"),
+            Self::Stalled(_) => (StatusCode::REQUEST_TIMEOUT, REQUEST, "callgate_client_timeout"),
             Self::RequestCoding(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, REQUEST, "callgate_request_coding")
             }
@@ -120,6 +125,10 @@ impl Refusal {
                  raise `limits.request`."
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
+            Self::Stalled(limit) => format!(
+                "callgate: no byte of the request body came within {limit:?}. Send it again; the \
+                 operator can raise `gateway.client_body_timeout`."
+            ),
             Self::RequestCoding(coding) => format!(
                 "callgate: the request must be read, and its content coding `{coding}` is not \
                  known. Send it uncoded, or as gzip, deflate, br or zstd."
@@ -166,6 +175,15 @@ impl Refusal {
     }
 }
 
+impl From<ClientBodyError> for Refusal {
+    fn from(error: ClientBodyError) -> Self {
+        match error {
+            ClientBodyError::Stalled(limit) => Self::Stalled(limit),
+            ClientBodyError::Broken(error) => Self::BadRequest(error.to_string()),
+        }
+    }
+}
+
 /// Marks an answer that callgate refused: clients would ask again and again, and get the same.
 pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
     let name = HeaderName::from_static("x-should-retry");
@@ -181,6 +199,7 @@ fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
     let kind = match status.as_u16() {
         401 | 403 => "AccessDeniedException",
         404 => "ResourceNotFoundException",
+        408 => "RequestTimeoutException",
         500 => "InternalServerException",
         502 | 504 => "ServiceUnavailableException",
         _ => "ValidationException",
@@ -250,6 +269,7 @@ fn google_status(status: StatusCode) -> &'static str {
         401 => "UNAUTHENTICATED",
         403 => "PERMISSION_DENIED",
         404 => "NOT_FOUND",
+        408 => "DEADLINE_EXCEEDED",
         500 => "INTERNAL",
         502 => "UNAVAILABLE",
         504 => "DEADLINE_EXCEEDED",

@@ -137,6 +137,8 @@ pub struct Timeouts {
     pub idle: Duration,
     /// For the head of a client's request.
     pub client_head: Duration,
+    /// For the next byte of the body of a client's request.
+    pub client_body: Duration,
     /// For streams to finish once the gateway is told to stop.
     pub shutdown: Duration,
 }
@@ -148,6 +150,8 @@ impl Default for Timeouts {
             head: Duration::from_secs(600),
             idle: Duration::from_secs(600),
             client_head: Duration::from_secs(30),
+            // Clients have the whole body when they begin to send it.
+            client_body: Duration::from_secs(60),
             shutdown: Duration::from_secs(30),
         }
     }

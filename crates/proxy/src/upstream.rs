@@ -9,6 +9,7 @@
 //!
 //! Which of the two protocols is spoken over TLS is agreed in the handshake (ALPN). Plain text is always HTTP/1.1.
 
+mod client_body;
 mod connect;
 mod drive;
 mod error;
@@ -34,6 +35,7 @@ use http::{Request, Response};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
+pub(crate) use self::client_body::{ClientBody, ClientBodyError};
 pub(crate) use self::error::{Stage, UpstreamError, Which};
 pub(crate) use self::request_body::RequestBody;
 pub(crate) use self::response_body::{Progress, UpstreamBody};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 use callgate_decide::TextGuard;
-use callgate_wire::Decoder;
+use callgate_wire::{CodingError, Decoder};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
 use http::uri::PathAndQuery;
@@ -21,7 +21,7 @@ use crate::restore;
 use crate::route::Treatment;
 use crate::sign;
 use crate::texts;
-use crate::upstream::RequestBody;
+use crate::upstream::{ClientBody, RequestBody};
 
 /// The request to send to the provider.
 pub(crate) async fn request(
@@ -50,10 +50,12 @@ pub(crate) async fn request(
     let body = if body.is_end_stream() {
         RequestBody::Empty
     } else {
+        let body = ClientBody::new(body, inner.settings.timeouts.client_body);
         let why = Reasons::of(inner, exchange);
         match why.any() {
             true => read(inner, exchange, why, &mut headers, body).await?,
-            false => RequestBody::Streamed(body),
+            // No provider's connection is taken for a body of which nothing has come yet.
+            false => body.begun().await?.map_or(RequestBody::Empty, RequestBody::Streamed),
         }
     };
     let path = match query {
@@ -107,15 +109,17 @@ async fn read(
     exchange: &Exchange,
     why: Reasons,
     headers: &mut HeaderMap,
-    body: Incoming,
+    body: ClientBody,
 ) -> Result<RequestBody, Refusal> {
     let coding = headers::content_encoding(headers)
         .map_err(|_| Refusal::BadRequest("its content coding is no word".to_owned()))?;
-    let limits = callgate_wire::Limits { body: inner.settings.request_body, ..Default::default() };
+    let limit = inner.settings.request_body;
+    let limits =
+        callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
     let decoder = Decoder::for_header(Some(&coding), &limits)
         .map_err(|_| Refusal::RequestCoding(coding.clone()))?;
-    let sent = collect(body, inner.settings.request_body).await?;
-    let plain = decode(decoder, &sent, inner.settings.request_body)?;
+    let sent = collect(body, limit).await?;
+    let plain = decode(decoder, &sent, limit)?;
     let text = std::str::from_utf8(&plain);
     let mut changed: Option<Bytes> = None;
     if why.offers {
@@ -166,11 +170,10 @@ async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<Str
     Some(body)
 }
 
-pub(crate) async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Refusal> {
+pub(crate) async fn collect(mut body: ClientBody, limit: usize) -> Result<Bytes, Refusal> {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Refusal::BadRequest(error.to_string()))?;
-        let Ok(data) = frame.into_data() else { continue };
+        let Ok(data) = frame?.into_data() else { continue };
         if whole.len().saturating_add(data.len()) > limit {
             return Err(Refusal::TooLarge(limit));
         }
@@ -185,7 +188,10 @@ fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Ref
     }
     let mut plain = Vec::new();
     let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish(&mut plain));
-    decoded.map_err(|error| Refusal::BadRequest(format!("it cannot be decoded: {error}")))?;
+    decoded.map_err(|error| match error {
+        CodingError::TooMuch { .. } => Refusal::TooLarge(limit),
+        error => Refusal::BadRequest(format!("it cannot be decoded: {error}")),
+    })?;
     if plain.len() > limit {
         return Err(Refusal::TooLarge(limit));
     }

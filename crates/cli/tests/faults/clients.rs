@@ -1,17 +1,18 @@
 //! Clients that send slowly, read nothing, or go away.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use callgate_testkit::gateway::Gateway;
+use callgate_testkit::gateway::{Gateway, Setup};
+use callgate_testkit::http::Exchange;
 use callgate_testkit::upstream::{Answer, Step, Upstream};
 use socket2::{Domain, Socket, Type};
 
 use crate::process::{MIB, memory, raise_own_files};
 use crate::stores::{passes, server};
-use crate::support::{ALLOW, MESSAGES, ask, gateway};
+use crate::support::{ALLOW, MESSAGES, ask, binary, gateway};
 
 /// Of each kind.
 const LORISES: usize = 60;
@@ -99,6 +100,80 @@ fn a_client_that_stops_inside_its_body_is_cut_off_and_so_is_its_upstream() {
         assert!(ends(stream));
     }
     passes(&gateway, MESSAGES);
+}
+
+/// How a body is announced, and how much of it comes.
+const STALLED: [(&str, &str); 3] = [
+    ("content-length: 1000", ""),
+    ("transfer-encoding: chunked", ""),
+    ("transfer-encoding: chunked", "5\r\n{\"a\""),
+];
+
+/// Everything up to the end of the connection.
+fn rest_of(mut stream: TcpStream) -> String {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("the connection is still open");
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn a_client_whose_body_stalls_gets_408_and_is_cut_off() {
+    let texts = "policy: p\nrules: []\ntext:\n  - { id: no-word, keywords: [xyzzy], verdict: block, reason: Not that word. }\n";
+    for (policy, path, shape) in [
+        (ALLOW, "/v1/messages", r#"{"type":"error","error":{"#),
+        (ALLOW, "/v1/responses", r#"{"error":{"message":"callgate"#),
+        (ALLOW, "/v1beta/models/m:generateContent", r#""status":"DEADLINE_EXCEEDED""#),
+        // Here callgate reads the body itself.
+        (texts, "/v1/messages", r#"{"type":"error","error":{"#),
+    ] {
+        let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        upstream.set_nonblocking(true).unwrap();
+        let url = format!("http://{}", upstream.local_addr().unwrap());
+        let settings = "gateway: { client_body_timeout: 300ms }";
+        let gateway = Setup::new(binary(), &url, policy, settings).start();
+        for (announced, sent) in STALLED {
+            let mut stream = TcpStream::connect(gateway.address()).unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n{announced}\r\n\r\n{sent}"
+            );
+            stream.write_all(head.as_bytes()).unwrap();
+            let answer = rest_of(stream);
+            assert!(answer.starts_with("HTTP/1.1 408"), "{path} {announced}: {answer}");
+            assert!(answer.contains(shape), "{path}: {answer}");
+            assert!(answer.contains("gateway.client_body_timeout"), "{answer}");
+            // Without a byte of the body nobody has asked the provider for a connection; and where
+            // one was asked, it is closed.
+            match upstream.accept() {
+                Ok((taken, _)) => {
+                    assert!(!sent.is_empty(), "{path} {announced}: a connection was taken");
+                    taken.set_nonblocking(false).unwrap();
+                    assert!(ends(taken), "{path}: the provider's connection stays open");
+                }
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+        }
+    }
+}
+
+/// A client that is slow, but sends something all the time, is served.
+#[test]
+fn a_slow_body_passes() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "gateway: { client_body_timeout: 2s }");
+    let request = ask(MESSAGES).to_bytes(gateway.address());
+    let body = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
+    let mut stream = TcpStream::connect(gateway.address()).unwrap();
+    let (head, body) = request.split_at(body);
+    stream.write_all(head).unwrap();
+    // Longer in all than the timeout.
+    for piece in body.chunks(body.len().div_ceil(15)) {
+        thread::sleep(Duration::from_millis(200));
+        stream.write_all(piece).unwrap();
+    }
+    let reply = Exchange::on(stream, "POST").unwrap().finish().unwrap();
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(upstream.request().body, body);
 }
 
 /// A stream without end, as fast as it is taken.

@@ -11,7 +11,7 @@ use url::Url;
 use super::mirror::{self, Repeated};
 use super::old::Channel;
 use super::site::{self, Conversation, SESSION, Site};
-use super::{Body, Visitor, down, list, read, reply};
+use super::{Body, HttpSettings, Visitor, down, list, read, reply};
 use crate::answers;
 use crate::message::{Id, Kind, Message};
 use crate::params::{self, NameKey, Named};
@@ -66,8 +66,8 @@ impl Told {
         if !is_json(&head.headers) {
             return Err(reply::status(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
-        let limit = site.settings.max_message;
-        let body = read::whole(&head.headers, body, limit, read::CLIENT).await;
+        let HttpSettings { max_message, client_body, .. } = site.settings;
+        let body = read::whole(&head.headers, body, max_message, client_body).await;
         let body = body.map_err(|error| {
             conversation.desk.withheld("the client", &error.to_string());
             let text = format!("callgate did not hand this message on: {error}");

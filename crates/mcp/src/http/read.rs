@@ -45,7 +45,7 @@ pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
         .map_err(|error| ReadError::Coding(error.to_string()))
 }
 
-/// How long a client may pause in a message.
+/// How long a client may pause in a message, unless the settings say otherwise.
 pub(crate) const CLIENT: Duration = Duration::from_secs(60);
 
 /// A whole body, whose sender may pause for `patience`.

@@ -5,7 +5,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
+
+use super::client_body::{ClientBody, ClientBodyError, Stalled};
 
 /// The body of a request to a provider.
 #[derive(Debug)]
@@ -15,17 +16,27 @@ pub(crate) enum RequestBody {
     /// Known to the last byte: callgate has read it.
     Whole(Bytes),
     /// Passed on while the client still sends it.
-    Streamed(Incoming),
+    Streamed(ClientBody),
+}
+
+impl RequestBody {
+    /// Says afterwards whether the client stopped sending it.
+    pub(crate) fn stalled(&self) -> Option<Stalled> {
+        match self {
+            Self::Empty | Self::Whole(_) => None,
+            Self::Streamed(body) => Some(body.stalled()),
+        }
+    }
 }
 
 impl Body for RequestBody {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = ClientBodyError;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ClientBodyError>>> {
         let this = self.get_mut();
         match this {
             Self::Empty => Poll::Ready(None),
@@ -34,7 +45,7 @@ impl Body for RequestBody {
                 *this = Self::Empty;
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            Self::Streamed(incoming) => Pin::new(incoming).poll_frame(cx),
+            Self::Streamed(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
@@ -42,7 +53,7 @@ impl Body for RequestBody {
         match self {
             Self::Empty => true,
             Self::Whole(bytes) => bytes.is_empty(),
-            Self::Streamed(incoming) => incoming.is_end_stream(),
+            Self::Streamed(body) => body.is_end_stream(),
         }
     }
 
@@ -50,7 +61,7 @@ impl Body for RequestBody {
         match self {
             Self::Empty => SizeHint::with_exact(0),
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Streamed(incoming) => incoming.size_hint(),
+            Self::Streamed(body) => body.size_hint(),
         }
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
         max_conversations: resolved.mcp_conversations,
         connect: resolved.proxy.timeouts.connect,
         head: resolved.proxy.timeouts.head,
+        client_body: resolved.proxy.timeouts.client_body,
         ..HttpSettings::default()
     };
     let door = Door::new(decider, servers, &system_roots(), &settings);

@@ -7,6 +7,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::sync::{mpsc, oneshot};
 
+use super::super::ClientBody;
 use super::*;
 
 /// A client that sends a body in pieces, and that body as callgate has it.
@@ -33,7 +34,8 @@ async fn client() -> (DuplexStream, Incoming) {
 }
 
 fn streamed(incoming: Incoming) -> Request<RequestBody> {
-    Request::post("/").body(RequestBody::Streamed(incoming)).unwrap()
+    let body = ClientBody::new(incoming, Duration::from_secs(60));
+    Request::post("/").body(RequestBody::Streamed(body)).unwrap()
 }
 
 #[tokio::test]
