@@ -39,6 +39,7 @@ mod speaker;
 mod stray;
 mod tally;
 mod template;
+mod vocabulary;
 
 use callgate_wire::{Forms, Frame};
 

@@ -19,6 +19,7 @@ use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 use crate::event::{ArgumentsPiece, Carrier, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::document;
 use crate::speaker::Read;
+use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
 
 /// Members that are no place for calls: the key under which their object stands (empty for the
 /// document itself), and their own keys.
@@ -195,7 +196,7 @@ impl Walk<'_> {
         let is_text = json.kind()? == Kind::String;
         let start = json.position();
         match key {
-            "name" | "toolname" if is_text => {
+            key if is_name(key) && is_text => {
                 object.names.extend(Some(json.string()?).filter(|name| !name.is_empty()));
                 return Ok(());
             }
@@ -230,7 +231,7 @@ impl Walk<'_> {
             && !is_result
             && (object.has_call_id || object.kinds.iter().any(|kind| is_call(kind)));
         let is_named = !object.names.is_empty();
-        let stands_as_call = CALLS.contains(&place.under) || !object.inputs.is_empty();
+        let stands_as_call = is_place_of_calls(place.under) || !object.inputs.is_empty();
         let is_one = says_call || (is_named && stands_as_call);
         if !is_one {
             return Ok(());
@@ -266,43 +267,8 @@ impl Walk<'_> {
     }
 }
 
-/// A key or a type without case, underscores and hyphens: APIs and programs differ in those.
-fn fold(text: &str) -> Cow<'_, str> {
-    if text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
-        return Cow::Borrowed(text);
-    }
-    let folded = text.to_uppercase().to_lowercase();
-    Cow::Owned(folded.chars().filter(|c| !matches!(c, '_' | '-')).collect())
-}
-
-fn is_input(key: &str) -> bool {
-    matches!(key, "input" | "arguments" | "parameters" | "args")
-}
-
-/// Keys under which APIs put calls, folded.
-const CALLS: [&str; 7] =
-    ["function", "functioncall", "functioncalls", "toolcall", "toolcalls", "tooluse", "tooluses"];
-
 /// Members in which results, and lists of tools, have their contents.
 const RESULTS: [&str; 5] = ["output", "result", "content", "tools", "error"];
-
-fn is_call(kind: &str) -> bool {
-    kind.ends_with("call") || kind.ends_with("tooluse")
-}
-
-/// Whether something of this type, folded, is what a tool gave back, or a list of tools.
-fn is_result(kind: &str) -> bool {
-    kind.ends_with("calloutput") || kind.ends_with("result") || OTHERS.contains(&kind)
-}
-
-const OTHERS: [&str; 6] = [
-    "programoutput",
-    "toolsearchoutput",
-    "mcplisttools",
-    "mcpapprovalresponse",
-    "additionaltools",
-    "itemreference",
-];
 
 #[cfg(test)]
 mod tests;

@@ -44,7 +44,7 @@ pub(crate) async fn down(
         return Ok(response.map(|_| Outgoing::Whole(None)));
     }
     if !status.is_success() {
-        return error_status(inner, &exchange, response).await;
+        return error_status(&exchange, response).await;
     }
     inspected(inner, exchange, response).await
 }
@@ -79,7 +79,12 @@ async fn inspected(
     exchange: Exchange,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
-    let decoder = decoder(inner, &response)?;
+    let limits = callgate_wire::Limits {
+        frame: inner.settings.limits.frame,
+        body: inner.settings.limits.body,
+        ..Default::default()
+    };
+    let decoder = decoder(&response, &limits)?;
     if let Some(charset) = headers::foreign_charset(response.headers()) {
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
@@ -140,26 +145,24 @@ async fn begun(mut judged: Box<Judged>) -> (bool, Outgoing) {
     }
 }
 
-fn decoder(inner: &Inner, response: &Response<UpstreamBody>) -> Result<Decoder, Refusal> {
-    let limits = callgate_wire::Limits {
-        frame: inner.settings.limits.frame,
-        body: inner.settings.limits.body,
-        ..Default::default()
-    };
+fn decoder(
+    response: &Response<UpstreamBody>,
+    limits: &callgate_wire::Limits,
+) -> Result<Decoder, Refusal> {
     let named = headers::content_encoding(response.headers())
         .map_err(|_| Refusal::Answer("its content coding is no word".to_owned()))?;
-    Decoder::for_header(Some(&named), &limits).map_err(|error| {
+    Decoder::for_header(Some(&named), limits).map_err(|error| {
         Refusal::Answer(format!("{error}; callgate reads gzip, deflate, br and zstd"))
     })
 }
 
 /// The body of an error is for people and programs to read; call text in it is taken out.
 async fn error_status(
-    inner: &Inner,
     exchange: &Exchange,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
-    let mut decoder = decoder(inner, &response)?;
+    let limits = callgate_wire::Limits { decoded_total: MAX_ERROR as u64, ..Default::default() };
+    let mut decoder = decoder(&response, &limits)?;
     headers::body_changes(response.headers_mut());
     let (parts, body) = response.into_parts();
     let body = Limited::new(body, MAX_ERROR).collect().await;
@@ -167,7 +170,7 @@ async fn error_status(
         body.map_err(|_| Refusal::Answer("its error is too long or broke off".to_owned()))?;
     let mut plain = Vec::new();
     let decoded =
-        decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut Vec::new()));
+        decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut plain));
     decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
     // UTF-16 of plain letters is UTF-8 with zeros in between.
     let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));
@@ -182,5 +185,6 @@ async fn error_status(
     Ok(Response::from_parts(parts, Outgoing::whole(body)))
 }
 
-/// Errors are a few hundred bytes; the longest seen quote the request.
+/// Errors are a few hundred bytes; the longest seen quote the request. It bounds what is received,
+/// and what that decodes to.
 const MAX_ERROR: usize = 4 << 20;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use callgate_testkit::clients;
 use callgate_testkit::corpus;
 use callgate_testkit::http::{Ask, Exchange};
-use callgate_testkit::upstream::{Answer, Framing, Step, Upstream};
+use callgate_testkit::upstream::{Answer, Coding, Framing, Step, Upstream};
 use serde_json::json;
 
 use crate::support::{
@@ -63,13 +63,63 @@ fn call_text_in_an_error_is_removed() {
 fn a_call_under_an_error_status_does_not_reach_a_client_that_reads_bodies_only() {
     for (path, answer) in whole_turns("delete_all", "{}") {
         let (_, body) = emptied(answer);
+        assert!(String::from_utf8_lossy(&body).contains("delete_all"));
         let upstream = Upstream::always(Answer::json(400, body));
         let gateway = gateway(&upstream, DENY, "");
         let reply = ask(path).send(gateway.address());
-        // SDKs raise on the status. What they raise with is for people, so this may stay as it is;
-        // the status must not become a success.
-        assert!(reply.status >= 400, "{}", reply.text());
+        assert_eq!(reply.status, 400, "{}", reply.text());
+        assert!(!reply.text().contains("delete_all"), "{path}: {}", reply.text());
     }
+}
+
+/// Calls that have no name and no input, or have them in another spelling.
+#[test]
+fn no_call_of_responses_passes_under_an_error_status() {
+    let items = [
+        json!({ "type": "shell_call", "call_id": "c", "action": { "commands": ["delete_all"] } }),
+        json!({ "type": "local_shell_call", "call_id": "c", "action": { "command": ["delete_all"] } }),
+        json!({ "type": "apply_patch_call", "call_id": "c", "operation": { "diff": "delete_all" } }),
+        json!({ "type": "computer_call", "call_id": "c", "action": { "text": "delete_all" } }),
+        json!({ "type": "custom_tool_call", "call_id": "c", "name": "x", "input": "delete_all" }),
+        json!({ "type": "mcp_approval_request", "id": "m", "name": "delete_all" }),
+        json!({ "Name": "delete_all", "Input": {} }),
+        json!({ "Failed_Generation": "<function=delete_all>" }),
+    ];
+    for item in items {
+        let body = json!({ "output": [item] }).to_string();
+        let event = json!({ "type": "response.output_item.done", "item": item });
+        let stream = Answer::new(500).header("content-type", "text/event-stream");
+        let stream = stream.send(format!("event: response.output_item.done\ndata: {event}\n\n"));
+        for answer in [Answer::json(400, body), stream] {
+            let upstream = Upstream::always(answer);
+            let gateway = gateway(&upstream, DENY, "");
+            let reply = ask("/v1/responses").send(gateway.address());
+            assert!(matches!(reply.status, 400 | 500), "{}", reply.text());
+            assert!(!reply.text().contains("delete_all"), "{item}: {}", reply.text());
+        }
+    }
+}
+
+/// An error is small. What decodes to more is not held in memory first.
+#[test]
+fn an_error_that_decodes_to_too_much_is_refused() {
+    let large = format!(r#"{{"error":{{"message":"{}"}}}}"#, random_letters(6 << 20));
+    let upstream = Upstream::always(Answer::json(400, large).encoded(&[Coding::Gzip]));
+    let gateway = gateway(&upstream, ALLOW, "");
+    let reply = ask(MESSAGES).send(gateway.address());
+    assert_eq!((reply.status, reply.text().len() < 1000), (502, true));
+    is_refusal(&reply, MESSAGES, 502);
+    assert!(reply.text().contains("decodes to more than 4194304 bytes"), "{}", reply.text());
+}
+
+/// Letters that shrink to less than four mebibytes, and not by much.
+fn random_letters(length: usize) -> String {
+    let mut state = 1_u64;
+    let next = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(b'a' + (state >> 60) as u8)
+    });
+    next.take(length).collect()
 }
 
 /// Clients that guess the character set of an error would read what callgate cannot.
