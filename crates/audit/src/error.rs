@@ -52,6 +52,14 @@ pub enum OpenError {
         /// The store.
         path: PathBuf,
     },
+    /// Every user of the machine could write gateway keys and limits into it.
+    #[error("`{}` can be written by every user of this machine (mode {mode:o}), and belongs to the audit store\nhint: run `chmod o-w {}`, then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
+    Exposed {
+        /// The store, a file beside it, or its folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// The key file is not safe to use.
     #[error("the key file `{}` {why}", path.display())]
     KeyFile {

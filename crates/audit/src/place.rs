@@ -62,6 +62,7 @@ impl Place {
         let mut connection = match self {
             Self::File(path) => {
                 make_private(path).map_err(|error| self.unwritable(error))?;
+                self.check_private()?;
                 Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)
             }
             Self::Memory(uri) => Connection::open_with_flags(
@@ -192,6 +193,35 @@ impl Place {
         }
         uri.push_str("?immutable=1");
         Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
+    }
+
+    /// Whoever can write the store, or replace it, can make gateway keys. In a folder such as `/tmp`
+    /// only its owner can replace a file.
+    #[cfg(unix)]
+    fn check_private(&self) -> Result<(), OpenError> {
+        use std::os::unix::fs::MetadataExt;
+        const OTHERS_WRITE: u32 = 0o002;
+        const STICKY: u32 = 0o1000;
+        let Self::File(path) = self else { return Ok(()) };
+        let folder = path.parent().map(|folder| match folder.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => folder.to_owned(),
+        });
+        let files = ["", "-wal", "-shm"].iter().filter_map(|ending| self.beside(ending));
+        for path in files.chain(folder) {
+            // A log that is not there yet is made with the permissions of the store.
+            let Ok(found) = fs::metadata(&path) else { continue };
+            let mode = found.mode() & 0o7777;
+            if mode & OTHERS_WRITE != 0 && !(found.is_dir() && mode & STICKY != 0) {
+                return Err(OpenError::Exposed { path, mode });
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn check_private(&self) -> Result<(), OpenError> {
+        Ok(())
     }
 
     fn check(&self, identity: &Identity) -> Result<(), OpenError> {

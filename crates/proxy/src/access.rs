@@ -1,8 +1,11 @@
 //! Who may come in. A web page of somebody else's must not reach a gateway on loopback, and nobody
 //! without a key one on any other address.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine as _, alphabet};
 use callgate_call::Who;
 use callgate_decide::Decider;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
@@ -136,9 +139,10 @@ fn of_key(key: callgate_decide::KeyInfo) -> Who {
 /// Whether a gateway key stands anywhere in what is about to be sent to a provider.
 pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
     let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let basic = headers.values().filter_map(|value| basic(value.to_str().ok()?)).map(Cow::Owned);
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let query = pairs.into_iter().flat_map(|(name, value)| [name, value]);
-    values.chain(query).any(|text| {
+    values.chain(basic).chain(query).any(|text| {
         text.match_indices(KEY_PREFIX).any(|(at, _)| {
             let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
             let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();
@@ -146,6 +150,26 @@ pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
         })
     })
 }
+
+/// What `Basic` credentials hold, by whatever header they come.
+fn basic(value: &str) -> Option<String> {
+    let (scheme, coded) = value.trim_start().split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    // Servers differ in how strictly they read it.
+    let coded: String = coded.chars().filter(|c| !c.is_whitespace() && *c != '=').collect();
+    let coded = coded.replace('-', "+").replace('_', "/");
+    let plain = LENIENT.decode(coded).ok()?;
+    Some(String::from_utf8_lossy(&plain).into_owned())
+}
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'

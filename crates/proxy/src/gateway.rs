@@ -61,7 +61,8 @@ impl Gateway {
             Ok(response) => response,
             Err(refusal) => {
                 self.0.metrics.refused();
-                tracing::warn!(%method, path, request = id, ?refusal, "refused");
+                let shown = shown(&path);
+                tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
                 match self.0.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
@@ -137,6 +138,10 @@ impl Gateway {
         let provider = &way.site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
+        }
+        let uri = request.uri();
+        if let Some(why) = inner.routes.unread(&way, uri.path(), uri.query()) {
+            return Err(Refusal::Nowhere(why));
         }
         let (parts, body) = request.into_parts();
         let query_key = access::query_key(parts.uri.query());
@@ -228,6 +233,28 @@ impl Inner {
         self.settings.mode != Mode::Off && self.decider.judges()
     }
 }
+
+/// A path for the log: a client that was set up wrongly may have a key in it. Only segments that are
+/// words are shown, and versions.
+fn shown(path: &str) -> String {
+    let is_version = |part: &str| {
+        let rest = part.strip_prefix('v').unwrap_or_default();
+        rest.len() <= 8 && rest.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_word = |part: &str| {
+        let is_letter = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '-' | '.');
+        part.len() <= 24 && part.chars().all(is_letter)
+    };
+    let part = |part: &str| match is_word(part) || is_version(part) {
+        true => part.to_owned(),
+        false => "*".to_owned(),
+    };
+    let segment = |segment: &str| segment.split(':').map(part).collect::<Vec<_>>().join(":");
+    path.split('/').take(MAX_SHOWN).map(segment).collect::<Vec<_>>().join("/")
+}
+
+/// No path that callgate knows has more segments.
+const MAX_SHOWN: usize = 16;
 
 fn wants_upgrade(headers: &HeaderMap) -> bool {
     headers.contains_key(UPGRADE)

@@ -4,8 +4,9 @@
 use callgate_dialect::Dialect;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, ALT_SVC, AUTHORIZATION, CONNECTION, CONTENT_ENCODING,
-    CONTENT_LENGTH, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_RANGE, PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION, RANGE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE, ETAG, EXPECT, HOST, IF_RANGE, LOCATION,
+    PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, RANGE, REFRESH, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -67,6 +68,17 @@ pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
 pub(crate) fn downward(headers: &mut HeaderMap) {
     remove_hops(headers);
     headers.remove(ALT_SVC);
+    headers.remove(REFRESH);
+    for name in [LOCATION, CONTENT_LOCATION] {
+        if headers.get_all(&name).iter().any(|value| !stays_here(value.as_bytes())) {
+            headers.remove(&name);
+        }
+    }
+}
+
+/// Whether an address is a path, which leads to the gateway again.
+fn stays_here(address: &[u8]) -> bool {
+    matches!(address, [b'/', rest @ ..] if !matches!(rest, [b'/' | b'\\', ..]))
 }
 
 /// The body is not, or may not be, the provider's any more.
@@ -224,6 +236,9 @@ mod tests {
             ("content-digest", "x"),
             ("request-id", "r"),
             ("alt-svc", "h3=\":443\""),
+            ("refresh", "0; url=https://elsewhere.example"),
+            ("location", "https://elsewhere.example/v1/x"),
+            ("content-location", "//elsewhere.example"),
         ]);
         downward(&mut headers);
         body_changes(&mut headers);

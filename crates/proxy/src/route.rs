@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use callgate_dialect::Dialect;
 use http::Method;
+use url::form_urlencoded;
 
 use crate::settings::{Provider, Settings};
 use crate::upstream::{Target, TargetError};
@@ -159,6 +160,20 @@ impl Routes {
         };
         let path = format!("{}{tail}", site.base);
         Route::Up(Way { site: Arc::clone(site), path, treatment, dialect })
+    }
+
+    /// Why the answer to a request is not handed on although its path is, because of the query. With
+    /// `alt=media` Google sends the contents of a file, as `:download` does.
+    pub(crate) fn unread(&self, way: &Way, asked: &str, query: Option<&str>) -> Option<Nowhere> {
+        let is_looked_up = way.site.api == Api::Google && way.treatment == Treatment::Pass;
+        let mut pairs = form_urlencoded::parse(query?.as_bytes());
+        let downloads = pairs.any(|(name, value)| {
+            name.trim_start_matches('$').eq_ignore_ascii_case("alt")
+                && value.eq_ignore_ascii_case("media")
+        });
+        let tail = path::behind(&way.site.base, asked);
+        let refused = is_looked_up && downloads && !self.is_opened_at(asked, tail);
+        refused.then_some(Nowhere::Unread(apis::BATCH_RESULTS))
     }
 
     /// Paths the operator opened go to the provider of their kind.

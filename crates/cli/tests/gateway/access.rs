@@ -80,6 +80,11 @@ pub(crate) fn add_key(setup: &Setup, args: &[&str]) -> String {
     key.unwrap_or_else(|| panic!("no key in {text}")).trim_matches(['"', ',']).to_owned()
 }
 
+fn base64(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
 /// Wherever a client puts it, a gateway key is not the provider's to see.
 #[test]
 fn a_gateway_key_never_goes_up() {
@@ -94,6 +99,9 @@ fn a_gateway_key_never_goes_up() {
         ("api-key", key.clone()),
         ("x-goog-api-key", key.clone()),
         ("x-other", format!("a {key} b")),
+        ("authorization", format!("Basic {}", base64(&format!("user:{key}")))),
+        ("authorization", format!("bAsIc  {}", base64(&format!("{key}:")).trim_end_matches('='))),
+        ("x-other", format!("Basic {}", base64(&key))),
     ] {
         let request = ask(MESSAGES).header("x-callgate-key", &key).header(name, &value);
         let reply = request.send(gateway.address());

@@ -170,3 +170,26 @@ fn an_upload_that_waits_for_leave_gets_it() {
     let ask = ask(CHAT).header("expect", "100-continue");
     assert_eq!(ask.send(gateway.address()).status, 200);
 }
+
+/// Some clients go where a header sends them, whatever the status is.
+#[test]
+fn no_header_sends_a_client_elsewhere() {
+    for (path, answer) in whole_turns("read_file", "{}") {
+        let answer = answer
+            .header("location", "https://elsewhere.example/v1/x")
+            .header("content-location", "//elsewhere.example/v1/x")
+            .header("refresh", "0; url=https://elsewhere.example/");
+        let upstream = Upstream::always(answer);
+        let gateway = gateway(&upstream, ALLOW, "");
+        let reply = ask(path).send(gateway.address());
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        for name in ["location", "content-location", "refresh"] {
+            assert_eq!(reply.header(name), None, "{path}: {name}");
+        }
+    }
+    let created = Answer::json(201, "{}").header("location", "/v1/files/f");
+    let upstream = Upstream::always(created);
+    let gateway = gateway(&upstream, ALLOW, "");
+    let reply = Ask::post("/v1/files", "{}").send(gateway.address());
+    assert_eq!(reply.header("location"), Some("/v1/files/f"), "it leads to the gateway again");
+}

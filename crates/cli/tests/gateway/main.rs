@@ -16,6 +16,7 @@ mod bedrock;
 mod bodies;
 mod conversations;
 mod dialects;
+mod exposed;
 mod failures;
 mod framing;
 mod google;

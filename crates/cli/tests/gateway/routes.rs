@@ -1,6 +1,6 @@
 //! Which request goes where, and which nowhere.
 
-use callgate_testkit::gateway::Setup;
+use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::Value;
@@ -274,4 +274,62 @@ fn without_a_config_file_the_starter_policy_judges() {
     let kinds: Vec<&Value> =
         content.as_array().unwrap().iter().map(|block| &block["type"]).collect();
     assert!(kinds.iter().all(|kind| *kind == "text"), "{}", reply.text());
+}
+
+/// Some servers route by the end of a path. What they would answer is not handed on unjudged.
+#[test]
+fn a_path_that_ends_like_an_inspected_one_is_refused() {
+    let upstream =
+        Upstream::start(|_| whole_turns("delete_all", "{}").into_iter().next().unwrap().1);
+    let gateway = gateway(&upstream, DENY, "");
+    for path in [
+        "/v1/vector_stores/x/chat/completions",
+        "/v1/audio/chat/completions",
+        "/v1/audio/Chat/Completions",
+        "/v1/uploads/v1/messages",
+        "/v1/uploads/responses",
+        "/v1/images/x/conversations",
+        "/openai/v1/audio/api/chat",
+        "/v1/skills/x/messages",
+    ] {
+        let reply = ask(path).send(gateway.address());
+        assert_eq!(reply.status, 404, "{path}: {}", reply.text());
+    }
+    assert!(upstream.requests().is_empty());
+    for (method, path) in [
+        ("POST", "/v1/audio/transcriptions"),
+        ("POST", "/v1/uploads/u/parts"),
+        ("GET", "/v1/vector_stores/x/files/f/content"),
+        ("GET", "/v1/organizations/usage_report/messages"),
+    ] {
+        let reply = Ask::new(method, path).send(gateway.address());
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
+    }
+}
+
+#[test]
+fn a_file_of_googles_is_not_downloaded_by_its_query() {
+    let upstream = Upstream::always(Answer::json(200, "{}"));
+    let closed = gateway(&upstream, DENY, "");
+    for query in ["alt=media", "a=b&alt=media", "%24alt=MEDIA", "key=k&%61lt=m%65dia"] {
+        let reply = Ask::get(&format!("/v1beta/files/x?{query}")).send(closed.address());
+        assert_eq!(reply.status, 404, "{query}: {}", reply.text());
+        assert_eq!(reply.json()["error"]["status"], "NOT_FOUND", "{}", reply.text());
+    }
+    assert!(upstream.requests().is_empty());
+    assert_eq!(Ask::get("/v1beta/files/x?alt=json").send(closed.address()).status, 200);
+    let opened = gateway(&upstream, DENY, "gateway: { passthrough: [/v1beta/files/] }");
+    assert_eq!(Ask::get("/v1beta/files/x?alt=media").send(opened.address()).status, 200);
+}
+
+/// A client that was set up wrongly may have its key in the path.
+#[test]
+fn what_may_be_a_secret_in_a_path_is_not_logged() {
+    let upstream = Upstream::always(Answer::json(200, "{}"));
+    let gateway = gateway(&upstream, DENY, "");
+    let secret = "sk-ant-api03-0123456789abcdef";
+    assert_eq!(Ask::get(&format!("/v1/{secret}/things")).send(gateway.address()).status, 404);
+    let logged = |gateway: &Gateway| gateway.said().contains("/v1/*/things");
+    assert!(gateway.wait_until(logged), "{}", gateway.said());
+    assert!(!gateway.said().contains(secret), "{}", gateway.said());
 }

@@ -133,5 +133,5 @@ const PREFIXES: [(&str, bool, Api, &str); 16] = [
 
 /// What several APIs refuse.
 const ANOTHER_API: &str = "it belongs to an API that callgate does not read";
-const BATCH_RESULTS: &str =
+pub(super) const BATCH_RESULTS: &str =
     "the results of a batch may hold tool calls, and callgate does not read them";

@@ -69,8 +69,27 @@ const OTHER_METHOD: &str = "this method is not known of this path";
 pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
     let mut rows = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
     let row = rows.next()?;
-    let known = row.methods.is_empty() || row.methods.contains(&method.as_str());
-    Some(if known { row.treatment } else { row.otherwise })
+    let treatment = row.treatment_of(method);
+    let passes = matches!(treatment, Treatment::Pass | Treatment::PassRestored(_));
+    Some(match passes && row.is_open() && ends_inspected(method, path) {
+        true => Treatment::Refuse(ENDS_LIKE_INSPECTED),
+        false => treatment,
+    })
+}
+
+const ENDS_LIKE_INSPECTED: &str = "it ends like a path whose answers callgate reads";
+
+/// Whether a path ends like one that some API answers with calls. A server that routes by the end of
+/// a path would run a model.
+fn ends_inspected(method: &Method, path: &str) -> bool {
+    let path = path.replace("%2F", "/").replace("%2f", "/");
+    let path = path.trim_end_matches('/');
+    let mut ends = path.match_indices('/').skip(1).filter_map(|(at, _)| path.get(at..));
+    ends.any(|end| {
+        let parts = Api::ALL.into_iter().flat_map(apis::parts);
+        let mut rows = parts.flat_map(|part| part.rows(end, Spelling::Loose));
+        rows.any(|row| matches!(row.treatment_of(method), Treatment::Inspect(_)))
+    })
 }
 
 /// Whether callgate reads the answers of this path, whatever the method and however it is spelled:
@@ -112,6 +131,16 @@ impl Part {
 }
 
 impl Row {
+    fn treatment_of(&self, method: &Method) -> Treatment {
+        let known = self.methods.is_empty() || self.methods.contains(&method.as_str());
+        if known { self.treatment } else { self.otherwise }
+    }
+
+    /// Whether it takes any number of segments at its end.
+    fn is_open(&self) -> bool {
+        self.pattern.ends_with("/**")
+    }
+
     fn is_inspected(&self) -> bool {
         let inspected = |treatment| matches!(treatment, Treatment::Inspect(_));
         inspected(self.treatment) || inspected(self.otherwise)

@@ -1,0 +1,37 @@
+//! A store that other users of the machine could write.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use callgate_testkit::upstream::{Answer, Upstream};
+
+use crate::support::{ALLOW, setup};
+
+#[test]
+fn a_store_that_everybody_can_write_is_not_used() {
+    let upstream = Upstream::always(Answer::json(200, "{}"));
+    let chmod =
+        |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    for (name, mode) in [("callgate.db", 0o666), ("callgate.db-wal", 0o602), (".", 0o777)] {
+        let setup = setup(&upstream, ALLOW, "");
+        let path = setup.folder().join(name);
+        // It makes the store.
+        assert!(setup.run(&["keys", "add", "ci"]).status.success());
+        if !path.exists() {
+            fs::write(&path, "").unwrap();
+        }
+        let store = setup.folder().join("callgate.db");
+        assert_eq!(fs::metadata(store).unwrap().permissions().mode() & 0o777, 0o600);
+        chmod(&path, mode);
+        let ran = setup.run(&["keys", "add", "other"]);
+        assert!(!ran.status.success(), "{name} {mode:o}");
+        let said = setup.try_start().expect_err("it starts");
+        assert!(said.contains("can be written by every user"), "{name}: {said}");
+        assert!(said.contains("hint: run `chmod o-w"), "{said}");
+    }
+    // Whoever can write to `/tmp` cannot replace the files of others there.
+    let setup = setup(&upstream, ALLOW, "");
+    chmod(setup.folder(), 0o1777);
+    setup.start();
+}
