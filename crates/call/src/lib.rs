@@ -24,6 +24,7 @@ mod call;
 pub mod json;
 mod name;
 mod origin;
+pub mod spell;
 
 pub use arguments::{Arguments, Form, Unreadable};
 pub use call::{CallId, ToolCall};

@@ -4,11 +4,9 @@
 //! server ends. So names are never split: each tool is entered under every spelling, and a name is
 //! looked up among them.
 
-mod spell;
-
 use std::collections::{HashMap, HashSet};
 
-use callgate_call::fold;
+use callgate_call::{fold, spell};
 
 /// Every spelling of every known tool.
 #[derive(Debug, Default)]

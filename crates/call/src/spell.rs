@@ -1,7 +1,7 @@
 //! How agents spell the name of a server's tool. Seen on real agents, but for the last few
 //! separators, which SDKs and gateways use.
 
-use callgate_call::fold;
+use crate::name::fold;
 
 /// What agents put before, and what between server and tool.
 const FORMS: [(&str, &str); 8] = [
@@ -31,7 +31,7 @@ const MAX_SHORTENED: usize = 64;
 const KEPT: usize = 20;
 
 /// Every spelling, folded, each once.
-pub(super) fn spellings(server: &str, tool: &str) -> Vec<String> {
+pub fn spellings(server: &str, tool: &str) -> Vec<String> {
     let (servers, tools) = (part(server), part(tool));
     let mut all = Vec::new();
     for (before, between) in FORMS {
@@ -49,7 +49,7 @@ pub(super) fn spellings(server: &str, tool: &str) -> Vec<String> {
 
 /// A server or a tool as it stands in names: as it is, and with `_` for what some API does not take
 /// in a name.
-pub(super) fn part(name: &str) -> Vec<String> {
+pub fn part(name: &str) -> Vec<String> {
     let name = name.trim();
     let strict = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut all = vec![fold(name)];
@@ -80,7 +80,7 @@ fn sanitized(name: &str, keeps: impl Fn(char) -> bool, units: fn(char) -> usize)
 }
 
 /// The servers a namespace may mean, as they stand in names.
-pub(super) fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
+pub fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
     let bare = namespace.strip_suffix("__").unwrap_or(namespace);
     let without = NAMESPACES.into_iter().filter_map(|before| bare.strip_prefix(before));
     without.filter(|server| !server.is_empty())
@@ -92,26 +92,26 @@ const PLUGIN: &str = "mcp__plugin_";
 const MAX_PLUGIN_WORDS: usize = 12;
 
 /// The names that are left when what may be a plugin is taken out. Where it ends, no name tells.
-pub(super) fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
+pub fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
     let rest = folded.strip_prefix(PLUGIN).unwrap_or("");
     let ends = rest.match_indices('_').filter(|(at, _)| *at > 0).take(MAX_PLUGIN_WORDS);
     ends.filter_map(|(at, _)| Some(format!("mcp__{}", rest.get(at + 1..)?)))
 }
 
 /// By what a spelling is found that an agent would shorten; `None` for one that it would not.
-pub(super) fn beginning(spelling: &str) -> Option<&str> {
+pub fn beginning(spelling: &str) -> Option<&str> {
     (spelling.len() > LONG).then(|| spelling.get(..KEPT)).flatten()
 }
 
 /// The same for a name that may have been shortened.
-pub(super) fn beginning_of_shortened(name: &str) -> Option<&str> {
+pub fn beginning_of_shortened(name: &str) -> Option<&str> {
     let may_be = name.is_ascii() && name.len() <= MAX_SHORTENED;
     may_be.then(|| name.get(..KEPT)).flatten()
 }
 
 /// Whether an agent may have shortened this spelling to this name: cut it off, put a hash at its
 /// end, or taken something out of its middle.
-pub(super) fn is_shortened(spelling: &str, name: &str) -> bool {
+pub fn is_shortened(spelling: &str, name: &str) -> bool {
     if spelling.len() <= LONG || name.len() >= spelling.len() {
         return false;
     }
