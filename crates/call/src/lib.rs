@@ -28,5 +28,5 @@ pub mod spell;
 
 pub use arguments::{Arguments, Form, Unreadable};
 pub use call::{CallId, ToolCall};
-pub use name::{NameError, Reading, ToolName, fold, split};
+pub use name::{Certainty, NameError, Reading, ToolName, fold, split};
 pub use origin::{Facts, Identity, Origin, Surface, Who};

@@ -7,8 +7,25 @@ use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 pub struct ToolName {
     raw: String,
     folded: String,
-    /// Where it is known, and not only read out of the name: the server and the tool, folded.
-    known: Option<Box<(String, String)>>,
+    /// The server and the tool, where they are known and not only read out of the name.
+    known: Option<Box<Known>>,
+}
+
+/// Which server's tool a name means, folded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Known {
+    server: String,
+    tool: String,
+    certainty: Certainty,
+}
+
+/// How sure it is which server's tool a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Certainty {
+    /// It cannot mean another one.
+    Certain,
+    /// It is the only known one, but the name is not spelled exactly like it.
+    Likely,
 }
 
 /// What stands before server and tool, and what between them, in the spelling that callgate uses
@@ -60,14 +77,25 @@ impl ToolName {
             return Err(NameError::TooLong);
         }
         let folded = format!("{MCP}{known}{BETWEEN}{on_it}");
-        Ok(Self { raw, folded, known: Some(Box::new((known, on_it))) })
+        let known = Known { server: known, tool: on_it, certainty: Certainty::Certain };
+        Ok(Self { raw, folded, known: Some(Box::new(known)) })
     }
 
     /// The same name where it is known which server's tool it means: it is compared as it is
     /// spelled, and has this one reading.
-    pub fn meaning(self, server: &str, tool: &str) -> Result<Self, NameError> {
-        let known = (fold(comparable(server)?), fold(comparable(tool)?));
-        Ok(Self { known: Some(Box::new(known)), ..self })
+    pub fn meaning(
+        self,
+        server: &str,
+        tool: &str,
+        certainty: Certainty,
+    ) -> Result<Self, NameError> {
+        let (server, tool) = (fold(comparable(server)?), fold(comparable(tool)?));
+        Ok(Self { known: Some(Box::new(Known { server, tool, certainty })), ..self })
+    }
+
+    /// How sure it is which server's tool this is; `None` if that is only read out of the name.
+    pub fn certainty(&self) -> Option<Certainty> {
+        self.known.as_ref().map(|known| known.certainty)
     }
 
     /// The name exactly as it came.
@@ -86,7 +114,7 @@ impl ToolName {
     /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
     pub fn readings(&self) -> Vec<Reading<'_>> {
         match self.known.as_deref() {
-            Some((server, tool)) => vec![Reading { server, tool }],
+            Some(Known { server, tool, .. }) => vec![Reading { server, tool }],
             None => split(&self.folded),
         }
     }
@@ -227,7 +255,10 @@ mod tests {
 
     #[test]
     fn a_name_keeps_its_spelling_when_its_meaning_is_known() {
-        let name = ToolName::parse("Git-Hub-Push").unwrap().meaning("Git-Hub", "Push").unwrap();
+        let name = ToolName::parse("Git-Hub-Push")
+            .unwrap()
+            .meaning("Git-Hub", "Push", Certainty::Certain)
+            .unwrap();
         assert_eq!((name.raw(), name.folded()), ("Git-Hub-Push", "git-hub-push"));
         let readings = name.readings();
         assert_eq!((readings.len(), readings[0].server, readings[0].tool), (1, "git-hub", "push"));

@@ -1,30 +1,65 @@
-//! How agents spell the name of a server's tool. Seen on real agents, but for the last few
-//! separators, which SDKs and gateways use.
+//! How agents spell the name of a server's tool: the one table that rules, lists and the registry
+//! share. Names are looked up with it, from servers and tools that are known; it never says on its own
+//! where the server in a name ends.
 
-use crate::name::fold;
+use crate::name::{Reading, fold};
 
-/// What agents put before, and what between server and tool.
-const FORMS: [(&str, &str); 8] = [
-    // Claude Code, Codex
-    ("mcp__", "__"),
-    // Gemini CLI
-    ("mcp_", "_"),
-    // Copilot CLI
-    ("", "-"),
-    // opencode
-    ("", "_"),
-    ("", "__"),
-    ("", "."),
-    ("", "/"),
-    ("", ":"),
+/// One spelling: what precedes the server, and what separates it from the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Form {
+    before: &'static str,
+    between: &'static str,
+}
+
+const fn form(before: &'static str, between: &'static str) -> Form {
+    Form { before, between }
+}
+
+/// Every spelling we know, and who uses it.
+const FORMS: [Form; 15] = [
+    // Claude Code, Codex, Amp
+    form("mcp__", "__"),
+    // Gemini CLI, VS Code, Cursor, Crush
+    form("mcp_", "_"),
+    // Copilot CLI, LiteLLM
+    form("", "-"),
+    // opencode, Continue, FastMCP
+    form("", "_"),
+    // goose, MetaMCP
+    form("", "__"),
+    // Amazon's gateways, MCProxy
+    form("", "___"),
+    // SDKs and other gateways
+    form("", "."),
+    form("", "/"),
+    form("", ":"),
+    // Roo Code
+    form("mcp--", "--"),
+    form("mcp-", "-"),
+    form("mcp.", "."),
+    form("mcp/", "/"),
+    form("mcp:", ":"),
+    // Kiro
+    form("@", "/"),
 ];
+
+/// LibreChat writes the tool first: `<tool>_mcp_<server>`.
+const TOOL_FIRST: &str = "_mcp_";
+
+/// Names of the namespace in which a model sees all of its tools. Models put them before a tool's name,
+/// and clients take them off again: OpenAI's, then Gemini's.
+const NAMESPACES_OF_ALL: [&str; 3] = ["functions.", "default_api.", "default_api:"];
+
+/// The words that a server's name may consist of, at most, where a name is split. Servers have one to four.
+const MAX_SERVER_WORDS: usize = 16;
 
 /// What a namespace may begin with, where agents say it and the name apart.
 const NAMESPACES: [&str; 3] = ["", "mcp__", "mcp_"];
 
 /// Agents shorten what is longer than their API takes: 60 to 64 characters.
 const LONG: usize = 60;
-/// The longest name that is the outcome of shortening.
+/// The lengths that a shortened name may have: agents fill up what they have.
+const MIN_SHORTENED: usize = 48;
 const MAX_SHORTENED: usize = 64;
 /// How much of a name every agent leaves as it is when it shortens: Codex 24 characters, Gemini CLI
 /// 28. Fewer here, for others.
@@ -34,24 +69,75 @@ const KEPT: usize = 20;
 pub fn spellings(server: &str, tool: &str) -> Vec<String> {
     let (servers, tools) = (part(server), part(tool));
     let mut all = Vec::new();
-    for (before, between) in FORMS {
-        for server in &servers {
-            for tool in &tools {
-                let spelling = format!("{before}{server}{between}{tool}");
-                if !all.contains(&spelling) {
-                    all.push(spelling);
-                }
+    let mut add = |spelling: String| {
+        if !all.contains(&spelling) {
+            all.push(spelling);
+        }
+    };
+    for server in &servers {
+        for tool in &tools {
+            for Form { before, between } in FORMS {
+                add(format!("{before}{server}{between}{tool}"));
             }
+            add(format!("{tool}{TOOL_FIRST}{server}"));
         }
     }
     all
 }
 
-/// A server or a tool as it stands in names: as it is, and with `_` for what some API does not take
-/// in a name.
+/// Every way in which one of the spellings splits a name into server and tool. Most of them mean
+/// nothing: the caller keeps those whose server it knows.
+pub fn splits(name: &str) -> Vec<Reading<'_>> {
+    // Nothing else begins with `mcp__`.
+    let is_plain = !name.starts_with("mcp__");
+    let mut all = splits_of(name, |form| is_plain || form.before == "mcp__");
+    if let Some((tool, server)) = name.rsplit_once(TOOL_FIRST) {
+        push_reading(&mut all, server, tool);
+    }
+    all
+}
+
+/// The same for the spellings that say by a mark before the server that there is one.
+pub fn marked_splits(name: &str) -> Vec<Reading<'_>> {
+    splits_of(name, |form| !form.before.is_empty())
+}
+
+fn splits_of(name: &str, is_tried: impl Fn(&Form) -> bool) -> Vec<Reading<'_>> {
+    let mut all = Vec::new();
+    for Form { before, between } in FORMS.iter().filter(|form| is_tried(form)) {
+        let Some(rest) = name.strip_prefix(before) else { continue };
+        let mut words = 0;
+        for (at, _) in rest.char_indices() {
+            let (Some(server), Some(behind)) = (rest.get(..at), rest.get(at..)) else { continue };
+            let Some(tool) = behind.strip_prefix(between) else { continue };
+            if words == MAX_SERVER_WORDS {
+                break;
+            }
+            words += 1;
+            push_reading(&mut all, server, tool);
+        }
+    }
+    all
+}
+
+fn push_reading<'a>(all: &mut Vec<Reading<'a>>, server: &'a str, tool: &'a str) {
+    let reading = Reading { server, tool };
+    if !server.is_empty() && !tool.is_empty() && !all.contains(&reading) {
+        all.push(reading);
+    }
+}
+
+/// A name without the namespace of all tools; `None` if it is in none.
+pub fn without_namespace(folded: &str) -> Option<&str> {
+    let rest = NAMESPACES_OF_ALL.iter().find_map(|namespace| folded.strip_prefix(namespace))?;
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// A server or a tool as it appears in names: as it is, and with `_` for characters that some APIs do
+/// not accept in a name. A `*` or `?` of a pattern stays.
 pub fn part(name: &str) -> Vec<String> {
     let name = name.trim();
-    let strict = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let strict = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '?');
     let mut all = vec![fold(name)];
     for sanitized in [
         sanitized(name, strict, char::len_utf16),
@@ -79,7 +165,7 @@ fn sanitized(name: &str, keeps: impl Fn(char) -> bool, units: fn(char) -> usize)
     out
 }
 
-/// The servers a namespace may mean, as they stand in names.
+/// The servers a namespace may mean, as they appear in names.
 pub fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
     let bare = namespace.strip_suffix("__").unwrap_or(namespace);
     let without = NAMESPACES.into_iter().filter_map(|before| bare.strip_prefix(before));
@@ -112,7 +198,7 @@ pub fn beginning_of_shortened(name: &str) -> Option<&str> {
 /// Whether an agent may have shortened this spelling to this name: cut it off, put a hash at its
 /// end, or taken something out of its middle.
 pub fn is_shortened(spelling: &str, name: &str) -> bool {
-    if spelling.len() <= LONG || name.len() >= spelling.len() {
+    if spelling.len() <= LONG || name.len() >= spelling.len() || name.len() < MIN_SHORTENED {
         return false;
     }
     let same = spelling.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
@@ -133,4 +219,49 @@ fn has_gap(spelling: &str, name: &str) -> bool {
         })
     };
     gap("___") || gap("...")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_split(name: &str, server: &str, tool: &str) -> bool {
+        splits(name).contains(&Reading { server, tool })
+    }
+
+    #[test]
+    fn every_spelling_splits_into_its_parts() {
+        for spelling in spellings("github", "delete_repo") {
+            assert!(is_split(&spelling, "github", "delete_repo"), "{spelling}");
+        }
+        for spelling in spellings("my-server", "read.file") {
+            let parts = |name| part(name).into_iter();
+            let mut pairs =
+                parts("my-server").flat_map(|s| parts("read.file").map(move |t| (s.clone(), t)));
+            assert!(pairs.any(|(s, t)| is_split(&spelling, &s, &t)), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_split_at_separators_only() {
+        assert_eq!(splits("Bash"), []);
+        assert!(!is_split("githubdelete_repo", "github", "delete_repo"));
+        assert!(!is_split("mcp__git_tools__status", "git", "tools__status"));
+        assert_eq!(splits(&"a_".repeat(200)).iter().filter(|it| it.tool.len() > 250).count(), 16);
+    }
+
+    #[test]
+    fn the_namespace_of_all_tools_is_taken_off() {
+        assert_eq!(without_namespace("functions.bash"), Some("bash"));
+        assert_eq!(without_namespace("default_api:x.y"), Some("x.y"));
+        assert_eq!(without_namespace("functions."), None);
+        assert_eq!(without_namespace("myfunctions.bash"), None);
+    }
+
+    #[test]
+    fn a_short_name_is_not_a_shortened_one() {
+        let spelling = "mcp__internal-documentation-server__search_all_pages_and_attachments";
+        assert!(is_shortened(spelling, &spelling[..60]));
+        assert!(!is_shortened(spelling, "mcp__internal-documentation-server__added"));
+    }
 }

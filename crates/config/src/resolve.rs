@@ -232,6 +232,8 @@ fn resolve(
     if let Some(path) = path {
         policies.watched.push(Watched::file(path));
     }
+    let declared = written.mcp.servers.iter().map(|server| &server.id.value);
+    policies.compiled = policies.compiled.map(|compiled| compiled.with_servers(declared));
     Ok(Resolved {
         path: path.map(Path::to_owned),
         audit: audit(&written, path),

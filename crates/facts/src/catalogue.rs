@@ -154,6 +154,11 @@ impl Catalogue {
         self.by_name.get(folded_name).and_then(|at| self.entries.get(*at))
     }
 
+    /// The folded names of all tools.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
     /// The folded names of the tools of a kind, in the order of the catalogue.
     pub fn tools_of(&self, kind: Kind) -> impl Iterator<Item = &str> {
         let of_kind = move |entry: &&Entry| entry.kinds.contains(&kind);

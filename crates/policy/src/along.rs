@@ -55,7 +55,7 @@ impl Policies {
         limits: &LimitFacts,
         findings: Findings<'_>,
     ) -> Judgement {
-        let ask = |call| Question::new(call, moment, limits).with(findings);
+        let ask = |call| Question::new(call, moment, limits, self.servers()).with(findings);
         let mut judgement = self.judge_whole(&ask(call));
         for other in others.readings {
             judgement.absorb(self.judge_whole(&ask(&other.call)), &other.told);
@@ -64,7 +64,8 @@ impl Policies {
         let readings = others.readings.iter().map(|other| &other.call);
         let calls: Vec<&ToolCall> = std::iter::once(call).chain(readings).collect();
         judgement.with_along(&calls, self.seen(others.along), |call, along| {
-            let question = Question::new(call, moment, limits).with(findings).along(along);
+            let question =
+                Question::new(call, moment, limits, self.servers()).with(findings).along(along);
             self.judge_one(&question)
         })
     }
@@ -83,7 +84,8 @@ impl Policies {
     ) -> Judgement {
         let limits = LimitFacts::unasked();
         let judge = |named: &ToolCall, along: &[Along]| {
-            let question = Question::new(named, moment, &limits).with(findings).along(along);
+            let question =
+                Question::new(named, moment, &limits, self.servers()).with(findings).along(along);
             self.judge_by(&question, Policy::judge_sent)
         };
         Judgement::empty(named).with_along(&[named], self.seen(along), judge)

@@ -11,7 +11,7 @@ use regex::RegexBuilder;
 use crate::condition::{Condition, Test};
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
-use crate::names::{Names, Tools};
+use crate::names::{Compare, Names, Tools};
 use crate::node::{Node, Yaml};
 use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, Means, Operator, OperatorName};
@@ -83,7 +83,12 @@ fn compile_rule(
     problems: &mut Problems<'_>,
 ) -> Option<Rule> {
     let before = problems.len();
-    let tools = source.tools.as_deref().map(|patterns| compile_tools(patterns, kinds, problems));
+    let compare = match source.verdict {
+        Some(Verdict::Allow) => Compare::Exactly,
+        _ => Compare::Spellings,
+    };
+    let tools = source.tools.as_deref();
+    let tools = tools.map(|patterns| compile_tools(patterns, compare, kinds, problems));
     let cleaner = sanitize::compile(&source, problems);
     let when = match source.when.take() {
         Some(when) => compile_condition(when, problems).map(Some),
@@ -100,6 +105,7 @@ fn compile_rule(
     let exact = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
         patterns.iter().map(|at| Wildcard::new(&at.value)).collect()
     };
+    let names = Names { tools, servers: source.servers.map(folded), ..Names::default() };
     let role = match (source.mode, verdict) {
         (Some(Mode::Shadow), _) => Role::Shadow,
         (_, Verdict::Audit) => Role::Audit,
@@ -109,7 +115,10 @@ fn compile_rule(
     Some(Rule {
         policy: policy.to_owned(),
         surfaces,
-        names: Names { tools, servers: source.servers.map(folded) },
+        names: match compare {
+            Compare::Exactly => names,
+            Compare::Spellings => names.with_spellings(),
+        },
         tools: source.tools.into_iter().flatten().map(|at| at.value).collect(),
         agents: source.agents.map(folded),
         who: source.who.into_iter().map(|(field, patterns)| (field, exact(patterns))).collect(),
@@ -151,29 +160,34 @@ fn surfaces(
 /// The tools of each kind, made once for all rules.
 struct Kinds<'c> {
     catalogue: &'c Catalogue,
-    made: HashMap<Kind, Arc<Tools>>,
+    made: HashMap<(Kind, Compare), Arc<Tools>>,
 }
 
 impl Kinds<'_> {
-    fn get(&mut self, kind: Kind) -> Arc<Tools> {
-        let made = self.made.entry(kind);
-        Arc::clone(made.or_insert_with(|| Arc::new(Tools::of_kind(kind, self.catalogue))))
+    fn get(&mut self, kind: Kind, compare: Compare) -> Arc<Tools> {
+        let made = self.made.entry((kind, compare));
+        let make = || Arc::new(Tools::of_kind(kind, self.catalogue, compare));
+        Arc::clone(made.or_insert_with(make))
     }
 }
 
 fn compile_tools(
     patterns: &[At<String>],
+    compare: Compare,
     kinds: &mut Kinds<'_>,
     problems: &mut Problems<'_>,
 ) -> Tools {
     let mut tools = Tools::default();
     for pattern in patterns {
         let Some(word) = pattern.value.strip_prefix('@') else {
-            tools.add(&pattern.value);
+            match compare {
+                Compare::Exactly => tools.add(&pattern.value),
+                Compare::Spellings => tools.add_spellings(&pattern.value),
+            }
             continue;
         };
         match Kind::from_word(word) {
-            Some(kind) => tools.kinds.push((kind, kinds.get(kind))),
+            Some(kind) => tools.kinds.push((kind, kinds.get(kind, compare))),
             None => {
                 let words = Kind::ALL.map(|kind| kind.to_string());
                 let hint = did_you_mean(&pattern.value, words.iter().map(String::as_str))

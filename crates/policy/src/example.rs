@@ -11,6 +11,7 @@ use crate::node::Yaml;
 use crate::policy::Policy;
 use crate::rule::{Match, Named, Question, Rule};
 use crate::source::{ExampleSource, PolicySource, RuleSource};
+use crate::spelling::Servers;
 
 /// The examples of one policy, taken before its rules are compiled.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl Examples {
     }
 
     /// Reports every example that does not hold. Rules that did not compile are not asked.
-    pub(crate) fn check(&self, policy: &Policy, problems: &mut Problems<'_>) {
+    pub(crate) fn check(&self, policy: &Policy, servers: &Servers, problems: &mut Problems<'_>) {
         for example in &self.list {
             let Some(rule) = policy.rules.iter().find(|rule| rule.id == example.rule) else {
                 continue;
@@ -62,20 +63,28 @@ impl Examples {
                 Err(why) => {
                     problems.add(example.span, format!("this example is no call: {why}"));
                 }
-                Ok(call) => example.compare(rule, call, problems),
+                Ok(call) => example.compare(rule, call, servers, problems),
             }
         }
     }
 }
 
 impl Example {
-    fn compare(&self, rule: &Rule, call: &ToolCall, problems: &mut Problems<'_>) {
-        let findings = Findings::Of(&self.findings);
-        let matched = matches(rule, call, findings);
+    fn compare(
+        &self,
+        rule: &Rule,
+        call: &ToolCall,
+        servers: &Servers,
+        problems: &mut Problems<'_>,
+    ) {
+        let (limits, moment) = (LimitFacts::unasked(), NOON);
+        let question = Question::new(call, &moment, &limits, servers);
+        let question = question.with(Findings::Of(&self.findings));
+        let matched = matches(rule, &question);
         let (message, hint) = match (self.expected, matched) {
             (Expected::Match, Match::No | Match::Disregarded) => (
                 format!("rule `{}` does not match this example", self.rule),
-                why_not(rule, call, findings),
+                why_not(rule, &question),
             ),
             (Expected::NoMatch, Match::Yes) => (
                 format!("rule `{}` matches this example, which it must not", self.rule),
@@ -92,22 +101,19 @@ impl Example {
 }
 
 /// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
-fn matches(rule: &Rule, call: &ToolCall, findings: Findings<'_>) -> Match {
-    if !rule.applies_at(call.origin.surface) {
-        return Match::No;
+fn matches(rule: &Rule, question: &Question<'_>) -> Match {
+    match rule.applies_at(question.call.origin.surface) {
+        true => rule.matches(question, Named::Perhaps),
+        false => Match::No,
     }
-    let (limits, moment) = (LimitFacts::unasked(), NOON);
-    rule.matches(&Question::new(call, &moment, &limits).with(findings), Named::Perhaps)
 }
 
 const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
 
-fn why_not(rule: &Rule, call: &ToolCall, findings: Findings<'_>) -> &'static str {
-    let (limits, moment) = (LimitFacts::unasked(), NOON);
-    let question = Question::new(call, &moment, &limits).with(findings);
-    if !rule.applies_at(call.origin.surface) {
+fn why_not(rule: &Rule, question: &Question<'_>) -> &'static str {
+    if !rule.applies_at(question.call.origin.surface) {
         "the rule does not apply on that surface"
-    } else if !rule.names(&question) {
+    } else if !rule.names(question) {
         "its tool or server is another"
     } else {
         "its `when`, `agent` or `who` does not hold"

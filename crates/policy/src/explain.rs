@@ -114,21 +114,24 @@ impl Policies {
         limits: &LimitFacts,
     ) -> Vec<RuleExplanation> {
         let judgement = self.judge(call, moment, limits);
-        let mut told = self.explain_one(&Question::new(call, moment, limits), &judgement);
+        let mut told =
+            self.explain_one(&Question::new(call, moment, limits, self.servers()), &judgement);
         if !wrapper::is_wrapper(&call.name) {
             return told;
         }
         match wrapper::inner(call) {
             Ok(inner) => {
                 for inner in inner {
-                    let rules =
-                        self.explain_one(&Question::new(&inner, moment, limits), &judgement);
+                    let rules = self.explain_one(
+                        &Question::new(&inner, moment, limits, self.servers()),
+                        &judgement,
+                    );
                     let inside = Some(inner.name.raw().trim().to_owned());
                     told.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));
                 }
             }
             Err(_)
-                if self.judge_one(&Question::new(call, moment, limits)).verdict
+                if self.judge_one(&Question::new(call, moment, limits, self.servers())).verdict
                     != judgement.verdict =>
             {
                 let decided = told.iter_mut().find(|rule| rule.is_named_by(&judgement));

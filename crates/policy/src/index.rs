@@ -28,6 +28,12 @@ pub(crate) struct Candidate {
     pub(crate) named: Named,
 }
 
+impl Candidate {
+    fn at_most(self, named: Named) -> Self {
+        Self { named: self.named.max(named), ..self }
+    }
+}
+
 /// Rules that share a piece of a name.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
@@ -49,7 +55,8 @@ pub(crate) struct Index {
 pub(crate) struct Found<'i> {
     index: &'i Index,
     plain: Vec<Candidate>,
-    triggered: Vec<&'i [Candidate]>,
+    /// Each with how sure it is that rules for that very tool are about the name.
+    triggered: Vec<(&'i [Candidate], Named)>,
 }
 
 impl Index {
@@ -67,10 +74,10 @@ impl Index {
 
     pub(crate) fn find(&self, name: &Name<'_>) -> Found<'_> {
         let mut found = Found { index: self, plain: Vec::new(), triggered: Vec::new() };
-        self.names.find(name, &mut |bucket| {
-            found.plain.extend_from_slice(&bucket.plain);
+        self.names.find(name, &mut |bucket, named| {
+            found.plain.extend(bucket.plain.iter().map(|candidate| candidate.at_most(named)));
             if !bucket.triggered.is_empty() {
-                found.triggered.push(&bucket.triggered);
+                found.triggered.push((&bucket.triggered, named));
             }
         });
         dedup(&mut found.plain);
@@ -86,13 +93,15 @@ impl Found<'_> {
 
     /// Those that look for something in the arguments. May name a rule twice.
     pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
-        self.triggered.iter().copied().flatten().copied()
+        self.triggered.iter().flat_map(|&(bucket, named)| {
+            bucket.iter().map(move |candidate| candidate.at_most(named))
+        })
     }
 
     /// The rules to ask about a whole call and what goes along with it, each once, in the order of
     /// the file.
     pub(crate) fn candidates(mut self, call: &ToolCall, along: &[Along]) -> Vec<Candidate> {
-        let crowd: usize = self.triggered.iter().map(|bucket| bucket.len()).sum();
+        let crowd: usize = self.triggered.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
         }
@@ -107,7 +116,10 @@ impl Found<'_> {
         };
         match read {
             // What cannot be read is unknown to each of them.
-            None => self.plain.extend(self.triggered.iter().copied().flatten()),
+            None => {
+                let triggered: Vec<_> = self.triggered().collect();
+                self.plain.extend(triggered);
+            }
             Some((arguments, roots)) => {
                 let named = Named::Perhaps;
                 let hits = roots.into_iter().flat_map(|root| arguments.find(root));

@@ -34,7 +34,7 @@ impl Policies {
         limits: &LimitFacts,
         findings: Findings<'_>,
     ) -> NameJudgement {
-        let question = Question::new(call, moment, limits).with(findings);
+        let question = Question::new(call, moment, limits, self.servers()).with(findings);
         let surface = call.origin.surface;
         let mut judgement = Judgement::empty(call);
         let mut open = wrapper::is_wrapper(&call.name)
@@ -75,7 +75,7 @@ impl Policies {
         limits: &LimitFacts,
         findings: Findings<'_>,
     ) -> Judgement {
-        let question = Question::new(call, moment, limits).with(findings);
+        let question = Question::new(call, moment, limits, self.servers()).with(findings);
         self.judge_whole(&question).sanitized(call)
     }
 
@@ -98,8 +98,21 @@ impl Policies {
         findings: Findings<'_>,
     ) -> Judgement {
         let limits = LimitFacts::unasked();
-        let question = Question::new(text, moment, &limits).with(findings);
+        let question = Question::new(text, moment, &limits, self.servers()).with(findings);
         self.judge_by(&question, Policy::judge_text)
+    }
+
+    /// The judgement of something that may be a call: by the rules alone. A default is meant for what
+    /// is one.
+    pub fn judge_by_rules(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &LimitFacts,
+        findings: Findings<'_>,
+    ) -> Judgement {
+        let question = Question::new(call, moment, limits, self.servers()).with(findings);
+        self.judge_by(&question, Policy::judge_rules).sanitized(call)
     }
 
     /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
@@ -115,7 +128,8 @@ impl Policies {
         moment: &Moment,
     ) -> Judgement {
         let (limits, whole) = (LimitFacts::unasked(), Whole::of(tool, except));
-        let question = Question::new(tool, moment, &limits).of_whole(whole.as_ref());
+        let question =
+            Question::new(tool, moment, &limits, self.servers()).of_whole(whole.as_ref());
         self.judge_asked(&question, Policy::judge)
     }
 
@@ -146,7 +160,8 @@ impl Policies {
             None => self.judge_asked(question, ask),
             Some(whole) => {
                 let Question { call, moment, limits, findings, along, .. } = *question;
-                let asked = Question::new(call, moment, limits).with(findings).along(along);
+                let asked =
+                    Question::new(call, moment, limits, self.servers()).with(findings).along(along);
                 self.judge_asked(&asked.of_whole(Some(&whole)), ask)
             }
         }

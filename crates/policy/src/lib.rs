@@ -68,6 +68,7 @@ mod rule;
 mod sanitize;
 mod secret;
 mod source;
+mod spelling;
 mod starter;
 #[cfg(test)]
 mod tests;
@@ -91,6 +92,7 @@ pub use moment::{Moment, Weekday};
 pub use pattern::Globs;
 pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
+pub use spelling::{NameReader, NameReadings};
 pub use starter::starter;
 pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,

@@ -1,13 +1,15 @@
-//! Which tools a rule speaks of. A rule that restricts reads a name in every way it may be meant,
-//! a rule that allows in no way but a certain one.
+//! Which tools a rule is about. A rule that restricts reads a name in every way it may be meant, a
+//! rule that allows only in a way that is certain.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callgate_call::{Reading, fold, split};
+use callgate_call::{Reading, ToolName, fold, spell, split};
 use callgate_facts::{Catalogue, Kind};
+use callgate_scan::inspect::plain_name;
 
 use crate::pattern::Wildcard;
+use crate::spelling::{Servers, Spellings, Split, Trust, other_patterns};
 use crate::whole::Whole;
 
 /// The tools and servers a rule names.
@@ -17,6 +19,19 @@ pub(crate) struct Names {
     pub(crate) tools: Option<Tools>,
     /// `None` is every server, and none.
     pub(crate) servers: Option<Vec<Wildcard>>,
+    /// The same servers in other spellings, for a rule that restricts.
+    pub(crate) spelled_servers: Vec<Wildcard>,
+    /// Spellings of single tools that agents would shorten, for a rule that restricts.
+    pub(crate) long: Vec<String>,
+}
+
+/// How the patterns of a rule are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Compare {
+    /// As written: for a rule that allows.
+    Exactly,
+    /// In every spelling: for a rule that restricts.
+    Spellings,
 }
 
 /// What stands under `tool`.
@@ -41,12 +56,29 @@ pub(crate) struct ToolPattern {
 }
 
 /// A call's name with its readings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Name<'c> {
     pub(crate) folded: &'c str,
     pub(crate) readings: Vec<Reading<'c>>,
+    /// How it reads apart from how it is written.
+    pub(crate) spellings: Spellings,
     /// Set if this is no tool but all that a server has.
     pub(crate) whole: Option<&'c Whole>,
+}
+
+impl<'c> Name<'c> {
+    pub(crate) fn new(name: &'c ToolName, servers: &Servers) -> Self {
+        let (folded, readings) = (name.folded(), name.readings());
+        Self { folded, readings, spellings: servers.read(name), whole: None }
+    }
+
+    /// The server, as far as the name tells.
+    pub(crate) fn server(&self) -> Option<&str> {
+        let spelled = |split: &&Split| split.trust == Trust::Spelled;
+        let split = self.spellings.splits.iter().find(spelled);
+        let server = self.readings.first().map(|reading| reading.server);
+        server.or(split.map(|split| split.server.as_str()))
+    }
 }
 
 impl Tools {
@@ -54,6 +86,23 @@ impl Tools {
     pub(crate) fn add(&mut self, written: &str) {
         let whole = Wildcard::new(&fold(written.trim()));
         let parts = parts(whole.text());
+        self.push(whole, parts);
+    }
+
+    /// Adds a pattern in every spelling.
+    pub(crate) fn add_spellings(&mut self, written: &str) {
+        let whole = Wildcard::new(&fold(written.trim()));
+        let parts = spelled_parts(&whole);
+        // With a server part, `web.*` is about a server `web`, and not about `web_search`.
+        let others = match parts.is_empty() || whole.is_literal() {
+            true => other_patterns(&whole),
+            false => Vec::new(),
+        };
+        self.push(whole, parts);
+        others.into_iter().for_each(|other| self.push(other, Vec::new()));
+    }
+
+    fn push(&mut self, whole: Wildcard, parts: Vec<(Wildcard, Wildcard)>) {
         if whole.is_literal() && parts.is_empty() {
             self.literals.insert(whole.text().to_owned());
         } else {
@@ -62,10 +111,13 @@ impl Tools {
     }
 
     /// Every tool of a kind.
-    pub(crate) fn of_kind(kind: Kind, catalogue: &Catalogue) -> Self {
+    pub(crate) fn of_kind(kind: Kind, catalogue: &Catalogue, compare: Compare) -> Self {
         let mut tools = Self { any_server: kind == Kind::Mcp, ..Self::default() };
         for name in catalogue.tools_of(kind) {
-            tools.add(name);
+            match compare {
+                Compare::Exactly => tools.add(name),
+                Compare::Spellings => tools.add_spellings(name),
+            }
         }
         tools
     }
@@ -82,6 +134,30 @@ impl Tools {
                 || (tools.any_server && reading.is_some())
                 || tools.patterns.iter().any(|pattern| pattern.restricts(folded, reading))
         })
+    }
+
+    /// Whether a split of a name is a tool of these, on whatever server.
+    fn restrict_split(&self, reading: &Reading<'_>) -> bool {
+        self.parts().any(|tools| {
+            tools.any_server
+                || tools.literals.contains(reading.tool)
+                || tools
+                    .patterns
+                    .iter()
+                    .any(|pattern| pattern.whole.matches(reading.tool) || pattern.reads(reading))
+        })
+    }
+
+    /// The most that these say about a tool of a server that the rule names apart from it.
+    fn precision(&self, tool: &str) -> Option<Precision> {
+        let of = |tools: &Self| {
+            let patterns = tools.patterns.iter().map(|pattern| &pattern.whole);
+            let literal = tools.literals.contains(tool).then_some(Precision::Exact);
+            let any = tools.any_server.then_some(Precision::Any);
+            let fits = patterns.filter(|whole| whole.matches(tool)).map(Precision::of).max();
+            literal.max(fits).max(any)
+        };
+        self.parts().filter_map(of).max()
     }
 
     /// For a rule that allows, and a name without a server.
@@ -114,6 +190,44 @@ impl Tools {
     fn allow_exactly(&self, folded: &str) -> bool {
         self.parts().flat_map(|tools| &tools.patterns).any(|pattern| pattern.is_exactly(folded))
     }
+
+    /// The same where one of the ways is that of a tool without a server.
+    fn allow_literal(&self, folded: &str) -> bool {
+        self.allow_exactly(folded) || self.parts().any(|tools| tools.literals.contains(folded))
+    }
+}
+
+/// How much a pattern says about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Precision {
+    /// Nothing: it matches every name.
+    Any,
+    /// A part of it.
+    Part,
+    /// All of it.
+    Exact,
+}
+
+impl Precision {
+    pub(crate) fn of(pattern: &Wildcard) -> Self {
+        match pattern.is_literal() {
+            true => Self::Exact,
+            false if pattern.has_letters() => Self::Part,
+            false => Self::Any,
+        }
+    }
+}
+
+/// Whether a rule with these patterns is about a split that they match.
+pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool {
+    match trust {
+        Trust::Spelled => true,
+        // `*-prod` says little about a name of which nobody knows where its server ends.
+        Trust::Guessed => {
+            server.begins_with_letter() || (server.has_letters() && tool > Precision::Any)
+        }
+        Trust::OwnTool => server.is_literal() && tool == Precision::Exact,
+    }
 }
 
 impl ToolPattern {
@@ -140,8 +254,12 @@ impl Names {
         if let Some(whole) = name.whole {
             return self.may_restrict(name, whole);
         }
+        self.restrict_as_written(name) || self.restrict_spellings(name)
+    }
+
+    fn restrict_as_written(&self, name: &Name<'_>) -> bool {
         let reading_fits = |reading: &Reading<'_>| {
-            self.server_fits(reading.server)
+            self.server_restricts(reading.server)
                 && self
                     .tools
                     .as_ref()
@@ -154,11 +272,91 @@ impl Names {
         tools.restrict(name.folded, None) || name.readings.iter().any(reading_fits)
     }
 
+    /// Whether a rule that restricts is about another way to read this name.
+    fn restrict_spellings(&self, name: &Name<'_>) -> bool {
+        let Spellings { texts, splits, .. } = &name.spellings;
+        let bare = self.tools.as_ref().filter(|_| self.servers.is_none());
+        texts.iter().any(|text| bare.is_some_and(|tools| tools.restrict(text, None)))
+            || splits.iter().any(|split| self.restrict_split(split))
+            || (!self.long.is_empty() && self.is_shortened(name))
+    }
+
+    fn restrict_split(&self, split: &Split) -> bool {
+        let (reading, trust) = (split.reading(), split.trust);
+        if trust == Trust::Spelled {
+            let tools = self.tools.as_ref();
+            return self.server_restricts(reading.server)
+                && tools.is_none_or(|tools| tools.restrict_split(&reading));
+        }
+        let precision = match &self.tools {
+            None => Some(Precision::Any),
+            Some(tools) => tools.precision(reading.tool),
+        };
+        let by_server = precision.is_some_and(|tool| {
+            let named = self.all_servers().filter(|server| server.matches(reading.server));
+            { named }.any(|server| suffices(trust, server, tool))
+        });
+        let in_one = |(server, tool): &(Wildcard, Wildcard)| {
+            server.matches(reading.server)
+                && tool.matches(reading.tool)
+                && suffices(trust, server, Precision::of(tool))
+        };
+        by_server || (self.server_restricts(reading.server) && self.pairs().any(in_one))
+    }
+
+    /// Whether an agent may have shortened a tool of this rule to this name.
+    fn is_shortened(&self, name: &Name<'_>) -> bool {
+        let texts = name.spellings.texts.iter().map(String::as_str);
+        let is_one = |text: &str| self.long.iter().any(|long| spell::is_shortened(long, text));
+        std::iter::once(name.folded).chain(texts).any(is_one)
+    }
+
+    /// Pairs of a server and a tool that stand under `tool`.
+    fn pairs(&self) -> impl Iterator<Item = &(Wildcard, Wildcard)> {
+        let tools = self.tools.iter().flat_map(Tools::parts);
+        tools.flat_map(|tools| &tools.patterns).flat_map(|pattern| &pattern.parts)
+    }
+
+    /// The servers of the rule in every spelling.
+    pub(crate) fn all_servers(&self) -> impl Iterator<Item = &Wildcard> {
+        self.servers.iter().flatten().chain(&self.spelled_servers)
+    }
+
+    /// The servers that the rule itself names, also those in the names of tools.
+    pub(crate) fn named_servers(&self) -> impl Iterator<Item = &Wildcard> {
+        let patterns = self.tools.iter().flat_map(|tools| &tools.patterns);
+        let parts = patterns.flat_map(|pattern| &pattern.parts);
+        self.all_servers().chain(parts.map(|(server, _)| server))
+    }
+
+    /// Adds what a rule that restricts needs to compare names in every spelling.
+    pub(crate) fn with_spellings(mut self) -> Self {
+        let written = self.servers.iter().flatten();
+        self.spelled_servers = written.flat_map(other_patterns).collect();
+        let named: Vec<&Wildcard> = self.all_servers().filter(|it| it.is_literal()).collect();
+        let mut long = Vec::new();
+        for tool in self.tools.iter().flat_map(|tools| &tools.literals) {
+            named.iter().for_each(|server| add_long(&mut long, server.text(), tool));
+        }
+        for (server, tool) in
+            self.tools.iter().flat_map(|tools| &tools.patterns).flat_map(|it| &it.parts)
+        {
+            if server.is_literal() && tool.is_literal() {
+                add_long(&mut long, server.text(), tool.text());
+            }
+        }
+        self.long = long;
+        self
+    }
+
     /// Whether a rule that allows speaks of this name: without a server part only tools without
     /// a server; with one only the single reading of a name, or the very same name.
     pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
         if name.whole.is_some() {
             return self.allow_whole(name);
+        }
+        if name.spellings.is_unclear {
+            return self.allow_unclear(name);
         }
         match (name.readings.as_slice(), &self.tools) {
             ([], None) => self.servers.is_none() || self.widened(),
@@ -177,6 +375,24 @@ impl Names {
                     && readings.iter().all(|reading| self.server_fits(reading.server))
             }
         }
+    }
+
+    /// The name may be the tool of a server, or not, and nothing tells which.
+    fn allow_unclear(&self, name: &Name<'_>) -> bool {
+        let fits = |reading: &Reading<'_>| self.server_fits(reading.server);
+        match &self.tools {
+            None => self.servers.is_none() || self.widened(),
+            Some(tools) => {
+                let bare = name.readings.is_empty() && (self.servers.is_none() || self.widened());
+                let split = !name.readings.is_empty() && name.readings.iter().all(fits);
+                (bare || split) && tools.allow_literal(name.folded)
+            }
+        }
+    }
+
+    /// Whether a server is one of a rule that restricts.
+    pub(crate) fn server_restricts(&self, server: &str) -> bool {
+        self.servers.is_none() || self.all_servers().any(|pattern| pattern.matches(server))
     }
 
     pub(crate) fn server_fits(&self, server: &str) -> bool {
@@ -199,31 +415,75 @@ fn parts(pattern: &str) -> Vec<(Wildcard, Wildcard)> {
     {
         return vec![(Wildcard::new(server), Wildcard::new("*"))];
     }
-    let part = |reading: &Reading<'_>| (Wildcard::new(reading.server), Wildcard::new(reading.tool));
     readings.iter().map(part).collect()
 }
+
+fn part(reading: &Reading<'_>) -> (Wildcard, Wildcard) {
+    (Wildcard::new(reading.server), Wildcard::new(reading.tool))
+}
+
+/// The same for a rule that restricts, with every form that server and tool may have in a name.
+fn spelled_parts(whole: &Wildcard) -> Vec<(Wildcard, Wildcard)> {
+    let plain = plain_name(whole.text());
+    let mut written = parts(whole.text());
+    for text in [whole.text(), &*plain] {
+        let inner = spell::without_namespace(text).unwrap_or(text);
+        written.extend(parts(inner));
+        written.extend(spell::marked_splits(inner).iter().map(part));
+    }
+    let mut all = Vec::new();
+    for (server, tool) in written {
+        for server in other_patterns(&server).into_iter().chain([server]) {
+            for tool in other_patterns(&tool).into_iter().chain([tool.clone()]) {
+                let part = (server.clone(), tool);
+                if !all.contains(&part) {
+                    all.push(part);
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Adds the spellings of a tool that are so long that agents shorten them.
+fn add_long(long: &mut Vec<String>, server: &str, tool: &str) {
+    if server.len() + tool.len() < MIN_LONG {
+        return;
+    }
+    let spellings = spell::spellings(server, tool);
+    long.extend(spellings.into_iter().filter(|it| spell::beginning(it).is_some()));
+}
+
+/// With fewer letters no spelling is longer than agents can take.
+const MIN_LONG: usize = 48;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use callgate_call::ToolName;
 
-    fn names(tools: &[&str], servers: &[&str]) -> Names {
+    fn names(tools: &[&str], servers: &[&str], compare: Compare) -> Names {
         let mut of_rule = Tools::default();
         for tool in tools {
-            match tool.strip_prefix('@') {
-                Some(kind) => {
+            match (tool.strip_prefix('@'), compare) {
+                (Some(kind), _) => {
                     let kind = Kind::from_word(kind).unwrap();
-                    let tools = Arc::new(Tools::of_kind(kind, &Catalogue::builtin()));
+                    let tools = Arc::new(Tools::of_kind(kind, &Catalogue::builtin(), compare));
                     of_rule.kinds.push((kind, tools));
                 }
-                None => of_rule.add(tool),
+                (None, Compare::Exactly) => of_rule.add(tool),
+                (None, Compare::Spellings) => of_rule.add_spellings(tool),
             }
         }
         let servers: Vec<_> = servers.iter().map(|server| Wildcard::new(server)).collect();
-        Names {
+        let names = Names {
             tools: (!tools.is_empty()).then_some(of_rule),
             servers: (!servers.is_empty()).then_some(servers),
+            ..Names::default()
+        };
+        match compare {
+            Compare::Exactly => names,
+            Compare::Spellings => names.with_spellings(),
         }
     }
 
@@ -232,9 +492,11 @@ mod tests {
     }
 
     fn both_of(tools: &[&str], servers: &[&str], parsed: &ToolName) -> (bool, bool) {
-        let name = Name { folded: parsed.folded(), readings: parsed.readings(), whole: None };
-        let names = names(tools, servers);
-        (names.restrict(&name), names.allow(&name))
+        let restricting = names(tools, servers, Compare::Spellings);
+        let mut known = Servers::new(&Catalogue::builtin());
+        known.add_rule(&restricting);
+        let name = Name::new(parsed, &known);
+        (restricting.restrict(&name), names(tools, servers, Compare::Exactly).allow(&name))
     }
 
     #[test]

@@ -2,27 +2,46 @@
 
 use callgate_call::fold;
 
+use crate::spelling::{other_patterns, variants};
+
 /// Patterns for names of servers and tools, compared as rules compare them: trimmed, NFC and
 /// without regard to case. Of none, no name matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Globs(Vec<Wildcard>);
+pub struct Globs {
+    written: Vec<Wildcard>,
+    /// The same in other spellings, for lists that restrict.
+    others: Vec<Wildcard>,
+}
 
 impl Globs {
     /// These patterns.
     pub fn new<T: AsRef<str>>(patterns: impl IntoIterator<Item = T>) -> Self {
         let folded = |pattern: T| Wildcard::new(&fold(pattern.as_ref().trim()));
-        Self(patterns.into_iter().map(folded).collect())
+        let written: Vec<Wildcard> = patterns.into_iter().map(folded).collect();
+        let others = written.iter().flat_map(other_patterns).collect();
+        Self { written, others }
     }
 
     /// Whether one of them is for this name.
     pub fn matches(&self, name: &str) -> bool {
         let folded = fold(name.trim());
-        self.0.iter().any(|pattern| pattern.matches(&folded))
+        self.written.iter().any(|pattern| pattern.matches(&folded))
+    }
+
+    /// Whether one of them is for this name, or for one that only looks different. For lists that
+    /// restrict.
+    pub fn restricts(&self, name: &str) -> bool {
+        self.matches(name) || variants(name).iter().any(|name| self.naming(name).next().is_some())
+    }
+
+    /// The patterns that match a plain name.
+    pub(crate) fn naming<'a>(&'a self, plain: &'a str) -> impl Iterator<Item = &'a Wildcard> {
+        self.written.iter().chain(&self.others).filter(move |pattern| pattern.matches(plain))
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.written.is_empty()
     }
 }
 
@@ -58,6 +77,15 @@ impl Wildcard {
     /// Whether this is `*` alone.
     pub(crate) fn is_any(&self) -> bool {
         self.text == "*"
+    }
+
+    /// Whether anything but wildcards and separators is in it.
+    pub(crate) fn has_letters(&self) -> bool {
+        self.text.chars().any(char::is_alphanumeric)
+    }
+
+    pub(crate) fn begins_with_letter(&self) -> bool {
+        self.text.chars().next().is_some_and(char::is_alphanumeric)
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {

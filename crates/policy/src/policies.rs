@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::policy::Policy;
 use crate::rule::{Role, Rule};
 use crate::source::{self, Source};
+use crate::spelling::Servers;
 use crate::text::{self, Direction, TextGuard, TextRule, TextRuleInfo};
 use crate::{Verdict, compile, example, lint};
 
@@ -20,6 +21,7 @@ use crate::{Verdict, compile, example, lint};
 pub struct Policies {
     policies: Vec<Policy>,
     texts: Texts,
+    servers: Servers,
 }
 
 /// The rules about text, of all policies together.
@@ -82,6 +84,7 @@ impl Policies {
         served: &[Surface],
     ) -> Result<(Self, Vec<Warning>), Vec<Diagnostic>> {
         let mut policies: Vec<Policy> = Vec::new();
+        let mut servers = Servers::new(catalogue);
         let mut texts: Vec<Arc<TextRule>> = Vec::new();
         let (mut diagnostics, mut warnings) = (Vec::new(), Vec::new());
         for document in documents {
@@ -105,7 +108,8 @@ impl Policies {
                 text::examples(&about_text, &rules, &mut problems);
                 warnings.extend(text::warnings(&about_text, &rules, source));
                 texts.extend(rules.into_iter().map(Arc::new));
-                examples.check(&policy, &mut problems);
+                policy.rules.iter().for_each(|rule| servers.add_rule(&rule.names));
+                examples.check(&policy, &servers, &mut problems);
                 warnings.extend(notes.check(&policy, source, served));
                 policies.push(policy);
             }
@@ -113,9 +117,16 @@ impl Policies {
         }
         let texts = Texts::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
-            true => Ok((Self { policies, texts }, warnings)),
+            true => Ok((Self { policies, texts, servers }, warnings)),
             false => Err(diagnostics),
         }
+    }
+
+    /// The same policies where these MCP servers are known to exist: a name that may mean a tool of
+    /// theirs is read like that too by rules that restrict.
+    pub fn with_servers<T: AsRef<str>>(mut self, declared: impl IntoIterator<Item = T>) -> Self {
+        declared.into_iter().for_each(|server| self.servers.add(server.as_ref()));
+        self
     }
 
     /// No policy: every call passes, uncovered.
@@ -160,6 +171,10 @@ impl Policies {
     /// Every rule about text, in the order of the files.
     pub fn text_rules(&self) -> impl Iterator<Item = TextRuleInfo> {
         self.texts.rules.iter().map(|rule| rule.info())
+    }
+
+    pub(crate) fn servers(&self) -> &Servers {
+        &self.servers
     }
 
     pub(crate) fn policies(&self) -> &[Policy] {

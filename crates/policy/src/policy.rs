@@ -113,13 +113,17 @@ impl Policy {
     /// What the policy says about a client's message that is no call: only what it holds counts
     /// against it. A rule that wants something in every call would match without it as well.
     pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
-        let Question { call, moment, limits, findings, .. } = *question;
-        let without = Question::new(call, moment, limits).with(findings);
+        let without = question.alone();
         let is_by_it = |rule: &Rule| {
             let how = rule.matches(&without, Named::Perhaps);
             rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
         };
         self.judge_by(question, |rule| rule.looks_at_all() && is_by_it(rule))
+    }
+
+    /// What the rules say, without the default.
+    pub(crate) fn judge_rules(&self, question: &Question<'_>) -> Outcome<'_> {
+        self.judge_by(question, |_| true)
     }
 
     /// What is no call: of the rules that restrict only some have a say, and no default.

@@ -13,6 +13,7 @@ use crate::names::{Name, Names};
 use crate::pattern::Wildcard;
 use crate::sanitize::Cleaner;
 use crate::source::WhoField;
+use crate::spelling::Servers;
 use crate::tri::{Possible, Tri};
 use crate::verdict::{RuleError, RuleHit, Verdict};
 use crate::whole::Whole;
@@ -91,8 +92,13 @@ pub(crate) enum NameMatch {
 }
 
 impl<'c> Question<'c> {
-    pub(crate) fn new(call: &'c ToolCall, moment: &'c Moment, limits: &'c LimitFacts) -> Self {
-        let name = Name { folded: call.name.folded(), readings: call.name.readings(), whole: None };
+    pub(crate) fn new(
+        call: &'c ToolCall,
+        moment: &'c Moment,
+        limits: &'c LimitFacts,
+        servers: &Servers,
+    ) -> Self {
+        let name = Name::new(&call.name, servers);
         Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
     }
 
@@ -104,6 +110,12 @@ impl<'c> Question<'c> {
     /// The same question with what goes along with the call.
     pub(crate) fn along(self, along: &'c [Along]) -> Self {
         Self { along, ..self }
+    }
+
+    /// The same question without what goes along with the call.
+    pub(crate) fn alone(&self) -> Self {
+        let Self { call, moment, limits, findings, .. } = *self;
+        Self { call, name: self.name.clone(), moment, limits, findings, along: &[] }
     }
 
     /// The question about all that a server has.
@@ -275,6 +287,6 @@ fn bucket_value<'c>(by: LimitBy, question: &Question<'c>) -> Option<&'c str> {
         LimitBy::User => origin.who.user.as_deref(),
         LimitBy::Key => origin.who.key.as_deref(),
         LimitBy::Tool => Some(question.name.folded),
-        LimitBy::Server => question.name.readings.first().map(|reading| reading.server),
+        LimitBy::Server => question.name.server(),
     }
 }

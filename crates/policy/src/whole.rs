@@ -8,6 +8,7 @@ use callgate_call::{Reading, Surface, ToolCall, fold};
 
 use crate::names::{Name, Names, ToolPattern, Tools};
 use crate::pattern::Wildcard;
+use crate::spelling::{Split, Trust};
 
 /// What is known of the tools of a server: those that are not offered.
 #[derive(Debug, Default)]
@@ -47,10 +48,12 @@ fn beginning(text: &str) -> &str {
 impl Names {
     /// Whether a tool of the server may be one that a restricting rule speaks of.
     pub(crate) fn may_restrict(&self, name: &Name<'_>, whole: &Whole) -> bool {
-        name.readings.iter().any(|reading| {
+        let spelled = name.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
+        let readings = name.readings.iter().copied().chain(spelled.map(Split::reading));
+        { readings }.any(|reading| {
             let tools = self.tools.as_ref();
-            self.server_fits(reading.server)
-                && tools.is_none_or(|tools| tools.may_restrict(name.folded, reading, whole))
+            self.server_restricts(reading.server)
+                && tools.is_none_or(|tools| tools.may_restrict(name.folded, &reading, whole))
         })
     }
 

@@ -35,7 +35,8 @@ pub(crate) fn judge(
         Err(why) => refuse(policies, &mut judgement, call, &why),
         Ok(inner) => {
             for inner in inner {
-                let question = Question::new(&inner, moment, limits).with(findings);
+                let question =
+                    Question::new(&inner, moment, limits, policies.servers()).with(findings);
                 let told = format!("inside a wrapper, `{}`", inner.name.raw().trim());
                 judgement.absorb(policies.judge_one(&question), &told);
             }

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use callgate_call::{fold, spell};
+use callgate_scan::inspect::plain_name;
 
 /// Every spelling of every known tool.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ pub struct NameMap {
     tools: Vec<KnownTool>,
     known: HashSet<KnownTool>,
     by_spelling: HashMap<String, Vec<usize>>,
+    /// The same without regard to look-alike letters and dashes.
+    by_plain: HashMap<String, Vec<usize>>,
     /// Long spellings by their beginning, for names that an agent has shortened.
     by_beginning: HashMap<String, Vec<usize>>,
 }
@@ -69,6 +72,7 @@ impl NameMap {
             if let Some(beginning) = spell::beginning(&spelling) {
                 insert(&mut self.by_beginning, beginning, at);
             }
+            insert(&mut self.by_plain, &plain_name(&spelling), at);
             insert(&mut self.by_spelling, &spelling, at);
         }
         self.tools.push(tool);
@@ -82,15 +86,30 @@ impl NameMap {
             Some(found) => self.found(found),
             None => {
                 let mut found = self.shortened(&folded);
-                found.extend(self.of_a_plugin(&folded));
+                found.extend(self.alike(&plain_name(&folded)));
                 self.found(&found)
             }
         }
     }
 
+    /// Whether a name is spelled exactly like a known tool, in one of the ways of agents. Otherwise what
+    /// [`Self::find`] finds may be another tool.
+    pub fn is_spelled(&self, name: &str) -> bool {
+        self.by_spelling.contains_key(&fold(name.trim()))
+    }
+
+    /// The tools that a name may mean in other letters, with a plugin before the server or in the
+    /// namespace of all tools.
+    fn alike(&self, plain: &str) -> Vec<usize> {
+        let inner = spell::without_namespace(plain).unwrap_or(plain);
+        let mut found = self.of_a_plugin(inner);
+        found.extend(self.by_plain.get(inner).into_iter().flatten());
+        found
+    }
+
     /// The tools that a name may mean in which a plugin stands before the server.
     fn of_a_plugin(&self, folded: &str) -> Vec<usize> {
-        let places = spell::without_plugin(folded).filter_map(|name| self.by_spelling.get(&name));
+        let places = spell::without_plugin(folded).filter_map(|name| self.by_plain.get(&name));
         places.flatten().copied().collect()
     }
 

@@ -45,7 +45,7 @@ pub use definition::inspect_definition;
 pub use document::inspect_json;
 pub use finding::Finding;
 pub use known::Known;
-pub use similar::{ReadAs, Similarity, similar};
+pub use similar::{ReadAs, Similarity, plain_name, similar};
 pub use strip::{strip, strip_definition};
 pub use text::inspect_text;
 

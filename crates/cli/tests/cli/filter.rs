@@ -115,6 +115,32 @@ fn denied_by_its_name() {
 }
 
 #[test]
+fn denied_by_its_name_in_every_spelling() {
+    let policy =
+        "policy: p\nrules:\n  - { id: keep, server: github, tool: delete_repo, verdict: deny }\n";
+    for (dialect, stream) in dialects() {
+        let run = |name| {
+            let test = Test::new(&["filter", "--policy", "p.yaml", "--dialect", dialect]);
+            test.file("p.yaml", policy).stdin(stream(name, &HARMLESS)).run()
+        };
+        for name in [
+            "mcp__plugin_x_github__delete_repo",
+            "functions.mcp__github__delete_repo",
+            "github_delete_repo",
+            "github-delete_repo",
+            "mcp.github.delete_repo",
+            "mcp__github__delete-repo",
+            "mcp__g\u{456}thub__delete_repo",
+        ] {
+            let ran = run(name);
+            assert!(!has_call(&ran) && ran.stderr.contains("p/keep"), "{name}: {}", ran.stdout);
+        }
+        let harmless = "github_delete_repo_notes";
+        assert_eq!(run(harmless).stdout, stream(harmless, &HARMLESS));
+    }
+}
+
+#[test]
 fn silent_says_nothing() {
     for (dialect, stream) in dialects() {
         let ran = filter(dialect).with(&["--on-deny", "silent"]).stdin(stream("nuke", &[])).run();

@@ -18,6 +18,7 @@ mod keys;
 mod mcp;
 mod policy;
 mod records;
+mod spellings;
 mod support;
 mod surroundings;
 mod values;

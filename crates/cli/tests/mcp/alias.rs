@@ -32,7 +32,7 @@ fn a_call_under_another_spelling_is_judged_as_the_tool_it_may_be_read_as() {
         let answer = wrapped.call(name, json!({}));
         assert_eq!(answer["result"]["isError"], true, "{name}: {answer}");
         let text = text_of(&answer);
-        for part in ["no-delete", "Nothing is deleted.", "as `delete_all`"] {
+        for part in ["no-delete", "Nothing is deleted."] {
             assert!(text.contains(part), "{name}: {text}");
         }
     }
@@ -133,4 +133,39 @@ fn over_http_as_well() {
         assert_eq!(text_of(&client.call("x__echo", json!({}))), "done");
         assert_eq!(server.heard("tools/call").len(), 1);
     }
+}
+
+const KEEP: &str = "policy: p\nrules:\n  - { id: keep, server: s, tool: delete_repo, verdict: deny, reason: Repositories stay. }\n";
+
+/// Spellings of a tool that a rule names and the server does not list.
+const UNLISTED: [&str; 7] = [
+    "delete_repo",
+    "delete-repo",
+    "d\u{435}lete_repo",
+    "s_delete_repo",
+    "mcp__s__delete_repo",
+    "functions.delete_repo",
+    "functions.mcp__s__delete_repo",
+];
+
+#[test]
+fn a_rule_on_an_unlisted_tool_finds_its_spellings() {
+    let place = Place::new(KEEP, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    let server = Server::new(Era::Legacy);
+    let gateway: Gateway = server.gateway(KEEP, "");
+    let mut client = Client::legacy(&gateway);
+    for name in UNLISTED {
+        for answer in [wrapped.call(name, json!({})), client.call(name, json!({}))] {
+            assert_eq!(answer["result"]["isError"], true, "{name}: {answer}");
+            assert!(text_of(&answer).contains("Repositories stay."), "{name}: {answer}");
+        }
+    }
+    for name in ["delete_repo_notes", "s_delete_repo_notes", "t_delete_repo"] {
+        for answer in [wrapped.call(name, json!({})), client.call(name, json!({}))] {
+            assert_eq!(text_of(&answer), "done", "{name}: {answer}");
+        }
+    }
+    wrapped.end();
 }

@@ -1,5 +1,7 @@
 //! Which servers and tools may be spoken to at all.
 
+use callgate_policy::NameReadings;
+
 use super::check::{Check, Objection};
 use super::settings::{McpSettings, ToolRule};
 
@@ -73,13 +75,26 @@ pub(crate) fn tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objec
 
 /// What the list of denied servers has against one.
 pub(crate) fn denied_server(settings: &McpSettings, server: &str) -> Option<Objection> {
-    settings.deny_servers.matches(server).then(|| {
-        Objection::block(
-            Check::Server,
-            format!("The server `{server}` is on the list of denied servers."),
-            "Use another server, or ask the operator whether this one may be used.",
-        )
-    })
+    settings.deny_servers.restricts(server).then(|| server_is_denied(server))
+}
+
+fn server_is_denied(server: &str) -> Objection {
+    Objection::block(
+        Check::Server,
+        format!("The server `{server}` is on the list of denied servers."),
+        "Use another server, or ask the operator whether this one may be used.",
+    )
+}
+
+/// What the lists of denied servers and tools have against a name that no known server has, in any way
+/// to read it.
+pub(crate) fn denied_name(settings: &McpSettings, name: &NameReadings) -> Option<Objection> {
+    if let Some(reading) = name.find(&settings.deny_servers, None) {
+        return Some(server_is_denied(reading.server));
+    }
+    let tool = |rule: &ToolRule| name.find(&rule.server, Some(&rule.tool));
+    let reading = settings.deny_tools.iter().find_map(tool)?;
+    Some(tool_is_denied(reading.server, reading.tool))
 }
 
 /// What the list of denied tools has against one.
@@ -87,14 +102,16 @@ pub(crate) fn denied_tool(settings: &McpSettings, subject: Subject<'_>) -> Optio
     let Subject { server, tool, hash } = subject;
     // Of a definition that nobody has seen it is not known whether it is the denied one.
     let denied = |rule: &ToolRule| {
-        rule.names(server, tool)
+        rule.restricts(server, tool)
             && rule.hash.as_deref().is_none_or(|denied| hash.is_none_or(|hash| hash == denied))
     };
-    settings.deny_tools.iter().any(denied).then(|| {
-        Objection::block(
-            Check::Tool,
-            format!("The tool `{tool}` of `{server}` is on the list of denied tools."),
-            "Use another tool, or ask the operator whether this one may be used.",
-        )
-    })
+    settings.deny_tools.iter().any(denied).then(|| tool_is_denied(server, tool))
+}
+
+fn tool_is_denied(server: &str, tool: &str) -> Objection {
+    Objection::block(
+        Check::Tool,
+        format!("The tool `{tool}` of `{server}` is on the list of denied tools."),
+        "Use another tool, or ask the operator whether this one may be used.",
+    )
 }

@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use callgate_audit::{Audit, Glance};
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
+use callgate_policy::NameReader;
 use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
 use parking_lot::Mutex;
@@ -25,15 +26,18 @@ pub(crate) struct Desk {
     pub(crate) books: Mutex<Books>,
     pub(crate) shelf: Shelf,
     pub(crate) catalogue: Catalogue,
+    pub(crate) names: NameReader,
 }
 
 impl Default for Desk {
     fn default() -> Self {
+        let catalogue = Catalogue::builtin();
         Self {
             settings: ArcSwap::default(),
             books: Mutex::default(),
             shelf: Shelf::default(),
-            catalogue: Catalogue::builtin(),
+            names: NameReader::new(&catalogue),
+            catalogue,
         }
     }
 }

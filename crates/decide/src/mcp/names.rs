@@ -1,7 +1,7 @@
 //! Calls in a model's answer that are for an MCP server.
 
 use callgate_audit::{McpFacts, Record, RecordId};
-use callgate_call::{Arguments, ToolCall, ToolName};
+use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
 
 use super::admission::{self, Subject};
 use super::check::{Check, Objection, Objections};
@@ -23,6 +23,8 @@ pub struct Resolved {
     pub address: Option<String>,
     /// The hash of the tool's definition.
     pub hash: Option<String>,
+    /// Whether the name may mean a tool that is not known.
+    certainty: Certainty,
 }
 
 /// What a name in a model's answer may mean.
@@ -62,13 +64,17 @@ impl Inner {
             books.refresh(&self.audit, self.audit.glance());
             found = books.meant_by(name.raw());
         }
+        let certainty = match books.registry.names().is_spelled(name.raw()) {
+            true => Certainty::Certain,
+            false => Certainty::Likely,
+        };
         let mut resolved: Vec<Resolved> = Vec::with_capacity(found.len());
         for (server, tool) in found {
             let hash = books.tool(&server, &tool).map(|known| known.hash);
             let entry = settings.server(&server);
             let kind = entry.map(|entry| entry.kind);
             let address = entry.map(|entry| entry.address.clone());
-            resolved.push(Resolved { server, tool, kind, address, hash });
+            resolved.push(Resolved { server, tool, kind, address, hash, certainty });
         }
         match resolved.len() {
             0 => Meant::Other,
@@ -108,6 +114,12 @@ impl Inner {
                 "Use a tool that is known, or ask the operator to declare its server under `mcp.servers`.",
             )];
         }
+        let denies = !settings.deny_servers.is_empty() || !settings.deny_tools.is_empty();
+        if denies
+            && let Some(denied) = admission::denied_name(settings, &self.desk.names.read(name))
+        {
+            return vec![denied];
+        }
         if !spelled {
             return Vec::new();
         }
@@ -117,13 +129,6 @@ impl Inner {
             Some(Subject { server: reading.server, tool: reading.tool, hash: None })
         };
         let subjects: Vec<Subject<'_>> = (0..readings.len()).filter_map(subject).collect();
-        let denied = subjects.iter().find_map(|it| {
-            admission::denied_server(settings, it.server)
-                .or_else(|| admission::denied_tool(settings, *it))
-        });
-        if denied.is_some() {
-            return denied.into_iter().collect();
-        }
         // It is read in one way only, so one way that is allowed is enough.
         let against = |it: &Subject<'_>| {
             admission::server(settings, it.server).or_else(|| admission::tool(settings, *it))
@@ -150,7 +155,7 @@ impl Meant {
     pub(crate) fn read(&self, call: &ToolCall) -> ToolCall {
         let mut call = call.clone();
         if let Self::One(tool) = self
-            && let Ok(name) = call.name.clone().meaning(&tool.server, &tool.tool)
+            && let Ok(name) = call.name.clone().meaning(&tool.server, &tool.tool, tool.certainty)
         {
             call.name = name;
         }

@@ -207,4 +207,9 @@ impl ToolRule {
     pub(crate) fn names(&self, server: &str, tool: &str) -> bool {
         self.server.matches(server) && self.tool.matches(tool)
     }
+
+    /// Whether the rule, as one that denies, is about this tool in any spelling.
+    pub(crate) fn restricts(&self, server: &str, tool: &str) -> bool {
+        self.server.restricts(server) && self.tool.restricts(tool)
+    }
 }

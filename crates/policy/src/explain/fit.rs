@@ -67,9 +67,10 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
 fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     let tools = rule.names.tools.clone();
     if rule.restricts() {
-        Names { tools, servers: None }.restrict(&question.name)
+        Names { tools, ..Names::default() }.restrict(&question.name)
     } else {
-        Names { tools, servers: Some(vec![Wildcard::new("*")]) }.allow(&question.name)
+        let servers = Some(vec![Wildcard::new("*")]);
+        Names { tools, servers, ..Names::default() }.allow(&question.name)
     }
 }
 

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use callgate_call::spell;
 
 use super::{Bucket, Candidate};
 use crate::names::{Name, ToolPattern, Tools};
 use crate::pattern::Wildcard;
 use crate::rule::{Named, Rule};
+use crate::spelling::{Split, Trust};
 
 /// Rules by name.
 #[derive(Debug, Default)]
@@ -31,14 +33,17 @@ impl NameIndex {
         match (&names.tools, &names.servers) {
             (None, None) => self.any.add(entry(Named::Surely)),
             (None, Some(_)) if names.widened() => self.any.add(perhaps),
-            (None, Some(servers)) => {
-                servers.iter().for_each(|server| self.servers.add(server, perhaps));
+            (None, Some(_)) => {
+                names.all_servers().for_each(|server| self.servers.add(server, perhaps));
             }
             (Some(tools), servers) => {
                 let certain = rule.restricts() && servers.is_none();
                 let literal = entry(if certain { Named::Surely } else { Named::Perhaps });
                 for tools in tools.parts() {
                     self.add_tools(tools, literal, perhaps);
+                }
+                for beginning in names.long.iter().filter_map(|long| spell::beginning(long)) {
+                    self.tools.beginnings.entry(beginning.bytes().collect()).add(perhaps);
                 }
             }
         }
@@ -74,15 +79,28 @@ impl NameIndex {
         self.servers.finish();
     }
 
-    pub(super) fn find<'i>(&'i self, name: &Name<'_>, visit: &mut impl FnMut(&'i Bucket)) {
-        visit(&self.any);
-        self.tools.find(name.folded, visit);
-        for reading in &name.readings {
-            self.tools.find(reading.tool, visit);
-            self.servers.find(reading.server, visit);
+    /// Visits the rules that may be about a name. `Perhaps` says that even a rule for this very tool need
+    /// not be about it.
+    pub(super) fn find<'i>(&'i self, name: &Name<'_>, visit: &mut impl FnMut(&'i Bucket, Named)) {
+        let mut surely = |bucket: &'i Bucket| visit(bucket, Named::Surely);
+        surely(&self.any);
+        self.tools.find(name.folded, &mut surely);
+        for text in &name.spellings.texts {
+            self.tools.find(text, &mut surely);
         }
-        if !name.readings.is_empty() {
-            visit(&self.any_server);
+        let splits = &name.spellings.splits;
+        let spelled = splits.iter().filter(|split| split.trust == Trust::Spelled);
+        for reading in name.readings.iter().copied().chain(spelled.map(Split::reading)) {
+            self.tools.find(reading.tool, &mut surely);
+            self.servers.find(reading.server, &mut surely);
+        }
+        if !name.readings.is_empty() || !splits.is_empty() {
+            surely(&self.any_server);
+        }
+        let mut perhaps = |bucket: &'i Bucket| visit(bucket, Named::Perhaps);
+        for split in splits.iter().filter(|split| split.trust != Trust::Spelled) {
+            self.tools.find(&split.tool, &mut perhaps);
+            self.servers.find(&split.server, &mut perhaps);
         }
     }
 }

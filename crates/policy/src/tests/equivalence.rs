@@ -9,7 +9,7 @@ use crate::policy::every_candidate;
 use crate::rule::Question;
 use crate::{LimitFacts, NameJudgement, Policies};
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 32] = [
     "bash",
     "read",
     "read_file",
@@ -22,11 +22,31 @@ const NAMES: [&str; 12] = [
     "run_shell_command",
     "container.exec",
     "zzz",
+    "git_push",
+    "git-push",
+    "git-pu\u{455}h",
+    "g\u{456}t.push",
+    "git___push",
+    "mcp--git--push",
+    "mcp.git.push",
+    "@git/push",
+    "push_mcp_git",
+    "functions.git_push",
+    "functions.mcp__git__push",
+    "default_api:bash",
+    "mcp__plugin_x_git__push",
+    "mcp__plugin_a_b__push",
+    "a_b_c",
+    "read-file",
+    "web_search",
+    "b\u{430}sh",
+    "mcp__internal_documentation_server__search_across_all_pag_0123ab",
+    "my-server_read_x",
 ];
 /// Tools whose server is known, and whose names look like those of others.
 const ON: [(&str, &str); 5] =
-    [("git", "push"), ("a", "b__c"), ("a__b", "c"), ("a", "git.push"), ("git", "read_file")];
-const PATTERNS: [&str; 22] = [
+    [("git", "push"), ("a", "b__c"), ("a__b", "c"), ("a", "git.push"), ("git", "git_push")];
+const PATTERNS: [&str; 29] = [
     "bash",
     "read",
     "'*'",
@@ -49,8 +69,25 @@ const PATTERNS: [&str; 22] = [
     "'*.push'",
     "'mcp_*'",
     "'?'",
+    "read-file",
+    "mcp.git.push",
+    "'web.*'",
+    "search",
+    "read.x",
+    "'read.*'",
+    "internal-documentation-server.search_across_all_pages_and_attachments",
 ];
-const SERVERS: [&str; 4] = ["'*'", "git", "a", "'a*'"];
+const SERVERS: [&str; 9] = [
+    "'*'",
+    "git",
+    "a",
+    "'a*'",
+    "'g*'",
+    "'*t'",
+    "web",
+    "my.server",
+    "internal-documentation-server",
+];
 const VALUES: [&str; 42] = [
     r#""x""#,
     r#""xy""#,
@@ -163,7 +200,7 @@ fn rule() -> impl Strategy<Value = String> {
     let verdicts = ["allow", "deny", "deny", "audit", "deny, mode: shadow"];
     (
         prop::option::weighted(0.8, tools),
-        prop::option::weighted(0.15, prop::sample::select(&SERVERS)),
+        prop::option::weighted(0.3, prop::sample::select(&SERVERS)),
         prop::option::weighted(0.6, condition()),
         prop::sample::select(verdicts.to_vec()),
         prop::sample::select(vec![50, 100, 100]),
@@ -189,7 +226,9 @@ fn rule() -> impl Strategy<Value = String> {
 
 /// Enough rules at times that the argument index is used.
 fn policy() -> impl Strategy<Value = Policies> {
-    policy_named("p").prop_map(|text| policies(&text))
+    let declared = prop::sample::subsequence(vec!["git", "a-b", "my.server", "web"], 0..3);
+    (policy_named("p"), declared)
+        .prop_map(|(text, declared)| policies(&text).with_servers(declared))
 }
 
 pub(super) fn policy_named(name: &'static str) -> impl Strategy<Value = String> {
@@ -251,7 +290,7 @@ proptest! {
         for call in calls {
             let fast = policies.ask(&call);
             let limits = LimitFacts::unasked();
-            let question = Question::new(&call, &NOON, &limits);
+            let question = Question::new(&call, &NOON, &limits, policies.servers());
             let slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)

@@ -48,6 +48,26 @@ fn every_spelling_leads_back() {
 }
 
 #[test]
+fn a_name_in_other_letters_leads_back_but_not_surely() {
+    let map = map(&[("github", "delete_repo"), ("a-b", "x"), ("a_b", "x")]);
+    for name in [
+        "functions.mcp__github__delete_repo",
+        "functions.github.delete_repo",
+        "mcp__github__delete-repo",
+        "mcp__g\u{456}thub__delete_repo",
+        "functions.mcp__plugin_x_github__delete_repo",
+    ] {
+        assert_eq!(map.find(name), Found::One(&known("github", "delete_repo")), "{name}");
+        assert!(!map.is_spelled(name), "{name}");
+    }
+    // What is spelled exactly is that, and nothing that only looks like it.
+    assert_eq!(map.find("mcp__a-b__x"), Found::One(&known("a-b", "x")));
+    assert!(map.is_spelled("mcp__a-b__x") && map.is_spelled("mcp--github--delete_repo"));
+    assert_eq!(map.find("functions.delete_repo"), Found::Nothing);
+    assert_eq!(map.find("github_delete_repo_notes"), Found::Nothing);
+}
+
+#[test]
 fn a_namespace_and_a_name_lead_back() {
     let map = map(&[("github", "create_issue"), ("a", "b__c"), ("a__b", "c"), ("my srv", "x")]);
     for namespace in ["github", "mcp__github", "mcp__github__", "mcp_github", "GITHUB"] {

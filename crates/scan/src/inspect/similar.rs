@@ -1,5 +1,6 @@
 //! Names that look like other names.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::fold::Folded;
@@ -47,6 +48,16 @@ pub fn similar(a: &str, b: &str) -> Option<Similarity> {
         return None;
     }
     distance(&a, &b, allowed).map(Similarity::Distance)
+}
+
+/// A folded name as rules that restrict compare it: with Latin letters for look-alike ones, and `_` for
+/// every dash. Digits stay digits, and separators stay where they are.
+pub fn plain_name(folded: &str) -> Cow<'_, str> {
+    let is_dash = |c: char| matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}');
+    if folded.is_ascii() && !folded.contains('-') {
+        return Cow::Borrowed(folded);
+    }
+    Cow::Owned(Folded::new(folded).text.replace(is_dash, "_"))
 }
 
 /// How a name looks: letters that are drawn alike become one, and case and separators do not count.
@@ -174,6 +185,21 @@ mod tests {
             ("push_files", "pull_files"),
         ] {
             assert_eq!(similar(a, b), None, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn plain_names() {
+        for (name, plain) in [
+            ("delete_repo", "delete_repo"),
+            ("delete-repo", "delete_repo"),
+            ("delete\u{2011}repo", "delete_repo"),
+            ("g\u{456}thub", "github"),
+            ("\u{ff47}ithub", "github"),
+            ("de1ete_rep0", "de1ete_rep0"),
+            ("\u{444}\u{430}\u{439}\u{43b}", "\u{444}\u{430}\u{438}\u{43b}"),
+        ] {
+            assert_eq!(plain_name(name), plain, "{name}");
         }
     }
 

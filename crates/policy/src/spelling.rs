@@ -1,0 +1,221 @@
+//! The other ways in which a rule that restricts reads a name: look-alike letters, dashes, and every
+//! spelling that agents have for a server's tool.
+//!
+//! A name alone does not tell where the server in it ends. So a split counts only if somebody names
+//! that server: the config declares it, a rule is about it, or it is the very rule that is asked.
+
+use std::collections::HashSet;
+
+use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
+use callgate_facts::Catalogue;
+use callgate_scan::inspect::plain_name;
+
+use crate::names::{Names, Precision, suffices};
+use crate::pattern::{Globs, Wildcard};
+
+/// The servers that policies and the config name, and the tools that agents have themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    known: HashSet<String>,
+    own_tools: HashSet<String>,
+}
+
+/// How a name reads apart from how it is written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spellings {
+    /// The whole name in other letters, and without the namespace of all tools.
+    pub(crate) texts: Vec<String>,
+    pub(crate) splits: Vec<Split>,
+    /// Whether it may be the tool of a server that is named somewhere, though it is not spelled so that
+    /// everybody would read it like that.
+    pub(crate) is_unclear: bool,
+}
+
+/// One way to split a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Split {
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) trust: Trust,
+}
+
+/// Which rules a split counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// All: the spelling says so, or the server is one that is named somewhere.
+    Spelled,
+    /// Rules that name the server themselves.
+    Guessed,
+    /// Rules that name exactly this server and this tool: an agent has a tool of that name itself.
+    OwnTool,
+}
+
+/// A name in a namespace in a namespace is odd already. Further ones are not taken off.
+const MAX_NAMESPACES: usize = 4;
+
+impl Servers {
+    pub(crate) fn new(catalogue: &Catalogue) -> Self {
+        let own_tools = catalogue.names().map(|name| plain_name(name).into_owned()).collect();
+        Self { known: HashSet::new(), own_tools }
+    }
+
+    /// Adds a server, in every form it may have in a name.
+    pub(crate) fn add(&mut self, server: &str) {
+        // `mcp_x` is a tool of a server `x` and not of one that is called `mcp`.
+        self.known.extend(variants(server).into_iter().filter(|server| server != "mcp"));
+    }
+
+    /// Adds the servers that a rule names.
+    pub(crate) fn add_rule(&mut self, names: &Names) {
+        for server in names.named_servers().filter(|server| server.is_literal()) {
+            self.add(server.text());
+        }
+    }
+
+    /// Every other way to read a name.
+    pub(crate) fn read(&self, name: &ToolName) -> Spellings {
+        let mut spellings = Spellings::default();
+        let plain = plain_name(name.folded());
+        if plain != name.folded() {
+            spellings.texts.push(plain.clone().into_owned());
+        }
+        if let (Some(_), [reading]) = (name.certainty(), name.readings().as_slice()) {
+            spellings.add_known(reading);
+        }
+        if name.certainty() != Some(Certainty::Certain) {
+            self.read_text(&plain, name.folded(), &mut spellings);
+        }
+        spellings
+    }
+
+    fn read_text(&self, plain: &str, folded: &str, spellings: &mut Spellings) {
+        self.split(plain, plain == folded, spellings);
+        let mut inner = plain;
+        for _ in 0..MAX_NAMESPACES {
+            let Some(rest) = spell::without_namespace(inner) else { break };
+            spellings.texts.push(rest.to_owned());
+            self.split(rest, false, spellings);
+            inner = rest;
+        }
+    }
+
+    /// `is_written`: the name itself is split like this already.
+    fn split(&self, text: &str, is_written: bool, spellings: &mut Spellings) {
+        let spelled = split(text);
+        if !is_written {
+            spelled.iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
+        }
+        let is_own = self.own_tools.contains(text);
+        for reading in spell::splits(text).iter().filter(|it| !spelled.contains(it)) {
+            let trust = match self.known.contains(reading.server) {
+                _ if is_own => Trust::OwnTool,
+                true => Trust::Spelled,
+                false => Trust::Guessed,
+            };
+            spellings.is_unclear |= trust == Trust::Spelled;
+            spellings.add(reading, trust);
+        }
+        for name in spell::without_plugin(text) {
+            split(&name).iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
+        }
+    }
+}
+
+impl Spellings {
+    /// A tool whose server is known. Some servers take their own name off, or a namespace.
+    fn add_known(&mut self, known: &Reading<'_>) {
+        let (servers, tools) = (variants(known.server), variants(known.tool));
+        let mut add =
+            |server: &str, tool: &str| self.add(&Reading { server, tool }, Trust::Spelled);
+        for tool in &tools {
+            let bare = spell::without_namespace(tool).unwrap_or(tool);
+            let own: Vec<&str> = spell::splits(bare)
+                .iter()
+                .filter(|it| servers.iter().any(|server| server == it.server))
+                .map(|it| it.tool)
+                .collect();
+            for server in &servers {
+                add(server, tool);
+                add(server, bare);
+                own.iter().for_each(|tool| add(server, tool));
+            }
+        }
+    }
+
+    fn add(&mut self, reading: &Reading<'_>, trust: Trust) {
+        let (server, tool) = (reading.server.to_owned(), reading.tool.to_owned());
+        let split = Split { server, tool, trust };
+        if !self.splits.contains(&split) {
+            self.splits.push(split);
+        }
+    }
+}
+
+impl Split {
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        Reading { server: &self.server, tool: &self.tool }
+    }
+}
+
+/// Reads names as rules that restrict do, for lists of servers and tools that do the same.
+#[derive(Debug)]
+pub struct NameReader(Servers);
+
+/// Every way to read a name as a server's tool.
+#[derive(Debug)]
+pub struct NameReadings(Vec<Split>);
+
+impl NameReader {
+    /// A reader that knows the tools that agents have themselves.
+    pub fn new(catalogue: &Catalogue) -> Self {
+        Self(Servers::new(catalogue))
+    }
+
+    /// Every way to read this name.
+    pub fn read(&self, name: &ToolName) -> NameReadings {
+        let mut spellings = self.0.read(name);
+        // To rules, `container.exec` is `exec` on every server; to lists of servers it is none of theirs.
+        let trust = match self.0.own_tools.contains(&*plain_name(name.folded())) {
+            true => Trust::OwnTool,
+            false => Trust::Spelled,
+        };
+        name.readings().iter().for_each(|reading| spellings.add(reading, trust));
+        NameReadings(spellings.splits)
+    }
+}
+
+impl NameReadings {
+    /// A way to read the name that a list with these servers and tools is about. Without `tools`, it is
+    /// about every tool of the servers.
+    pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<Reading<'_>> {
+        let is_named = |split: &&Split| {
+            let precision = match tools {
+                None => Some(Precision::Any),
+                Some(tools) => tools.naming(&split.tool).map(Precision::of).max(),
+            };
+            precision.is_some_and(|tool| {
+                servers.naming(&split.server).any(|server| suffices(split.trust, server, tool))
+            })
+        };
+        self.0.iter().find(is_named).map(Split::reading)
+    }
+}
+
+/// A server, a tool or a pattern for them in every form that it may have in a name, for comparison with
+/// plain names.
+pub(crate) fn variants(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for form in spell::part(&fold(text)) {
+        let plain = plain_name(&form).into_owned();
+        if !all.contains(&plain) {
+            all.push(plain);
+        }
+    }
+    all
+}
+
+/// The same for patterns, without those that it is already written as.
+pub(crate) fn other_patterns(pattern: &Wildcard) -> Vec<Wildcard> {
+    let others = variants(pattern.text()).into_iter().filter(|text| text != pattern.text());
+    others.map(|text| Wildcard::new(&text)).collect()
+}
