@@ -19,6 +19,7 @@ mod desk;
 mod flows;
 mod join;
 mod list;
+mod lookalike;
 mod names;
 mod observe;
 mod odd;

@@ -12,6 +12,7 @@
 
 pub(crate) mod listing;
 mod lists;
+mod lookalike;
 mod memory;
 mod owners;
 mod queue;
@@ -352,7 +353,12 @@ impl Session {
                 }
                 asked
             }
-            _ => Asked::Other,
+            _ => {
+                if let Some(why) = self.against_lookalikes(method, text, params) {
+                    return vec![to_client(answers::error(Some(&id), answers::REFUSED, &why))];
+                }
+                Asked::Other
+            }
         };
         match self.sends(method, text, params, belongs_to.as_slice()) {
             Ok(said) => {

@@ -1,5 +1,8 @@
 //! Messages that peers read differently are never handed on as they came.
 
+use serde_json::{Value, json};
+
+use crate::http::support::{Client, Era, Server, result};
 use crate::support::{Place, simple};
 
 /// Denies everything but reading the handshake.
@@ -126,6 +129,81 @@ fn a_method_in_another_spelling_is_not_handed_on() {
     }
     let received = wrapped.end().received;
     assert!(!received.contains("delete_all"), "{received}");
+}
+
+/// Methods that nobody knows, with a call in them that a lenient server would run.
+fn lookalikes(tool: &str) -> Vec<(&'static str, Value)> {
+    let call = json!({ "name": tool, "arguments": { "all": true } });
+    vec![
+        ("tools.call", call.clone()),
+        ("x/tools/call", call.clone()),
+        ("tasks/create", call.clone()),
+        ("vendor/run", json!({ "toolName": tool, "args": { "all": true } })),
+        ("vendor/run", json!({ "call": call })),
+        ("vendor/batch", json!({ "calls": [{ "name": "echo", "arguments": {} }, call] })),
+        ("vendor/run", json!({ "tool": tool, "input": "{\"all\":true}" })),
+        ("callTool", json!({ "name": tool })),
+    ]
+}
+
+#[test]
+fn a_call_under_a_method_that_nobody_knows_is_judged_as_a_call() {
+    let by_argument = "policy: p\nrules:\n  - { id: no-all, tool: delete_all, when: { arg: all, equals: true }, verdict: deny }\n";
+    let by_list = "deny_tools: [{ server: s, tool: delete_all }]";
+    // A default is meant for calls: a vendor's own method need not be one.
+    let closed = "policy: p\ndefault: deny\nrules:\n  - { id: no-delete, tool: delete_all, verdict: deny }\n";
+    let open = "policy: p\nrules: []\n";
+    for (policy, settings, denies) in [
+        (DENY, "", true),
+        (by_argument, "", true),
+        (open, by_list, true),
+        (closed, "", true),
+        (open, "", false),
+    ] {
+        let place = Place::new(policy, &format!("mcp: {{ {settings} }}"));
+        let mut wrapped = place.scripted("s", vendors_own());
+        wrapped.hello();
+        let server = Server::with(Era::Legacy, |_, said| {
+            let is_known = said["method"].as_str().is_none_or(|it| vendors_own().get(it).is_none());
+            (!is_known && said["method"] != "initialize" && said["method"] != "tools/list")
+                .then(|| result(said, json!({ "done": true })))
+        });
+        let gateway = server.gateway(policy, settings);
+        let mut client = Client::legacy(&gateway);
+        for (method, params) in lookalikes("delete_all") {
+            let is_denied = denies && !(policy == by_argument && method == "callTool");
+            for answer in [wrapped.ask(method, params.clone()), client.ask(method, params.clone())]
+            {
+                assert_eq!(
+                    answer.get("error").is_some(),
+                    is_denied,
+                    "{policy}{method} {params}: {answer}"
+                );
+            }
+        }
+        // Honest ones are handed on as they are.
+        for (method, params) in lookalikes("echo_notes") {
+            for answer in [wrapped.ask(method, params.clone()), client.ask(method, params.clone())]
+            {
+                assert_eq!(answer["result"]["done"], true, "{policy}{method} {params}: {answer}");
+            }
+        }
+        let received = wrapped.end().received;
+        if denies && policy != by_argument {
+            assert!(!received.contains("delete_all"), "{received}");
+            let heard = server.seen().iter().any(|it| it.json().to_string().contains("delete_all"));
+            assert!(!heard, "{policy}");
+        }
+    }
+}
+
+/// A server that runs methods of its own.
+fn vendors_own() -> Value {
+    let mut answers = simple();
+    for (method, _) in lookalikes("") {
+        answers[method] = json!({ "result": { "done": true } });
+    }
+    answers
 }
 
 #[test]

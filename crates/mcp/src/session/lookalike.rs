@@ -1,0 +1,106 @@
+//! Requests of other methods that look like a call: a tool's name with arguments, somewhere in the
+//! parameters.
+
+use callgate_call::Arguments;
+use callgate_call::json::{Kind, Reader, Span, elements, members};
+use callgate_decide::mcp::told;
+
+use super::{KEPT, Session};
+
+/// The keys under which programs put a tool's name, and those for its arguments, in lower case and
+/// without separators.
+const NAMES: [&str; 4] = ["name", "tool", "toolname", "function"];
+const ARGUMENTS: [&str; 7] =
+    ["arguments", "args", "input", "parameters", "params", "toolinput", "toolarguments"];
+
+/// Objects that are looked at, and how deep. A call is at most in a list of calls.
+const MAX_OBJECTS: usize = 4096;
+const MAX_DEPTH: usize = 4;
+
+/// What may be a call.
+struct Lookalike {
+    tool: String,
+    arguments: Option<Span>,
+}
+
+impl Session {
+    /// Why a request that looks like a call may not be handed on.
+    pub(super) fn against_lookalikes(
+        &self,
+        method: &str,
+        text: &str,
+        params: Option<Span>,
+    ) -> Option<String> {
+        let calls_something = ["call", "tool"].iter().any(|it| method.to_lowercase().contains(it));
+        let (mut found, mut left) = (Vec::new(), MAX_OBJECTS);
+        find(text, params?, MAX_DEPTH, &mut left, &mut found);
+        if left == 0 {
+            return Some("callgate: too much is in it to tell whether it is a call".to_owned());
+        }
+        // A name alone is a call only where the method says so.
+        found.retain(|it| it.arguments.is_some() || calls_something);
+        let judge = |it: Lookalike| {
+            let arguments = self.arguments_at(text, it.arguments);
+            self.desk.looks_like_call(method, &it.tool, arguments).err()
+        };
+        found.into_iter().find_map(judge).map(|denial| told(&denial))
+    }
+
+    fn arguments_at(&self, text: &str, at: Option<Span>) -> Arguments {
+        let Some(at) = at else { return Arguments::json("{}") };
+        let raw = at.of(text);
+        if raw.len() > self.max_arguments {
+            return Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or(""));
+        }
+        // Some programs put the JSON of the arguments into a string.
+        match string(text, at) {
+            Some(inner) => Arguments::json(inner),
+            None => Arguments::json(raw),
+        }
+    }
+}
+
+fn find(text: &str, at: Span, depth: usize, left: &mut usize, found: &mut Vec<Lookalike>) {
+    if depth == 0 || *left == 0 {
+        return;
+    }
+    match Reader::at(text, at).kind() {
+        Ok(Kind::Array) => {
+            for item in elements(text, at) {
+                find(text, item, depth - 1, left, found);
+            }
+        }
+        Ok(Kind::Object) => {
+            *left -= 1;
+            let (mut tools, mut arguments) = (Vec::new(), None);
+            for member in members(text, at) {
+                let key = plain(&member.key.decode().unwrap_or_default());
+                match string(text, member.value) {
+                    Some(name) if NAMES.contains(&key.as_str()) => tools.push(name),
+                    Some(_) if !ARGUMENTS.contains(&key.as_str()) => continue,
+                    _ if ARGUMENTS.contains(&key.as_str()) => {
+                        arguments = arguments.or(Some(member.value));
+                    }
+                    _ => {}
+                }
+                find(text, member.value, depth - 1, left, found);
+            }
+            found.extend(tools.into_iter().map(|tool| Lookalike { tool, arguments }));
+        }
+        _ => {}
+    }
+}
+
+/// A key without regard to case and separators.
+fn plain(key: &str) -> String {
+    let letters = key.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+fn string(text: &str, at: Span) -> Option<String> {
+    let mut reader = Reader::at(text, at);
+    match reader.kind() {
+        Ok(Kind::String) => reader.string().ok()?.decode().ok().map(std::borrow::Cow::into_owned),
+        _ => None,
+    }
+}
