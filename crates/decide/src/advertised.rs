@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use callgate_audit::{Kind, Tool};
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Facts, NameError, Origin, Surface, ToolCall, ToolName};
 use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
@@ -16,6 +16,8 @@ use crate::record;
 pub struct Offer<'a> {
     /// Its name.
     pub name: &'a str,
+    /// Names that mean the same with any provider. Only rules that restrict look at them.
+    pub also: &'a [String],
     /// Its definition, as the request has it.
     pub definition: &'a str,
     /// Where it is all that a server has (`mcp__server__*`): the tools that are left out.
@@ -72,14 +74,18 @@ impl Decider {
         origin: &Origin,
         offer: &Offer<'_>,
     ) -> Option<Denial> {
-        let name = match ToolName::parse(offer.name) {
-            Ok(name) => name,
+        let called = |name: &str| {
+            let (id, arguments) = (CallId::from(""), Arguments::json(""));
+            let name = ToolName::parse(name)?;
+            Ok::<_, NameError>(ToolCall { id, name, arguments, origin: origin.clone() })
+        };
+        let call = match called(offer.name) {
+            Ok(call) => call,
             // No rule can read it.
             Err(why) => return Some(Denial::refused(offer.name, &why.to_string())),
         };
-        let (id, arguments) = (CallId::from(""), Arguments::json(""));
-        let call = ToolCall { id, name, arguments, origin: origin.clone() };
-        let judgement = policies.judge_advertised(&call, offer.except, &now());
+        let also: Vec<ToolCall> = offer.also.iter().filter_map(|name| called(name).ok()).collect();
+        let judgement = policies.judge_offer(&call, &also, offer.except, &now());
         let mut denial = judgement.denial(&call);
         let noted = !judgement.audits.is_empty() || !judgement.shadows.is_empty();
         if denial.is_some() || noted {

@@ -127,10 +127,24 @@ impl Policies {
         except: &[String],
         moment: &Moment,
     ) -> Judgement {
+        self.judge_offer(tool, &[], except, moment)
+    }
+
+    /// The same of a tool that is known by other names `also`, like `web_search` for every search that
+    /// a provider runs. A rule that restricts one of them has a say, a rule that allows has none: a
+    /// program of the client's may have that name as well.
+    pub fn judge_offer(
+        &self,
+        tool: &ToolCall,
+        also: &[ToolCall],
+        except: &[String],
+        moment: &Moment,
+    ) -> Judgement {
         let (limits, whole) = (LimitFacts::unasked(), Whole::of(tool, except));
-        let question =
-            Question::new(tool, moment, &limits, self.servers()).of_whole(whole.as_ref());
-        self.judge_asked(&question, Policy::judge)
+        let ask = |call| Question::new(call, moment, &limits, self.servers());
+        let question = ask(tool).of_whole(whole.as_ref());
+        let others: Vec<Question<'_>> = also.iter().map(ask).collect();
+        self.judge_asked(&question, |policy, question| policy.judge_also(question, &others))
     }
 
     /// The judgement of a call whose arguments are too large to be read, where the operator lets

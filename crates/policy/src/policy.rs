@@ -105,6 +105,20 @@ impl Policy {
         self.judge_among(question, &candidates)
     }
 
+    /// The policy's judgement of something with more than one name: of the others only what
+    /// restricts counts.
+    pub(crate) fn judge_also(
+        &self,
+        question: &Question<'_>,
+        others: &[Question<'_>],
+    ) -> Outcome<'_> {
+        let mut outcome = self.judge(question);
+        for other in others {
+            outcome.add_restriction(self.judge(other));
+        }
+        outcome
+    }
+
     /// What the policy says about a server's text: only findings count against it.
     pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
         self.judge_by(question, Rule::asks_findings)
@@ -272,6 +286,23 @@ impl Rule {
 }
 
 impl<'p> Outcome<'p> {
+    /// What is said of another name of the same thing: it counts if it restricts, and is recorded.
+    fn add_restriction(&mut self, other: Self) {
+        for (rule, how) in other.beside {
+            if !self.beside.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
+                self.beside.push((rule, how));
+            }
+        }
+        let before = self.deciding.first().map(|(rule, _)| rule.rank());
+        let first = other.deciding.first().map(|(rule, _)| rule.rank());
+        let is_before = first.is_some_and(|first| before.is_none_or(|before| first <= before));
+        if is_before && !other.verdict.passes() {
+            self.verdict = other.verdict;
+            self.deciding = other.deciding;
+        }
+        self.unknown.extend(other.unknown);
+    }
+
     fn add(&mut self, rule: &'p Rule, how: Match, question: &Question<'_>) {
         if matches!(how, Match::Unknown | Match::Disregarded) {
             self.unknown.push(rule);

@@ -1,6 +1,7 @@
 //! Offers of all the tools of a server, of which only the server tells the names. A rule that
 //! restricts speaks of such an offer if one of the tools may be meant, a rule that allows only if all
-//! of them are.
+//! of them are. An agent or a prompt that the provider keeps is such an offer too, and may bring the
+//! tools of any server.
 
 use std::collections::HashSet;
 
@@ -14,7 +15,21 @@ use crate::spelling::{Split, Trust};
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     except: HashSet<String>,
+    extent: Extent,
 }
+
+/// Where the tools of an offer may be from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Extent {
+    /// The server that it names.
+    #[default]
+    Server,
+    /// Anywhere.
+    Anything,
+}
+
+/// How the names of things begin that a provider keeps, tools and all.
+const KEPT: [&str; 3] = ["mcp__agent:", "mcp__prompt:", "mcp__preset:"];
 
 impl Whole {
     /// An offer of a whole server, but for some tools; `None` if it is an offer of one tool.
@@ -23,7 +38,9 @@ impl Whole {
             && offer.name.folded().starts_with("mcp__")
             && offer.name.folded().ends_with("__*");
         let except = || except.iter().map(|name| fold(name.trim())).collect();
-        is_whole.then(|| Self { except: except() })
+        let is_kept = KEPT.iter().any(|kept| offer.name.folded().starts_with(kept));
+        let extent = if is_kept { Extent::Anything } else { Extent::Server };
+        is_whole.then(|| Self { except: except(), extent })
     }
 
     /// Whether a pattern may mean a tool whose name begins so.
@@ -48,6 +65,9 @@ fn beginning(text: &str) -> &str {
 impl Names {
     /// Whether a tool of the server may be one that a restricting rule speaks of.
     pub(crate) fn may_restrict(&self, name: &Name<'_>, whole: &Whole) -> bool {
+        if whole.extent == Extent::Anything {
+            return true;
+        }
         let spelled = name.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
         let readings = name.readings.iter().copied().chain(spelled.map(Split::reading));
         { readings }.any(|reading| {

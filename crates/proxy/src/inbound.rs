@@ -13,13 +13,19 @@ pub(crate) fn judged(
     exchange: &Exchange,
     request: &str,
 ) -> Result<Option<String>, Refusal> {
-    let found = advertised(exchange.way.dialect, request)
+    let model = model_of(&exchange.way.path);
+    let found = advertised(exchange.way.dialect, request, model.as_deref())
         .map_err(|why| Refusal::BadRequest(format!("its tools cannot be read: {why}")))?;
     let definition = |tool: &Tool| tool.definition.of(request);
     let offers: Vec<Offer<'_>> = found
         .tools()
         .iter()
-        .map(|tool| Offer { name: &tool.name, definition: definition(tool), except: &tool.except })
+        .map(|tool| Offer {
+            name: &tool.name,
+            also: &tool.also,
+            definition: definition(tool),
+            except: &tool.except,
+        })
         .collect();
     let denied = inner.decider.offers(&exchange.context, &offers);
     let Some((_, first)) = denied.first() else { return Ok(None) };
@@ -37,19 +43,21 @@ pub(crate) fn judged(
     }
 }
 
+/// The model that a path names. Of a path that was let in, only colons and slashes may be encoded.
+fn model_of(path: &str) -> Option<String> {
+    let segments: Vec<&str> = path.split('/').collect();
+    let is_before = |segment: &&str| matches!(*segment, "model" | "models" | "deployments");
+    let before = segments.iter().rposition(is_before)?;
+    let mut name = (*segments.get(before + 1)?).to_owned();
+    for (encoded, plain) in [("%3A", ":"), ("%3a", ":"), ("%2F", "/"), ("%2f", "/")] {
+        name = name.replace(encoded, plain);
+    }
+    Some(name)
+}
+
 /// What is denied, why, and the way out.
 fn told(denial: &Denial, more: usize) -> String {
-    let whole = denial.tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
-    let (mut text, way_out) = match whole {
-        Some(server) => (
-            format!("the request offers all tools of the server `{server}` to the model"),
-            "List those the model needs, or take the server out of the request.",
-        ),
-        None => (
-            format!("the request offers the tool `{}` to the model", denial.tool),
-            "Take the tool out of the request.",
-        ),
-    };
+    let (mut text, way_out) = offered(&denial.tool);
     if more > 0 {
         text.push_str(&format!(" (and {more} more that are denied)"));
     }
@@ -66,3 +74,32 @@ fn told(denial: &Denial, more: usize) -> String {
     }
     text
 }
+
+/// What a request offers, and what a client can do about it.
+fn offered(tool: &str) -> (String, &'static str) {
+    if let Some(model) = tool.strip_prefix("model:") {
+        let text = format!("the request asks the model `{model}`, which uses tools by itself");
+        return (text, "Ask another model.");
+    }
+    let whole = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
+    let Some(server) = whole else {
+        let text = format!("the request offers the tool `{tool}` to the model");
+        return (text, "Take the tool out of the request.");
+    };
+    let kept = server.split_once(':').filter(|(kind, _)| KEPT.contains(kind));
+    match kept {
+        Some((kind, id)) => {
+            let text =
+                format!("the request uses the {kind} `{id}`, which may bring any tool along");
+            (text, "Say in the request itself what the model needs.")
+        }
+        None => {
+            let text =
+                format!("the request offers all tools of the server `{server}` to the model");
+            (text, "List those the model needs, or take the server out of the request.")
+        }
+    }
+}
+
+/// What a provider may keep for a request, tools and all.
+const KEPT: [&str; 3] = ["agent", "prompt", "preset"];

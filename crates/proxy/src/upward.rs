@@ -47,11 +47,15 @@ pub(crate) async fn request(
         key.and_then(|key| headers::swap_key(&mut headers, way, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
+    let why = Reasons::of(inner, exchange);
     let body = if body.is_end_stream() {
+        if why.offers {
+            // Its path may name something that brings tools along.
+            inbound::judged(inner, exchange, "{}")?;
+        }
         RequestBody::Empty
     } else {
         let body = ClientBody::new(body, inner.settings.timeouts.client_body);
-        let why = Reasons::of(inner, exchange);
         match why.any() {
             true => read(inner, exchange, why, &mut headers, body).await?,
             // No provider's connection is taken for a body of which nothing has come yet.

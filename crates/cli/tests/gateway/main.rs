@@ -23,6 +23,7 @@ mod google;
 mod guardrails;
 mod guardrails_dialects;
 mod headers;
+mod hosted;
 mod http2;
 mod inbound;
 mod kept;

@@ -5,7 +5,9 @@
 //! with them whatever else names them: a list that is left empty, a choice of a tool that is gone.
 
 mod choice;
+mod common;
 mod entry;
+mod features;
 mod gemini;
 mod groups;
 mod history;
@@ -19,6 +21,7 @@ use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 use crate::Dialect;
 use crate::event::Host;
 use crate::json::{document, elements, member, members};
+use common::common;
 use groups::{Groups, Item};
 
 pub use strip::Unclean;
@@ -33,8 +36,10 @@ pub struct Advertised {
     mentions: Vec<Mention>,
     /// Entries that offer nothing by themselves, with the server they are for.
     servers: Vec<(String, Item)>,
-    /// What a request must not be left without.
-    needed: Vec<Item>,
+    /// What a request must not be left without, and why.
+    needed: Vec<(Item, Unclean)>,
+    /// Places of tools that cannot be taken out, and why.
+    fixed: Vec<(usize, Unclean)>,
 }
 
 /// What chooses among tools: useless once none of them is left.
@@ -61,6 +66,9 @@ pub struct Tool {
     /// Its name: `server.tool` or `mcp__server__tool` where it has a server, and `mcp__server__*` for
     /// all that a server has.
     pub name: String,
+    /// Names that mean the same with any provider, like `web_search`. A rule that restricts one of
+    /// them restricts this tool; a rule that allows must name the tool itself.
+    pub also: Vec<String>,
     /// Who would run it.
     pub host: Host,
     /// Its definition.
@@ -76,9 +84,13 @@ pub struct Tool {
     server: Option<String>,
 }
 
-/// Finds what `request` offers. A request that is no JSON, or says `tools` twice, is an error: what it
+/// Finds what `request` offers, and what the model does by itself that its path names. A request that is no JSON, or says `tools` twice, is an error: what it
 /// offers cannot be told.
-pub fn advertised(dialect: Dialect, request: &str) -> Result<Advertised, Error> {
+pub fn advertised(
+    dialect: Dialect,
+    request: &str,
+    model: Option<&str>,
+) -> Result<Advertised, Error> {
     let mut reader = Reader::new(request);
     let is_object = reader.kind()? == Kind::Object;
     reader.skip()?;
@@ -87,6 +99,10 @@ pub fn advertised(dialect: Dialect, request: &str) -> Result<Advertised, Error> 
     let mut found = Finder { data: request, list: 0, toolsets: HashSet::new(), all };
     if is_object {
         found.request(dialect)?;
+    }
+    if let Some(model) = model {
+        let (span, item) = (Span { start: 0, end: 0 }, Item::NONE);
+        found.model(model, span, item, None);
     }
     Ok(found.all)
 }
@@ -101,6 +117,7 @@ impl Advertised {
             mentions: Vec::new(),
             servers: Vec::new(),
             needed: Vec::new(),
+            fixed: Vec::new(),
         }
     }
 
@@ -123,6 +140,11 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn request(&mut self, dialect: Dialect) -> Result<(), Error> {
         let root = document(self.data);
+        self.lists(dialect, root)?;
+        self.features(root)
+    }
+
+    fn lists(&mut self, dialect: Dialect, root: Span) -> Result<(), Error> {
         match dialect {
             Dialect::Anthropic => {
                 self.flat(root, &["tools", "mcp_servers"], &["tool_choice"])?;
@@ -138,9 +160,7 @@ impl Finder<'_> {
             Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => {
                 let choices = ["tool_choice", "parallel_tool_calls", "strict_tools"];
                 self.flat(root, &["tools"], &choices)?;
-                self.flat(root, &["functions"], &["function_call"])?;
-                self.flat(root, &["plugins"], &[])?;
-                self.option(root, "web_search_options", "web_search")
+                self.flat(root, &["functions"], &["function_call"])
             }
             Dialect::Responses => {
                 self.flat(root, &["tools"], &["tool_choice", "parallel_tool_calls"])?;
@@ -173,18 +193,6 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// A tool that is on because a member is there.
-    fn option(&mut self, object: Span, key: &str, name: &str) -> Result<(), Error> {
-        let root = self.all.groups.of_object(object);
-        if let Some((item, value)) = root.map_or(Ok(None), |root| self.one(root, &[key]))?
-            && Reader::at(self.data, value).kind()? != Kind::Null
-        {
-            self.list += 1;
-            self.add(name.to_owned(), Host::Provider, value, item);
-        }
-        Ok(())
-    }
-
     /// A list of tools. `prefix` is the namespace they stand in.
     fn list(&mut self, value: Span, parent: Item, prefix: &str) -> Result<(), Error> {
         for (item, span) in self.items(value, parent)? {
@@ -208,8 +216,13 @@ impl Finder<'_> {
         }
         let named = !entry.names.is_empty();
         for name in entry.names {
+            let also = match entry.host {
+                Host::Provider => common(&name).map(str::to_owned).into_iter().collect(),
+                Host::Client => Vec::new(),
+            };
             self.all.tools.push(Tool {
                 name: format!("{prefix}{name}"),
+                also,
                 host: entry.host,
                 definition: span,
                 except: entry.except.clone(),
@@ -255,8 +268,8 @@ impl Finder<'_> {
         for (_, message) in self.items(messages, item)? {
             let inside = self.all.groups.members(self.data, message, None);
             if let Some((item, content)) = self.one(inside, &["content"])? {
-                self.all.needed.push(item);
-                self.additions(content, item, "tool_addition")?;
+                self.all.needed.push((item, Unclean::Empty));
+                self.additions(content, item, &["tool_addition"])?;
             }
         }
         Ok(())
@@ -267,15 +280,15 @@ impl Finder<'_> {
         let top = self.all.groups.members(self.data, root, None);
         for key in ["input", "items"] {
             if let Some((item, list)) = self.one(top, &[key])? {
-                self.all.needed.push(item);
-                self.additions(list, item, "additional_tools")?;
+                self.all.needed.push((item, Unclean::Empty));
+                self.additions(list, item, &["additional_tools", FOUND_TOOLS])?;
             }
         }
         Ok(())
     }
 
-    /// Items of this type in a list bring tools: in `tools`, or one in `tool`.
-    fn additions(&mut self, list: Span, holder: Item, kind: &str) -> Result<(), Error> {
+    /// Items of these types in a list bring tools: in `tools`, or one in `tool`.
+    fn additions(&mut self, list: Span, holder: Item, kinds: &[&str]) -> Result<(), Error> {
         // A text, most often.
         if !matches!(Reader::at(self.data, list).kind()?, Kind::Array | Kind::Object) {
             return Ok(());
@@ -283,12 +296,16 @@ impl Finder<'_> {
         self.list += 1;
         for (item, span) in self.items(list, holder)? {
             let word = entry::word(self.data, span, "type").unwrap_or_default();
-            if word == "tool_removal" || (word == kind && self.is_reference(span)) {
+            let brings = kinds.contains(&word.as_str());
+            if word == "tool_removal" || (brings && self.is_reference(span)) {
                 self.reference(span, item);
                 continue;
             }
-            if word != kind {
+            if !brings {
                 continue;
+            }
+            if word == FOUND_TOOLS {
+                self.all.needed.push((item, Unclean::Answer));
             }
             let inside = self.all.groups.members(self.data, span, Some(item));
             for key in ["tools", "tool"] {
@@ -320,6 +337,7 @@ impl Finder<'_> {
         if let Some((_, more)) = self.one(top, &["additionalModelRequestFields"])? {
             self.flat(more, &["tools", "mcp_servers"], &["tool_choice"])?;
             self.flat(more, &["functions"], &["function_call"])?;
+            self.features(more)?;
         }
         let Some((item, config)) = self.one(top, &["toolConfig"])? else { return Ok(()) };
         let inside = self.all.groups.members(self.data, config, Some(item));
@@ -333,17 +351,14 @@ impl Finder<'_> {
         }
     }
 
-    fn add(&mut self, name: String, host: Host, definition: Span, item: Item) {
-        let (except, list, server) = (Vec::new(), self.list, None);
-        let tool = Tool { name, host, definition, except, item, list, prefix: 0, server };
-        self.all.tools.push(tool);
-    }
-
     /// The one member of these names.
     fn one(&self, group: usize, names: &[&str]) -> Result<Option<(Item, Span)>, Error> {
-        self.all.groups.one(self.data, group, names)
+        self.all.groups.one(group, names)
     }
 }
+
+/// The type of an item that answers a search for tools with their definitions.
+const FOUND_TOOLS: &str = "tool_search_output";
 
 /// Whether an entry is no tool but a mark behind which something is cached.
 fn is_mark(data: &str, span: Span) -> bool {

@@ -168,3 +168,15 @@ pub(super) fn camel(key: &str) -> String {
     }
     out
 }
+
+/// `googleSearch` as `google_search`.
+pub(super) fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for letter in name.chars() {
+        if letter.is_uppercase() {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}

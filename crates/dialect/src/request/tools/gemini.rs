@@ -2,6 +2,7 @@
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 
+use super::common::common;
 use super::groups::Item;
 use super::{Choice, Finder, Mention, Tool, entry, server};
 use crate::event::Host;
@@ -64,7 +65,7 @@ impl Finder<'_> {
         let group = self.all.groups.members(self.data, tool, Some(parent));
         self.one(group, &["functionDeclarations", "function_declarations"])?;
         let others = self.list;
-        for (place, key, value) in self.all.groups.keys(self.data, group) {
+        for (place, key, value) in self.all.groups.keys(group) {
             let item = Item { group, place };
             match key.as_str() {
                 "functionDeclarations" | "function_declarations" => {
@@ -73,7 +74,12 @@ impl Finder<'_> {
                     self.list = others;
                 }
                 "mcpServers" | "mcp_servers" => self.gemini_servers(value, item),
-                _ => self.add(entry::camel(&key), Host::Provider, value, item),
+                _ => {
+                    let name = entry::camel(&key);
+                    let mut also = vec![entry::snake(&name)];
+                    also.extend(common(&name).map(str::to_owned));
+                    self.add_as(name, also, value, item);
+                }
             }
         }
         Ok(())
@@ -85,6 +91,7 @@ impl Finder<'_> {
             let name = entry::word(self.data, span, "name").unwrap_or_default();
             self.all.tools.push(Tool {
                 name: server::whole(&name),
+                also: Vec::new(),
                 host: Host::Provider,
                 definition: span,
                 except: Vec::new(),

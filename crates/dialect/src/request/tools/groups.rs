@@ -16,9 +16,9 @@ pub(super) struct Groups {
 
 #[derive(Debug)]
 struct Group {
-    /// The object or list.
-    span: Span,
     items: Vec<Span>,
+    /// Of an object: the key and the value of each item.
+    keys: Vec<(String, Span)>,
     gone: Vec<bool>,
     /// Items that only mean something behind others, like a mark of what is cached.
     idle: HashSet<usize>,
@@ -33,6 +33,11 @@ pub(super) struct Item {
     pub(super) place: usize,
 }
 
+impl Item {
+    /// What stands in no object or list, and is never taken.
+    pub(super) const NONE: Self = Self { group: usize::MAX, place: 0 };
+}
+
 /// A key as programs read it that ignore case.
 pub(super) fn folded(key: &str) -> String {
     key.to_uppercase().to_lowercase()
@@ -41,21 +46,36 @@ pub(super) fn folded(key: &str) -> String {
 impl Groups {
     /// The members of an object.
     pub(super) fn members(&mut self, data: &str, object: Span, parent: Option<Item>) -> usize {
-        let items = members(data, object).into_iter().map(|member| member.span).collect();
-        self.group(object, items, parent)
+        let known = self.known.get(&(object.start, object.end));
+        if let Some(known) = known {
+            return *known;
+        }
+        let (mut items, mut keys) = (Vec::new(), Vec::new());
+        for member in members(data, object) {
+            let key = member.key.decode().map(|key| key.into_owned()).unwrap_or_default();
+            items.push(member.span);
+            keys.push((key, member.value));
+        }
+        self.group(object, items, keys, parent)
     }
 
     /// The elements of a list.
     pub(super) fn elements(&mut self, data: &str, list: Span, parent: Option<Item>) -> usize {
-        self.group(list, elements(data, list), parent)
+        self.group(list, elements(data, list), Vec::new(), parent)
     }
 
-    fn group(&mut self, span: Span, items: Vec<Span>, parent: Option<Item>) -> usize {
+    fn group(
+        &mut self,
+        span: Span,
+        items: Vec<Span>,
+        keys: Vec<(String, Span)>,
+        parent: Option<Item>,
+    ) -> usize {
         let next = self.all.len();
         let known = *self.known.entry((span.start, span.end)).or_insert(next);
         if known == next {
             let gone = vec![false; items.len()];
-            self.all.push(Group { span, items, gone, idle: HashSet::new(), parent });
+            self.all.push(Group { items, keys, gone, idle: HashSet::new(), parent });
         }
         known
     }
@@ -73,35 +93,26 @@ impl Groups {
     }
 
     /// The keys of an object, each with its place and its value.
-    pub(super) fn keys(&self, data: &str, group: usize) -> Vec<(usize, String, Span)> {
-        let Some(group) = self.all.get(group) else { return Vec::new() };
-        let named = members(data, group.span).into_iter().enumerate();
-        named
-            .map(|(place, member)| {
-                let key = member.key.decode().map(|key| key.into_owned()).unwrap_or_default();
-                (place, key, member.value)
-            })
-            .collect()
+    pub(super) fn keys(&self, group: usize) -> Vec<(usize, String, Span)> {
+        let keys = self.all.get(group).map(|group| group.keys.as_slice()).unwrap_or_default();
+        let named = keys.iter().enumerate();
+        named.map(|(place, (key, value))| (place, key.clone(), *value)).collect()
     }
 
     /// The one member of these names. Twice is an error, for providers differ in which they take; so is
     /// a name in another case, which some take and some do not.
-    pub(super) fn one(
-        &self,
-        data: &str,
-        group: usize,
-        names: &[&str],
-    ) -> Result<Option<(Item, Span)>, Error> {
+    pub(super) fn one(&self, group: usize, names: &[&str]) -> Result<Option<(Item, Span)>, Error> {
         let mut found = None;
-        for (place, key, value) in self.keys(data, group) {
+        let keys = self.all.get(group).map(|group| group.keys.as_slice()).unwrap_or_default();
+        for (place, (key, value)) in keys.iter().enumerate() {
             let is_named = names.contains(&key.as_str());
-            if !is_named && !names.iter().any(|name| folded(name) == folded(&key)) {
+            if !is_named && !names.iter().any(|name| folded(name) == folded(key)) {
                 continue;
             }
             if !is_named || found.is_some() {
                 return Err(Error::new(Problem::DuplicateKey, value.start));
             }
-            found = Some((Item { group, place }, value));
+            found = Some((Item { group, place }, *value));
         }
         Ok(found)
     }

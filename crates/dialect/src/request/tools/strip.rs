@@ -32,11 +32,26 @@ pub enum Unclean {
     /// A container belongs to the tool that runs code.
     #[error("its `container` belongs to the tool")]
     Container,
+    /// A search for tools in the history would have no result any more.
+    #[error("a search for tools in its input would be left without its result")]
+    Answer,
+    /// The model uses the tool whatever the request says.
+    #[error("the model that it names uses the tool by itself")]
+    Model,
+    /// The provider keeps what it names.
+    #[error("the provider keeps it, and the request does not show its tools")]
+    Kept,
+    /// The tools are all that a list leaves on, and no list means all of them.
+    #[error("without its list of tools all tools of the model would be on")]
+    AllOn,
 }
 
 impl Advertised {
     /// The request without the tools at these places.
     pub fn without(mut self, request: &str, places: &[usize]) -> Result<String, Unclean> {
+        if let Some((_, why)) = self.fixed.iter().find(|(place, _)| places.contains(place)) {
+            return Err(*why);
+        }
         self.take(places);
         self.take_mentions();
         self.groups.take_emptied();
@@ -104,8 +119,8 @@ impl Advertised {
     }
 
     fn is_clean(&self, request: &str) -> Result<(), Unclean> {
-        if self.needed.iter().any(|item| self.groups.is_gone(*item)) {
-            return Err(Unclean::Empty);
+        if let Some((_, why)) = self.needed.iter().find(|(item, _)| self.groups.is_gone(*item)) {
+            return Err(*why);
         }
         let (gone, left): (Vec<&Tool>, Vec<&Tool>) =
             self.tools.iter().partition(|tool| self.groups.is_gone(tool.item));
@@ -117,11 +132,20 @@ impl Advertised {
             return Err(Unclean::Referenced);
         }
         let runs_code = gone.iter().any(|name| name.starts_with("code_execution"));
-        let container = member(request, document(request), "container");
-        if runs_code && container.is_some_and(|value| value.of(request) != "null") {
+        if runs_code && self.keeps_container(request) {
             return Err(Unclean::Container);
         }
         left_over(request, &gone, &left)
+    }
+
+    /// Whether a container is left. One that held nothing but skills may be gone.
+    fn keeps_container(&self, request: &str) -> bool {
+        let top = self.groups.of_object(document(request));
+        let container = top.map_or(Ok(None), |top| self.groups.one(top, &["container"]));
+        container
+            .ok()
+            .flatten()
+            .is_some_and(|(item, value)| value.of(request) != "null" && !self.groups.is_gone(item))
     }
 
     /// Whether the API takes calls in messages only beside tools.

@@ -2,7 +2,7 @@ use super::*;
 use serde_json::Value;
 
 fn names(dialect: Dialect, request: &str) -> Vec<(String, Host)> {
-    let found = advertised(dialect, request).unwrap();
+    let found = advertised(dialect, request, None).unwrap();
     found.tools().iter().map(|tool| (tool.name.clone(), tool.host)).collect()
 }
 
@@ -14,7 +14,7 @@ fn without(dialect: Dialect, request: &str, gone: &[&str]) -> String {
 }
 
 fn try_without(dialect: Dialect, request: &str, gone: &[&str]) -> Result<String, Unclean> {
-    let found = advertised(dialect, request).unwrap();
+    let found = advertised(dialect, request, None).unwrap();
     let places: Vec<usize> = (0..found.tools().len())
         .filter(|place| gone.contains(&found.tools()[*place].name.as_str()))
         .collect();
@@ -52,8 +52,8 @@ fn finds_tools_in_the_words_of_each_api() {
                 ("a", CLIENT),
                 ("c", CLIENT),
                 ("old", CLIENT),
-                ("web", PROVIDER),
-                ("web_search", PROVIDER),
+                ("web_search_options", PROVIDER),
+                ("plugins.web", PROVIDER),
             ],
         ),
         (
@@ -162,7 +162,7 @@ fn what_cannot_be_told_is_an_error() {
         "{",
         "",
     ] {
-        assert!(advertised(Dialect::Anthropic, request).is_err(), "{request}");
+        assert!(advertised(Dialect::Anthropic, request, None).is_err(), "{request}");
     }
 }
 
@@ -422,14 +422,14 @@ fn the_tools_of_a_server_that_are_on() {
         ),
     ] {
         let request = toolset(rest);
-        let found = advertised(Dialect::Anthropic, &request).unwrap();
+        let found = advertised(Dialect::Anthropic, &request, None).unwrap();
         let names: Vec<&str> = found.tools().iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, want, "{request}");
         let left_out = found.tools().iter().flat_map(|tool| &tool.except);
         assert_eq!(left_out.collect::<Vec<_>>(), except, "{request}");
     }
     let odd = toolset(r#","default_config":{"enabled":"no"}"#);
-    assert!(advertised(Dialect::Anthropic, &odd).is_err());
+    assert!(advertised(Dialect::Anthropic, &odd, None).is_err());
     for (allowed, want) in [
         (r#"["x"]"#, vec!["mcp__s__x"]),
         (r#"{"tool_names":["x","y"]}"#, vec!["mcp__s__x", "mcp__s__y"]),
@@ -458,7 +458,7 @@ fn many_names_are_taken_out_in_one_pass() {
     let request = format!(
         r#"{{"tools":[{{"type":"mcp","server_label":"m","allowed_tools":[{allowed}]}},{tools}],"tool_choice":{{"type":"allowed_tools","tools":[{tools}]}}}}"#
     );
-    let found = advertised(Dialect::Responses, &request).unwrap();
+    let found = advertised(Dialect::Responses, &request, None).unwrap();
     let count = found.tools().len();
     assert_eq!(count, 2 * many);
     let places: Vec<usize> = (0..count - 1).collect();
@@ -468,4 +468,49 @@ fn many_names_are_taken_out_in_one_pass() {
     let want =
         format!(r#"{{"tools":{last},"tool_choice":{{"type":"allowed_tools","tools":{last}}}}}"#);
     assert_eq!(left, want);
+}
+
+#[test]
+fn models_that_use_tools_by_themselves() {
+    use common::BuiltIn;
+    for (model, want) in [
+        ("openai/gpt-4o:online", Some(BuiltIn::Search)),
+        (" X/Y:FREE:Online ", Some(BuiltIn::Search)),
+        ("gpt-4o-mini-search-preview-2025-03-11", Some(BuiltIn::Search)),
+        ("gpt-5-search-api", Some(BuiltIn::Search)),
+        ("perplexity/sonar", Some(BuiltIn::Search)),
+        ("sonar-reasoning-pro", Some(BuiltIn::Search)),
+        ("openai/o3-deep-research", Some(BuiltIn::Search)),
+        ("groq/compound", Some(BuiltIn::Compound)),
+        ("compound-beta-mini", Some(BuiltIn::Compound)),
+        ("online", None),
+        ("vendor:online/model", None),
+        ("my-online-model:7b", None),
+        ("model:online-7b", None),
+        ("sonarqube", None),
+        ("compounds", None),
+        ("gpt-4o", None),
+        ("", None),
+    ] {
+        assert_eq!(BuiltIn::of(model), want, "{model}");
+    }
+}
+
+#[test]
+fn what_providers_run_has_a_common_name() {
+    for (name, want) in [
+        ("web_search_20250305", Some("web_search")),
+        ("openrouter:web_search", Some("web_search")),
+        ("$web_search", Some("web_search")),
+        ("googleSearchRetrieval", Some("web_search")),
+        ("nova_grounding", Some("web_search")),
+        ("url_context", Some("web_fetch")),
+        ("codeExecution", Some("code_execution")),
+        ("code_interpreter", Some("code_execution")),
+        ("file_search", None),
+        ("tool_search_tool_regex_20251119", None),
+        ("research", None),
+    ] {
+        assert_eq!(common(name), want, "{name}");
+    }
 }

@@ -1,0 +1,75 @@
+//! One name for what several providers run under names of their own.
+
+/// What tools of providers are called, without marks and capital letters, and the name that stands
+/// for all of them.
+const COMMON: [(&[&str], &str); 3] = [
+    (
+        &[
+            "websearch",
+            "googlesearch",
+            "enterprisewebsearch",
+            "livesearch",
+            "xsearch",
+            "browsersearch",
+            "pluginwebsearch",
+            "novagrounding",
+        ],
+        WEB_SEARCH,
+    ),
+    (&["codeexecution", "codeinterpreter", "novacodeinterpreter"], CODE_EXECUTION),
+    (&["webfetch", "urlcontext", "visitwebsite", "browserautomation", "webextractor"], WEB_FETCH),
+];
+
+pub(super) const WEB_SEARCH: &str = "web_search";
+pub(super) const CODE_EXECUTION: &str = "code_execution";
+pub(super) const WEB_FETCH: &str = "web_fetch";
+
+/// The common name of a tool that a provider runs. Versions are part of names
+/// (`web_search_20250305`), and so is who runs it (`openrouter:web_search`).
+pub(super) fn common(name: &str) -> Option<&'static str> {
+    let own = name.rsplit([':', '.', '/']).next().unwrap_or(name);
+    let plain: String =
+        own.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let begins = |names: &[&str]| names.iter().any(|known| plain.starts_with(known));
+    COMMON.iter().find(|(names, _)| begins(names)).map(|(_, common)| *common)
+}
+
+/// Tools that a model uses whatever a request lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BuiltIn {
+    /// It searches the web.
+    Search,
+    /// One of Groq's systems. A request may say which of their tools are on.
+    Compound,
+}
+
+impl BuiltIn {
+    /// The common names of the tools.
+    pub(super) fn tools(self) -> &'static [&'static str] {
+        match self {
+            Self::Search => &[WEB_SEARCH],
+            Self::Compound => &[WEB_SEARCH, CODE_EXECUTION, WEB_FETCH],
+        }
+    }
+
+    /// What the model of this name uses.
+    pub(super) fn of(model: &str) -> Option<Self> {
+        let model = model.trim().to_lowercase();
+        let last = model.rsplit('/').next().unwrap_or_default();
+        let mut parts = last.split(':');
+        let name = parts.next().unwrap_or_default();
+        let is_or_begins = |word: &str| {
+            name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        if is_or_begins("compound") {
+            return Some(Self::Compound);
+        }
+        let searches = parts.any(|variant| variant == "online")
+            || is_or_begins("sonar")
+            || SEARCHING.iter().any(|part| name.contains(part));
+        searches.then_some(Self::Search)
+    }
+}
+
+/// Parts of the names of models that search whatever the request says.
+const SEARCHING: [&str; 3] = ["-search-preview", "-search-api", "deep-research"];

@@ -1,0 +1,294 @@
+//! What a provider runs because a request says so outside of its lists of tools: a table with one row
+//! for each feature.
+
+use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
+
+use super::common::{BuiltIn, CODE_EXECUTION, WEB_SEARCH, common};
+use super::groups::Item;
+use super::{Choice, Finder, Tool, Unclean, server};
+use crate::Dialect;
+use crate::event::Host;
+use crate::json::elements;
+
+/// A member of a request that makes the provider run something.
+struct Feature {
+    dialects: &'static [Dialect],
+    /// Where it stands, from the top down.
+    path: &'static [&'static str],
+    is: Is,
+}
+
+/// What stands there.
+enum Is {
+    /// A tool that is on unless this is `false` or `null`. What only configures it goes with it.
+    Switch { common: &'static str, with: &'static [&'static str] },
+    /// The same for an object, and off as well if a member of it says so.
+    Unless { common: &'static str, key: &'static str, off: &'static str },
+    /// A list of tools, as names or as objects with a name.
+    Each { prefix: &'static str, key: &'static str, common: Option<&'static str> },
+    /// A list of those of the model's own tools that are on. Without it all of them are.
+    Limits { prefix: &'static str },
+    /// Something that the provider keeps, with tools that the request does not show.
+    Kept { prefix: &'static str },
+    /// A model, or a list of them. Some use tools of their own.
+    Model,
+}
+
+/// APIs whose requests may hold whatever their many providers have added.
+const MANY: &[Dialect] = &[
+    Dialect::OpenAiChat,
+    Dialect::Responses,
+    Dialect::Anthropic,
+    Dialect::Cohere,
+    Dialect::Ollama,
+    Dialect::Invoke,
+    Dialect::Converse,
+];
+
+/// Those without Ollama, where what follows a colon is any tag.
+const NAMED: &[Dialect] = &[
+    Dialect::OpenAiChat,
+    Dialect::Responses,
+    Dialect::Anthropic,
+    Dialect::Cohere,
+    Dialect::Invoke,
+    Dialect::Converse,
+];
+
+const fn of_many(path: &'static [&'static str], is: Is) -> Feature {
+    Feature { dialects: MANY, path, is }
+}
+
+const FEATURES: [Feature; 15] = [
+    // OpenAI and Perplexity.
+    of_many(&["web_search_options"], Is::Switch { common: WEB_SEARCH, with: &[] }),
+    // Qwen.
+    of_many(&["enable_search"], Is::Switch { common: WEB_SEARCH, with: &["search_options"] }),
+    of_many(&["enable_code_interpreter"], Is::Switch { common: CODE_EXECUTION, with: &[] }),
+    // Ernie.
+    of_many(&["web_search"], Is::Unless { common: WEB_SEARCH, key: "enable", off: "false" }),
+    // xAI.
+    of_many(&["search_parameters"], Is::Unless { common: WEB_SEARCH, key: "mode", off: "\"off\"" }),
+    // OpenRouter, MiniMax.
+    of_many(&["plugins"], Is::Each { prefix: "plugins", key: "id", common: None }),
+    // Cohere.
+    of_many(&["connectors"], Is::Each { prefix: "connectors", key: "id", common: None }),
+    // Anthropic. Skills are code in a container.
+    of_many(
+        &["container", "skills"],
+        Is::Each { prefix: "skills", key: "skill_id", common: Some(CODE_EXECUTION) },
+    ),
+    // Groq.
+    of_many(&["compound_custom", "tools", "enabled_tools"], Is::Limits { prefix: COMPOUND }),
+    // Mistral.
+    of_many(&["agent_id"], Is::Kept { prefix: "agent" }),
+    // OpenRouter.
+    of_many(&["preset"], Is::Kept { prefix: "preset" }),
+    Feature {
+        dialects: &[Dialect::Responses],
+        path: &["prompt"],
+        is: Is::Kept { prefix: "prompt" },
+    },
+    Feature {
+        dialects: &[Dialect::Interactions],
+        path: &["agent"],
+        is: Is::Kept { prefix: "agent" },
+    },
+    // Behind what limits the tools of a model.
+    Feature { dialects: NAMED, path: &["model"], is: Is::Model },
+    Feature { dialects: NAMED, path: &["models"], is: Is::Model },
+];
+
+/// Before the names of the tools that a system of Groq's is limited to.
+const COMPOUND: &str = "compound_custom";
+
+/// Objects whose members some servers read as if they stood at the top.
+const INSIDE: [&str; 2] = ["extra_body", "parameters"];
+
+impl Finder<'_> {
+    /// The features that a request switches on.
+    pub(super) fn features(&mut self, object: Span) -> Result<(), Error> {
+        self.features_of(object)?;
+        let top = self.all.groups.members(self.data, object, None);
+        for key in INSIDE {
+            if let Some((_, inner)) = self.one(top, &[key])? {
+                self.flat(inner, &["tools", "mcp_servers"], &["tool_choice"])?;
+                self.flat(inner, &["functions"], &["function_call"])?;
+                self.features_of(inner)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn features_of(&mut self, object: Span) -> Result<(), Error> {
+        let dialect = self.all.dialect;
+        let before = self.all.tools.len();
+        let rows = FEATURES.iter().filter(|row| row.dialects.contains(&dialect));
+        for row in rows {
+            if let Some((item, value)) = self.at(object, row.path)? {
+                self.list += 1;
+                self.feature(row, object, item, value, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands at the end of a path, unless that is nothing.
+    fn at(&mut self, object: Span, path: &[&str]) -> Result<Option<(Item, Span)>, Error> {
+        let mut found: Option<(Item, Span)> = None;
+        for key in path {
+            let (parent, object) = match found {
+                Some((item, value)) => (Some(item), value),
+                None => (None, object),
+            };
+            let group = self.all.groups.members(self.data, object, parent);
+            found = self.one(group, &[key])?;
+            if found.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(found.filter(|(_, value)| !matches!(value.of(self.data), "null" | "false")))
+    }
+
+    fn feature(
+        &mut self,
+        row: &Feature,
+        object: Span,
+        item: Item,
+        value: Span,
+        before: usize,
+    ) -> Result<(), Error> {
+        let name = row.path.join(".");
+        match row.is {
+            Is::Switch { common, with } => {
+                self.add_as(name, vec![common.to_owned()], value, item);
+                let group = self.all.groups.members(self.data, object, None);
+                for key in with {
+                    if let Some((item, _)) = self.one(group, &[key])? {
+                        self.all.choices.push(Choice { item, list: self.list, limits: false });
+                    }
+                }
+            }
+            Is::Unless { common, key, off } => {
+                let inside = self.all.groups.members(self.data, value, None);
+                let is_off = self.one(inside, &[key])?;
+                if is_off.is_none_or(|(_, value)| value.of(self.data) != off) {
+                    self.add_as(name, vec![common.to_owned()], value, item);
+                }
+            }
+            Is::Each { prefix, key, common } => self.each(prefix, key, common, value, item)?,
+            Is::Limits { prefix } => {
+                self.all.needed.push((item, Unclean::AllOn));
+                self.each(prefix, "name", None, value, item)?;
+            }
+            Is::Kept { prefix } => self.kept(prefix, value, item)?,
+            Is::Model => {
+                let mut found = self.all.tools.iter().skip(before);
+                let is_listed = found.any(|tool| tool.name.starts_with(COMPOUND));
+                let listed = is_listed.then_some(BuiltIn::Compound);
+                self.models(value, item, listed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A list of tools that the provider runs.
+    fn each(
+        &mut self,
+        prefix: &str,
+        key: &str,
+        fixed: Option<&'static str>,
+        list: Span,
+        holder: Item,
+    ) -> Result<(), Error> {
+        for (item, span) in self.items(list, holder)? {
+            let Some(name) = self.enabled(span, key)? else { continue };
+            let known = fixed.or_else(|| match name.trim() {
+                "web" => Some(WEB_SEARCH),
+                name => common(name),
+            });
+            let also = known.map(str::to_owned).into_iter().collect();
+            self.add_as(format!("{prefix}.{name}"), also, span, item);
+        }
+        Ok(())
+    }
+
+    /// The name of an entry, unless it says that it is off.
+    fn enabled(&mut self, entry: Span, key: &str) -> Result<Option<String>, Error> {
+        let unreadable = || Error::new(Problem::Unexpected, entry.start);
+        let mut reader = Reader::at(self.data, entry);
+        if reader.kind()? == Kind::String {
+            return Ok(Some(reader.string()?.decode()?.into_owned()));
+        }
+        // Two equal keys, and no name at all, cannot be read.
+        drop(Value::parse(entry.of(self.data))?);
+        let group = self.all.groups.members(self.data, entry, None);
+        let (_, name) = self.one(group, &[key])?.ok_or_else(unreadable)?;
+        let is_off = self.one(group, &["enabled"])?;
+        if is_off.is_some_and(|(_, value)| value.of(self.data) == "false") {
+            return Ok(None);
+        }
+        Ok(Some(Reader::at(self.data, name).string()?.decode()?.into_owned()))
+    }
+
+    /// Something that the provider keeps: by its id, or as an object with it.
+    fn kept(&mut self, prefix: &str, value: Span, item: Item) -> Result<(), Error> {
+        let mut id = value;
+        if Reader::at(self.data, value).kind()? == Kind::Object {
+            let group = self.all.groups.members(self.data, value, None);
+            let unreadable = || Error::new(Problem::Unexpected, value.start);
+            (_, id) = self.one(group, &["id"])?.ok_or_else(unreadable)?;
+        }
+        let id = Reader::at(self.data, id).string()?.decode()?.into_owned();
+        self.keep(prefix, &id, value, item);
+        Ok(())
+    }
+
+    fn keep(&mut self, prefix: &str, id: &str, value: Span, item: Item) {
+        self.all.fixed.push((self.all.tools.len(), Unclean::Kept));
+        self.add_as(server::whole(&format!("{prefix}:{id}")), Vec::new(), value, item);
+    }
+
+    /// What models use by themselves. The request says which of the tools of `listed` are on.
+    fn models(&mut self, value: Span, item: Item, listed: Option<BuiltIn>) -> Result<(), Error> {
+        let names = match Reader::at(self.data, value).kind()? {
+            Kind::Array => elements(self.data, value),
+            _ => vec![value],
+        };
+        for span in names {
+            let model = Reader::at(self.data, span).string()?.decode()?.into_owned();
+            self.model(&model, span, item, listed);
+        }
+        Ok(())
+    }
+
+    pub(super) fn model(&mut self, model: &str, span: Span, item: Item, listed: Option<BuiltIn>) {
+        for (mark, prefix) in [("@preset/", "preset"), (":prompt/", "prompt")] {
+            if let Some((_, id)) = model.split_once(mark) {
+                self.keep(prefix, id, span, item);
+            }
+        }
+        let built_in = BuiltIn::of(model).filter(|found| Some(*found) != listed);
+        if let Some(built_in) = built_in {
+            self.all.fixed.push((self.all.tools.len(), Unclean::Model));
+            let name = format!("model:{}", model.trim());
+            let also = built_in.tools().iter().map(|name| (*name).to_owned()).collect();
+            self.add_as(name, also, span, item);
+        }
+    }
+
+    /// A tool that the provider runs.
+    pub(super) fn add_as(&mut self, name: String, also: Vec<String>, definition: Span, item: Item) {
+        self.all.tools.push(Tool {
+            name,
+            also,
+            host: Host::Provider,
+            definition,
+            except: Vec::new(),
+            item,
+            list: self.list,
+            prefix: 0,
+            server: None,
+        });
+    }
+}
