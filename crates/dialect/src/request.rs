@@ -51,7 +51,7 @@ pub use canonical::{call_digest, calls_digest};
 pub use client_turn::{ClientCall, ClientTurn, signature_hash};
 pub use sent::{Sent, SentTurn, sent};
 pub use text::TextDigest;
-pub use texts::{Form, Said, texts, with_texts};
+pub use texts::{Form, Said, plain_texts, texts, with_texts};
 pub use tools::{Advertised, Tool, Unclean, advertised};
 
 pub(crate) use places::{Places, Standing, put_back_blocks};

@@ -55,7 +55,13 @@ fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
         (Treatment::Inspect(_), Mode::Off) => Some("gateway.mode is off"),
         (Treatment::Inspect(_), Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
-        (Treatment::Pass | Treatment::PassRestored(_) | Treatment::Refuse(_), _) => None,
+        (
+            Treatment::Pass
+            | Treatment::PassSaid(_)
+            | Treatment::PassRestored(_)
+            | Treatment::Refuse(_),
+            _,
+        ) => None,
     }
 }
 

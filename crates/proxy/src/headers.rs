@@ -174,6 +174,14 @@ pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
     })
 }
 
+/// Whether a request says of itself that it is a form with files.
+pub(crate) fn is_form(headers: &HeaderMap) -> bool {
+    let mut types = headers.get_all(http::header::CONTENT_TYPE).iter();
+    let (Some(only), None) = (types.next(), types.next()) else { return false };
+    let start = only.as_bytes().get(..10).unwrap_or_default();
+    start.eq_ignore_ascii_case(b"multipart/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

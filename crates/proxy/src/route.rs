@@ -16,7 +16,7 @@ use crate::upstream::{Target, TargetError};
 use apis::Api;
 pub(crate) use apis::is_of;
 pub(crate) use path::is_plain;
-pub(crate) use table::Treatment;
+pub(crate) use table::{Said, Treatment};
 
 /// Every way a request can go.
 #[derive(Debug)]
@@ -156,7 +156,9 @@ impl Routes {
         };
         let dialect = match treatment {
             Treatment::Inspect(dialect) | Treatment::PassRestored(dialect) => dialect,
-            Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => site.provider.dialect,
+            Treatment::PassSaid(_) | Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => {
+                site.provider.dialect
+            }
         };
         let path = format!("{}{tail}", site.base);
         Route::Up(Way { site: Arc::clone(site), path, treatment, dialect })

@@ -2,16 +2,23 @@
 
 use callgate_decide::{TextGuard, TextHit};
 use callgate_dialect::request;
+use http::HeaderMap;
 
 use crate::gateway::{Exchange, Inner};
+use crate::headers;
 use crate::respond::Refusal;
-use crate::route::Treatment;
+use crate::route::{Said, Treatment};
 use crate::settings::Mode;
 
 /// The rules that read this request, if any does.
-pub(crate) fn guard(inner: &Inner, exchange: &Exchange) -> Option<TextGuard> {
-    let speaks =
-        matches!(exchange.way.treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
+pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Option<TextGuard> {
+    let speaks = match exchange.way.treatment {
+        Treatment::Inspect(_) | Treatment::PassRestored(_) | Treatment::PassSaid(Said::Json) => {
+            true
+        }
+        Treatment::PassSaid(Said::JsonOrForm) => !headers::is_form(headers),
+        Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => false,
+    };
     let reads = inner.settings.mode == Mode::Full;
     if speaks && reads { inner.decider.request_guard() } else { None }
 }
@@ -28,7 +35,11 @@ pub(crate) fn judge(
         Refusal::BadRequest(format!("rules about text must read it, and it is not {why}"))
     };
     let body = std::str::from_utf8(body).map_err(|_| unreadable("UTF-8"))?;
-    let texts = request::texts(body).map_err(|error| unreadable(&format!("JSON: {error}")))?;
+    let texts = match exchange.way.treatment {
+        Treatment::PassSaid(_) => request::plain_texts(body),
+        _ => request::texts(body),
+    };
+    let texts = texts.map_err(|error| unreadable(&format!("JSON: {error}")))?;
     let (mut found, mut changes) = (Found::default(), Vec::new());
     for said in texts {
         let outcome = guard.whole(&said.text(body));

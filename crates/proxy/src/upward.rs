@@ -47,7 +47,7 @@ pub(crate) async fn request(
         key.and_then(|key| headers::swap_key(&mut headers, way, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
-    let why = Reasons::of(inner, exchange);
+    let why = Reasons::of(inner, exchange, &headers);
     let body = if body.is_end_stream() {
         if why.offers {
             // Its path may name something that brings tools along.
@@ -90,13 +90,13 @@ struct Reasons {
 }
 
 impl Reasons {
-    fn of(inner: &Inner, exchange: &Exchange) -> Self {
+    fn of(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Self {
         let treatment = exchange.way.treatment;
         let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
         Self {
             restore: carries_turns && inner.decider.has_removed(&exchange.binding),
             offers: carries_turns && inner.judges() && inner.decider.judges_offers(),
-            texts: texts::guard(inner, exchange),
+            texts: texts::guard(inner, exchange, headers),
         }
     }
 

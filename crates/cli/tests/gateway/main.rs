@@ -22,6 +22,7 @@ mod framing;
 mod google;
 mod guardrails;
 mod guardrails_dialects;
+mod guardrails_requests;
 mod headers;
 mod hosted;
 mod http2;

@@ -1,9 +1,10 @@
 //! The texts of a request: what users, tools and the model itself said, and what the operator of
 //! the agent told the model.
 //!
-//! They are found by the names of members, which are few and the same for all APIs. Never among
-//! them: thinking and its signatures, encrypted content, data of images and files, ids, calls and
-//! the definitions of tools. A provider may refuse a request in which one of those was changed.
+//! They are found by the names of members, which are few and the same for all APIs. Of a block of a
+//! kind that is not known, every string counts. Never among them: thinking and its signatures,
+//! encrypted content, data of images and files, ids, calls and the definitions of tools. A provider
+//! may refuse a request in which one of those was changed.
 
 use std::borrow::Cow;
 
@@ -52,11 +53,21 @@ impl Said {
 /// A request that is not one JSON document, or that holds another one encoded, is an error: nobody
 /// can say what it holds.
 pub fn texts(body: &str) -> Result<Vec<Said>, Error> {
+    found_by(body, Texts::conversation)
+}
+
+/// The texts of a request that is no conversation: of something to embed, to rank, to draw or to say.
+/// That is every string but those that only tell how it is done.
+pub fn plain_texts(body: &str) -> Result<Vec<Said>, Error> {
+    found_by(body, Texts::plain)
+}
+
+fn found_by<'b>(body: &'b str, find: fn(&mut Texts<'b>, Span)) -> Result<Vec<Said>, Error> {
     let mut json = Reader::new(body);
     json.skip()?;
     json.end()?;
     let mut found = Texts { body, list: Vec::new(), unreadable: None };
-    found.conversation(document(body));
+    find(&mut found, document(body));
     match found.unreadable {
         Some(at) => Err(Error::new(Problem::WrongType, at)),
         None => Ok(found.list),
@@ -88,7 +99,7 @@ pub fn with_texts(body: &str, changes: Vec<(Span, String)>) -> String {
 }
 
 /// Where the conversation stands in a request: for each API its own names.
-const CONVERSATION: [&str; 16] = [
+const CONVERSATION: [&str; 22] = [
     "system",
     "messages",
     "instructions",
@@ -105,7 +116,17 @@ const CONVERSATION: [&str; 16] = [
     "items",
     "inputs",
     "prediction",
+    "stop",
+    "stopsequences",
+    // Models behind InvokeModel that embed, rank or draw.
+    "texts",
+    "query",
+    "textprompts",
+    "texttoimageparams",
 ];
+
+/// Members that hold settings, of which only those where a model stops are text.
+const SETTINGS: [&str; 3] = ["generationconfig", "inferenceconfig", "options"];
 
 /// Members that hold a request of their own: Code Assist, and counting tokens.
 const ENVELOPES: [&str; 3] = ["request", "generatecontentrequest", "converse"];
@@ -156,8 +177,17 @@ impl Texts<'_> {
                 // A request in base64, whose tokens are counted.
                 "invokemodel" => self.unreadable = Some(member.value.start),
                 key if ENVELOPES.contains(&key) => self.conversation(member.value),
+                key if SETTINGS.contains(&key) => self.settings(member.value),
                 key if CONVERSATION.contains(&key) => self.said(member.value, By::Others),
                 _ => {}
+            }
+        }
+    }
+
+    fn settings(&mut self, object: Span) {
+        for member in members(self.body, object) {
+            if matches!(folded(&member).as_str(), "stop" | "stopsequences") {
+                self.said(member.value, By::Others);
             }
         }
     }
@@ -184,20 +214,21 @@ impl Texts<'_> {
         let thoughts: Vec<bool> = thoughts.map(|it| it.value.of(self.body) == "true").collect();
         let is_thought = !thoughts.is_empty() && thoughts.iter().all(|thought| *thought);
         // Where it says two things of itself, only one of them is true, and nobody knows which.
-        let is = |test: fn(&str) -> bool| {
-            !kinds.is_empty() && kinds.iter().all(|kind| test(kind.as_str()))
-        };
+        let is = |test: fn(&str) -> bool| all_of(&kinds, test);
         if is(is_no_text) || (by == By::Model && (is(comes_back) || is_thought)) {
             return;
         }
         // Nobody but the model thinks: it is text in other clothes. An item without a role is the
         // model's, and comes back as it was.
         if is(is_thinking) {
-            let has_role = by == By::Others && !is(|kind| kind == "reasoning");
+            let has_role = by == By::Others && !is(|kind| matches!(kind, "reasoning" | "thought"));
             return if has_role {
                 self.result(object)
             };
         }
+        let is_known = all_of(&kinds, |kind| KINDS.contains(&kind));
+        let roles = self.words(&all, "role");
+        let has_name = all_of(&roles, |role| !matches!(role, "tool" | "function"));
         let described = is_document || kinds.iter().any(|it| DESCRIBED.contains(&it.as_str()));
         for member in &all {
             let key = folded(member);
@@ -213,8 +244,48 @@ impl Texts<'_> {
                 }
                 key if TEXTS.contains(&key) => self.said(member.value, by),
                 key if RESULTS.contains(&key) => self.result(member.value),
+                // Who says it. In a result it is the name of the tool.
+                "name" if has_name => self.text(member.value),
+                // A call that the model made.
+                "input" | "arguments" if by == By::Model => {}
+                key if !is_known && roles.is_empty() && !is_no_text_key(key) => {
+                    self.strings(member.value);
+                }
                 _ => {}
             }
+        }
+    }
+
+    /// A request that is no conversation.
+    fn plain(&mut self, object: Span) {
+        if self.kind(object) != Some(Kind::Object) {
+            return self.strings(object);
+        }
+        for member in members(self.body, object) {
+            match folded(&member).as_str() {
+                // What is ranked may have any shape.
+                "documents" => self.result(member.value),
+                key if HOW.contains(&key) || is_no_text_key(key) => {}
+                _ => self.strings(member.value),
+            }
+        }
+    }
+
+    /// Every string in a value, but for members that are known to be no text.
+    fn strings(&mut self, value: Span) {
+        match self.kind(value) {
+            Some(Kind::String) => self.text(value),
+            Some(Kind::Array) => {
+                elements(self.body, value).into_iter().for_each(|it| self.strings(it));
+            }
+            Some(Kind::Object) => {
+                for member in members(self.body, value) {
+                    if !is_no_text_key(&folded(&member)) {
+                        self.strings(member.value);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -306,13 +377,156 @@ const DESCRIBED: [&str; 2] = ["document", "search_result"];
 const NOT_SAID: [&str; 6] =
     ["id", "name", "inlinedata", "filedata", "signature", "thoughtsignature"];
 
+/// Kinds of messages, items and blocks whose texts stand in members that are known. Of any other
+/// kind every string is read.
+const KINDS: [&str; 30] = [
+    "message",
+    "content",
+    "text",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "refusal",
+    "document",
+    "search_result",
+    "tool_result",
+    "function_result",
+    "function_call_output",
+    "custom_tool_call_output",
+    "local_shell_call_output",
+    "shell_call_output",
+    "apply_patch_call_output",
+    "computer_call_output",
+    "tool_search_output",
+    "tool_search_tool_result",
+    "tool_reference",
+    "tool_addition",
+    "tool_removal",
+    "additional_tools",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "item_reference",
+    "program",
+    "file",
+    "input_file",
+    "container_upload",
+];
+
 /// What is no text, or is a call.
 fn is_no_text(kind: &str) -> bool {
-    kind.ends_with("tool_use")
-        || kind.ends_with("_call")
-        || kind.contains("image")
-        || kind.contains("audio")
-        || matches!(kind, "redacted_thinking" | "compaction" | "encrypted_content")
+    kind.ends_with("tool_use") || kind.ends_with("_call") || NO_TEXT.contains(&kind)
+}
+
+const NO_TEXT: [&str; 13] = [
+    "image",
+    "image_url",
+    "input_image",
+    "output_image",
+    "computer_screenshot",
+    "audio",
+    "audio_url",
+    "input_audio",
+    "output_audio",
+    "video_url",
+    "redacted_thinking",
+    "compaction",
+    "encrypted_content",
+];
+
+/// Members that name something, or hold data or what must come back as it was: never text.
+fn is_no_text_key(key: &str) -> bool {
+    NO_TEXT_KEYS.contains(&key) || ENVELOPES.contains(&key)
+}
+
+const NO_TEXT_KEYS: [&str; 59] = [
+    "id",
+    "callid",
+    "toolcallid",
+    "tooluseid",
+    "itemid",
+    "fileid",
+    "fileids",
+    "containerid",
+    "version",
+    "type",
+    "role",
+    "model",
+    "name",
+    "status",
+    "index",
+    "cachecontrol",
+    "cachepoint",
+    "signature",
+    "thoughtsignature",
+    "thought",
+    "encryptedcontent",
+    "encryptedindex",
+    "inlinedata",
+    "filedata",
+    "fileurl",
+    "filename",
+    "image",
+    "images",
+    "imageurl",
+    "mask",
+    "video",
+    "videourl",
+    "audio",
+    "inputaudio",
+    "url",
+    "uri",
+    "b64json",
+    "bytes",
+    "mediatype",
+    "mimetype",
+    "videometadata",
+    "mediaresolution",
+    "detail",
+    "tasktype",
+    "format",
+    "functioncall",
+    "tooluse",
+    "toolcall",
+    "toolcalls",
+    "toolname",
+    "executablecode",
+    "codeexecutionresult",
+    "reasoningcontent",
+    "reasoningdetails",
+    "reasoning",
+    "thinking",
+    "annotations",
+    "logprobs",
+    "qualifiers",
+];
+
+/// Members of a request that is no conversation which only tell how it is done.
+const HOW: [&str; 20] = [
+    "encodingformat",
+    "embeddingtypes",
+    "outputformat",
+    "streamformat",
+    "truncate",
+    "size",
+    "quality",
+    "style",
+    "background",
+    "moderation",
+    "voice",
+    "keepalive",
+    "files",
+    "adapters",
+    "from",
+    "quantize",
+    "source",
+    "user",
+    "responseformat",
+    "inputtype",
+];
+
+/// Whether there are some, and all of them are like that.
+fn all_of(words: &[String], test: impl Fn(&str) -> bool) -> bool {
+    !words.is_empty() && words.iter().all(|word| test(word))
 }
 
 /// What must come back as the provider sent it.
@@ -321,7 +535,7 @@ fn comes_back(kind: &str) -> bool {
 }
 
 fn is_thinking(kind: &str) -> bool {
-    matches!(kind, "thinking" | "reasoning")
+    matches!(kind, "thinking" | "reasoning" | "thought")
 }
 
 /// A member's name without case and underscores: Gemini takes two spellings, others are lenient.

@@ -12,12 +12,23 @@ pub(crate) enum Treatment {
     Inspect(Dialect),
     /// It carries no calls and passes; removed calls are restored in the request.
     PassRestored(Dialect),
+    /// It carries no calls and passes; the request says something.
+    PassSaid(Said),
     /// It carries no calls and passes.
     Pass,
     /// The operator let it pass unread.
     Opened,
     /// It may carry calls in a shape that callgate does not read.
     Refuse(&'static str),
+}
+
+/// How a request says something that is no conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// In JSON.
+    Json,
+    /// In JSON, or beside a file in a form. Forms are not read.
+    JsonOrForm,
 }
 
 /// Some paths of an API, below any of some roots.

@@ -143,3 +143,23 @@ fn requests_in_envelopes_are_read() {
     assert_eq!(found(body), ["A", "B"]);
     assert!(texts(r#"{"input":{"invokeModel":{"body":"eyJ9"}}}"#).is_err());
 }
+
+/// Of a kind that is not known every string is read, but for what is known to be no text.
+#[test]
+fn blocks_of_unknown_kinds_are_read() {
+    let body = r#"{"messages":[{"role":"user","name":"A","content":[{"type":"memo","id":"no","cache_control":{"type":"no"},"head":"B","lines":["C",{"url":"no","more":"D"}],"input":"E"}]},
+        {"role":"assistant","content":[{"type":"new_use","name":"no","input":{"x":"no"},"note":"F"}]},{"role":"tool","name":"no","content":"G"}],"stop":"H"}"#;
+    assert_eq!(found(body), ["A", "B", "C", "D", "E", "F", "G", "H"]);
+}
+
+#[test]
+fn requests_that_are_no_conversation_say_every_string() {
+    let plain = |body| -> Vec<&str> {
+        plain_texts(body).unwrap().into_iter().map(|said| said.at.of(body)).collect()
+    };
+    assert_eq!(plain(r#"{"model":"no","input":["A","B"],"user":"no","dimensions":3}"#), ["A", "B"]);
+    assert_eq!(plain(r#"{"requests":[{"model":"no","content":{"parts":[{"text":"A"}]}}]}"#), ["A"]);
+    assert_eq!(plain(r#"{"query":"A","documents":[{"id":"no","k":"B"}]}"#), ["A", "k", "B"]);
+    assert_eq!(plain(r#"["A"]"#), ["A"]);
+    assert!(plain_texts("{").is_err());
+}

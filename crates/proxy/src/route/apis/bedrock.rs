@@ -3,7 +3,7 @@
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, openai};
-use crate::route::table::{Part, Row, Treatment, any, posted};
+use crate::route::table::{Part, Row, Said, Treatment, any, posted};
 
 pub(super) static PARTS: &[Part] = &[
     Part { roots: &[""], rows: ROWS },
@@ -23,5 +23,5 @@ const ROWS: &[Row] = &[
     // A stream in both directions, and results that a bucket gets.
     any("/model/*/invoke-with-bidirectional-stream", Treatment::Refuse(ANOTHER_API)),
     any("/async-invoke/**", Treatment::Refuse(ANOTHER_API)),
-    posted("/guardrail/*/version/*/apply", Treatment::Pass),
+    posted("/guardrail/*/version/*/apply", Treatment::PassSaid(Said::Json)),
 ];

@@ -2,7 +2,7 @@
 
 use callgate_dialect::Dialect;
 
-use crate::route::table::{Part, Row, Treatment, any, looked_up, posted};
+use crate::route::table::{Part, Row, Said, Treatment, any, looked_up, posted};
 
 pub(super) static PARTS: &[Part] = &[
     Part { roots: &["/v2", ""], rows: SECOND },
@@ -10,10 +10,12 @@ pub(super) static PARTS: &[Part] = &[
     Part { roots: &["/compatibility/v1"], rows: COMPATIBLE },
 ];
 
+const SAID: Treatment = Treatment::PassSaid(Said::Json);
+
 const SECOND: &[Row] = &[
     posted("/chat", Treatment::Inspect(Dialect::Cohere)),
-    posted("/embed", Treatment::Pass),
-    posted("/rerank", Treatment::Pass),
+    posted("/embed", SAID),
+    posted("/rerank", SAID),
 ];
 
 const FIRST: &[Row] = &[
@@ -21,10 +23,10 @@ const FIRST: &[Row] = &[
         "/chat/**",
         Treatment::Refuse("callgate does not read version 1 of Cohere's chat; use /v2/chat"),
     ),
-    posted("/embed", Treatment::Pass),
-    posted("/rerank", Treatment::Pass),
-    posted("/classify", Treatment::Pass),
-    posted("/tokenize", Treatment::Pass),
+    posted("/embed", SAID),
+    posted("/rerank", SAID),
+    posted("/classify", SAID),
+    posted("/tokenize", SAID),
     posted("/detokenize", Treatment::Pass),
     posted("/check-api-key", Treatment::Pass),
     looked_up("/models"),
@@ -33,5 +35,5 @@ const FIRST: &[Row] = &[
 
 const COMPATIBLE: &[Row] = &[
     posted("/chat/completions", Treatment::Inspect(Dialect::OpenAiChat)),
-    posted("/embeddings", Treatment::Pass),
+    posted("/embeddings", SAID),
 ];

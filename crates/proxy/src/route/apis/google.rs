@@ -3,10 +3,11 @@
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, BATCH_RESULTS};
-use crate::route::table::{Part, Row, Treatment, any, kept, looked_up, posted};
+use crate::route::table::{Part, Row, Said, Treatment, any, kept, looked_up, posted};
 
 const GEMINI: Treatment = Treatment::Inspect(Dialect::Gemini);
 const COUNTED: Treatment = Treatment::PassRestored(Dialect::Gemini);
+const SAID: Treatment = Treatment::PassSaid(Said::Json);
 const INTERACTIONS: Treatment = Treatment::Inspect(Dialect::Interactions);
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const MESSAGES: Treatment = Treatment::Inspect(Dialect::Anthropic);
@@ -38,11 +39,11 @@ const MODELS: &[Row] = &[
     posted("/tunedModels/*:generateContent", GEMINI),
     posted("/tunedModels/*:streamGenerateContent", GEMINI),
     posted("/models/*:countTokens", COUNTED),
-    posted("/models/*:embedContent", Treatment::Pass),
-    posted("/models/*:batchEmbedContents", Treatment::Pass),
+    posted("/models/*:embedContent", SAID),
+    posted("/models/*:batchEmbedContents", SAID),
     posted("/models/*:batchGenerateContent", Treatment::Refuse(BATCH_RESULTS)),
     posted("/openai/chat/completions", CHAT),
-    posted("/openai/embeddings", Treatment::Pass),
+    posted("/openai/embeddings", SAID),
     looked_up("/openai/models"),
     looked_up("/openai/models/**"),
     posted("/interactions", INTERACTIONS),
@@ -80,7 +81,7 @@ const PUBLISHED: &[Row] = &[
     posted("/google/models/*:streamGenerateContent", GEMINI),
     posted("/google/models/*:countTokens", COUNTED),
     posted("/google/models/*:computeTokens", COUNTED),
-    posted("/google/models/*:embedContent", Treatment::Pass),
+    posted("/google/models/*:embedContent", SAID),
     posted("/anthropic/models/count-tokens:rawPredict", COUNTED_MESSAGES),
     posted("/anthropic/models/*:rawPredict", MESSAGES),
     posted("/anthropic/models/*:streamRawPredict", MESSAGES),

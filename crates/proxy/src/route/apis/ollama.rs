@@ -3,7 +3,7 @@
 use callgate_dialect::Dialect;
 
 use super::{anthropic, openai};
-use crate::route::table::{Part, Row, Treatment, any, looked_up, posted};
+use crate::route::table::{Part, Row, Said, Treatment, any, looked_up, posted};
 
 pub(super) static PARTS: &[Part] = &[
     Part { roots: &["/api"], rows: ROWS },
@@ -16,6 +16,8 @@ pub(super) static PARTS: &[Part] = &[
 /// The APIs of others, on the same port.
 const ROOTS: &[&str] = &["/v1"];
 
+const SAID: Treatment = Treatment::PassSaid(Said::Json);
+
 const ROWS: &[Row] = &[
     posted("/chat", Treatment::Inspect(Dialect::Ollama)),
     posted("/generate", Treatment::Inspect(Dialect::Ollama)),
@@ -24,11 +26,11 @@ const ROWS: &[Row] = &[
     looked_up("/version"),
     looked_up("/delete"),
     posted("/show", Treatment::Pass),
-    posted("/embed", Treatment::Pass),
-    posted("/embeddings", Treatment::Pass),
+    posted("/embed", SAID),
+    posted("/embeddings", SAID),
     posted("/pull", Treatment::Pass),
     posted("/push", Treatment::Pass),
-    posted("/create", Treatment::Pass),
+    posted("/create", SAID),
     posted("/copy", Treatment::Pass),
     any("/blobs/*", Treatment::Pass),
 ];

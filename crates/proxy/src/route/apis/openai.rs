@@ -3,10 +3,12 @@
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, BATCH_RESULTS, anthropic};
-use crate::route::table::{Part, Row, Treatment, any, kept, looked_up, posted};
+use crate::route::table::{Part, Row, Said, Treatment, any, kept, looked_up, posted};
 
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const RESPONSES: Treatment = Treatment::Inspect(Dialect::Responses);
+const SAID: Treatment = Treatment::PassSaid(Said::Json);
+const UPLOADED: Treatment = Treatment::PassSaid(Said::JsonOrForm);
 
 pub(super) static PARTS: &[Part] = &[
     Part { roots: ROOTS, rows: CHAT_ROWS },
@@ -80,7 +82,7 @@ pub(super) const OTHERS: &[Row] = &[
     any("/live/**", Treatment::Refuse(ANOTHER_API)),
     looked_up("/models"),
     looked_up("/models/**"),
-    posted("/embeddings", Treatment::Pass),
+    posted("/embeddings", SAID),
     any(
         "/files/*/content",
         Treatment::Refuse(
@@ -93,10 +95,12 @@ pub(super) const OTHERS: &[Row] = &[
     any("/uploads/**", Treatment::Pass),
     // Requests that nobody reads would run in them.
     any("/batches/**", Treatment::Refuse(BATCH_RESULTS)),
-    any("/audio/**", Treatment::Pass),
-    any("/images/**", Treatment::Pass),
-    posted("/moderations", Treatment::Pass),
-    any("/vector_stores", Treatment::Pass),
-    any("/vector_stores/**", Treatment::Pass),
+    any("/audio/speech", SAID),
+    any("/audio/**", UPLOADED),
+    any("/images/generations", SAID),
+    any("/images/**", UPLOADED),
+    posted("/moderations", SAID),
+    any("/vector_stores", SAID),
+    any("/vector_stores/**", SAID),
     looked_up("/organization/**"),
 ];

@@ -209,7 +209,8 @@ fn what_carries_no_calls_passes() {
         ("GET", "/azure/openai/models", "azure"),
     ] {
         let (went, _, treatment) = goes_with(&all(), method, path, false).expect(path);
-        assert_eq!((went.as_str(), treatment), (name, Treatment::Pass), "{path}");
+        assert_eq!(went, name, "{path}");
+        assert!(matches!(treatment, Treatment::Pass | Treatment::PassSaid(_)), "{path}");
     }
 }
 
