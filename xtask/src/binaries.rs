@@ -15,7 +15,7 @@ use crate::steps::said_by;
 use crate::workspace::Workspace;
 
 /// They take longest, and are begun first so that none of them is left to run alone at the end.
-const LONGEST: [&str; 6] = ["agents", "mcp", "gateway", "faults", "corpus", "sdk"];
+const LONGEST: [&str; 7] = ["agents", "mcp", "gateway", "faults", "corpus", "sdk", "differential"];
 
 /// More than there are cores, for what waits.
 const MORE_THAN_CORES: usize = 2;

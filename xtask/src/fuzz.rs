@@ -1,8 +1,9 @@
 //! Fuzzing on the stable toolchain: the flags of `cargo fuzz run --sanitizer none`, without it.
 //!
 //! A target is a file in `fuzz/targets`. It starts from the bodies in `corpus` (see [`seeds`]) and
-//! from what earlier runs found.
+//! from what earlier runs found. [`differential`] is not one of them: it needs the official clients.
 
+mod differential;
 mod seeds;
 
 use std::fs;
@@ -42,6 +43,9 @@ pub(crate) enum Effort {
 }
 
 pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) -> Result<()> {
+    if only == Some(differential::NAME) {
+        return differential::run(workspace, effort);
+    }
     let by_hand = matches!(effort, Effort::Seconds(_));
     let mut targets = targets(&workspace.root)?;
     targets.retain(|target| by_hand || !BY_HAND.contains(&target.as_str()));
@@ -49,7 +53,7 @@ pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) ->
         let known = targets.join(", ");
         targets.retain(|target| target == only);
         if targets.is_empty() {
-            bail!("no fuzz target `{only}`; there are {known}");
+            bail!("no fuzz target `{only}`; there are {known}, {}", differential::NAME);
         }
     }
     setup::compiler()?;
@@ -68,7 +72,9 @@ pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) ->
         workers.into_iter().try_for_each(|worker| {
             worker.join().map_err(|_| anyhow::anyhow!("running a fuzz target panicked"))?
         })
-    })
+    })?;
+    // Alone: the clients fill the machine. `test` has a part of it as a test of its own.
+    if only.is_none() && by_hand { differential::run(workspace, effort) } else { Ok(()) }
 }
 
 /// Targets that run at a time.

@@ -29,7 +29,8 @@ usage: cargo xtask <command>
   bench                      speed of the hot paths and of the gateway, as tables
   bench gateway [options]    only the gateway; `--help` lists the options
   bench mcp [options]        only a wrapped MCP server, and what definitions cost
-  fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise
+  fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise;
+                             `differential` has the official clients read mutated responses
   fuzz again                 as `test` fuzzes: the same runs each time
   guard                      instruction counts against xtask/instructions.toml
   tidy                       crate directions, left-over markers, links, file sizes

@@ -3,7 +3,8 @@
 //! [`drive`] runs a response through the gate in any chunking; [`clients`] reads what came out the
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
 //! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses, [`shapes`]
-//! tells them in other ways, [`made`] makes more; [`sdk`] runs the official clients; [`table`] keeps what tests found in
+//! tells them in other ways, [`made`] makes more; [`sdk`] runs the official clients,
+//! [`differential`] compares what they read with what was judged; [`table`] keeps what tests found in
 //! the documentation; [`values`] are arguments that programs read in different ways.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
@@ -19,6 +20,7 @@
 
 pub mod clients;
 pub mod corpus;
+pub mod differential;
 pub mod drive;
 #[cfg(feature = "servers")]
 pub mod gateway;

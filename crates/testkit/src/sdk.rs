@@ -25,8 +25,9 @@ pub use treatment::{Treatment, every_name};
 /// What each client made of a body.
 pub type Seen = BTreeMap<String, Value>;
 
-/// The drivers give up on a client after ten seconds, and run jobs side by side.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The drivers give up on a client after a minute, run jobs side by side, and no job has more than
+/// five clients. This is twice as long as all of them can hang.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The interpreters that have the official clients.
 #[derive(Debug)]
@@ -50,7 +51,17 @@ pub fn interpreters() -> Option<Interpreters> {
 impl Interpreters {
     /// The drivers that read bodies.
     pub fn readers(&self) -> [Driver; 2] {
-        [Driver::start(&self.python, "python/read.py"), Driver::start(&self.node, "node/read.mjs")]
+        [self.python_reader(), self.node_reader()]
+    }
+
+    /// The driver that reads bodies with the clients in Python.
+    pub fn python_reader(&self) -> Driver {
+        Driver::start(&self.python, "python/read.py")
+    }
+
+    /// The driver that reads bodies with the clients in Node.
+    pub fn node_reader(&self) -> Driver {
+        Driver::start(&self.node, "node/read.mjs")
     }
 
     /// The Node to run.

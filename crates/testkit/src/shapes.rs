@@ -53,7 +53,11 @@ pub fn frames(dialect: Dialect, body: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Hands every frame to `see`. `None` if the stream cannot be cut into frames.
-fn each_frame(framing: Framing, body: &[u8], mut see: impl FnMut(&Frame<'_>)) -> Option<()> {
+pub(crate) fn each_frame(
+    framing: Framing,
+    body: &[u8],
+    mut see: impl FnMut(&Frame<'_>),
+) -> Option<()> {
     let mut splitter = Splitter::new(framing, Limits::default().frame);
     splitter.push(body);
     while let Some(frame) = splitter.next_frame().ok()? {
