@@ -19,6 +19,7 @@ usage: differential [options]
   --seed N                   begin with this seed; without it, every run tries something new
   --dialect NAME             only this dialect; may be repeated
   --skip TEXT                only count violations of clients with TEXT in their name
+  --minimise N               make so many violations of each client and kind smaller (3)
   --folder PATH              where findings are written (target/differential)
 ";
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         effort: seconds("60"),
         dialects: Vec::new(),
         skip: Vec::new(),
+        minimised: 3,
         folder: PathBuf::from("target/differential"),
         sabotage: Sabotage::None,
     };
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
             "--seed" => plan.seed = next().parse().unwrap(),
             "--dialect" => plan.dialects.push(dialect_of(&next())),
             "--skip" => plan.skip.push(next()),
+            "--minimise" => plan.minimised = next().parse().unwrap(),
             "--folder" => plan.folder = next().into(),
             _ => {
                 eprint!("{USAGE}");

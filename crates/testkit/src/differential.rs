@@ -52,6 +52,9 @@ pub struct Plan {
     pub dialects: Vec<Dialect>,
     /// Clients whose violations are only counted: their names contain one of these.
     pub skip: Vec<String>,
+    /// How many violations of each client and kind are made smaller: many have the same cause, and it
+    /// takes long.
+    pub minimised: usize,
     /// Where violations are written to.
     pub folder: PathBuf,
     /// What is done to the gate, to see that a broken one is noticed.
@@ -61,7 +64,7 @@ pub struct Plan {
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
 pub enum Effort {
-    /// After so many streams of each dialect, and a quarter as many whole bodies.
+    /// After so many streams of most dialects (more of some), and a quarter as many whole bodies.
     Bodies(usize),
     /// At a time.
     Until(Instant),
@@ -111,7 +114,8 @@ pub fn run(pool: &mut Pool, plan: &Plan) -> Report {
         let mut samples = Vec::new();
         for &dialect in &plan.dialects {
             // There is less to vary in a whole body.
-            for (mode, count) in [(Mode::Stream, at_once), (Mode::Whole, at_once.div_ceil(4))] {
+            let streams = at_once * weight(dialect);
+            for (mode, count) in [(Mode::Stream, streams), (Mode::Whole, at_once.div_ceil(4))] {
                 let made = (0..count).map(|_| Sample::make(&seeds, dialect, mode, rng.next()));
                 samples.extend(made);
             }
@@ -120,6 +124,16 @@ pub fn run(pool: &mut Pool, plan: &Plan) -> Report {
         done += at_once;
     }
     report
+}
+
+/// How many streams of a dialect are tried for one of the others: the more ways it has to say the same,
+/// and the more clients that put calls together themselves, the more.
+fn weight(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Responses => 4,
+        Dialect::OpenAiChat | Dialect::Anthropic => 2,
+        _ => 1,
+    }
 }
 
 /// Sends samples through the gate and to the clients, and looks at what they made of them.
@@ -205,15 +219,10 @@ fn judge(
             report.skipped += 1;
             continue;
         }
-        // Many bodies fail for the same reason; a few of them are enough to see it.
-        let minimal = (report.count(&tried.sample, &violation) < MINIMISED
-            && plan.sabotage == Sabotage::None)
+        let minimal = (report.count(&tried.sample, &violation) < plan.minimised)
             .then(|| minimise(pool, &tried.sample, &violation));
         let finding = Finding::new(tried, through, direct, violation, minimal.as_ref());
         finding.write(&plan.folder);
         report.findings.push(finding);
     }
 }
-
-/// Findings of one client and kind that are made smaller.
-const MINIMISED: usize = 3;

@@ -11,7 +11,7 @@ use super::tree::Tree;
 
 /// Changes a body in one to four ways, and may take its end away before.
 pub(super) fn mutate(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
-    if body.mode == Mode::Stream && rng.one_in(3) {
+    if body.mode == Mode::Stream && rng.one_in(2) {
         unfinish(body, rng);
     }
     // A body with a few changes gets further than one with many.
@@ -36,7 +36,8 @@ fn change_frames(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
     }
     let (at, to) = (rng.below(count), rng.below(count + 1));
     match rng.below(17) {
-        0 | 1 => drop(body.frames.remove(at)),
+        0 => drop(body.frames.remove(at)),
+        1 => drop_kind(body, at),
         2 => body.frames.insert(to, body.frames[at].clone()),
         3 => body.frames.swap(at, to.min(count - 1)),
         4 => {
@@ -59,10 +60,38 @@ fn change_frames(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
     }
 }
 
-/// Leaves out the end that the API prescribes: what came before is all a client has.
+/// Leaves out the end that the API prescribes, and perhaps the ends of items and blocks too: what
+/// came before is all a client has.
 fn unfinish(body: &mut Body, rng: &mut Rng) {
     let last = body.frames.len().saturating_sub(1 + rng.below(2));
     body.frames.truncate(last);
+    if rng.one_in(2) {
+        let kinds: Vec<String> = body.frames.iter().map(kind).collect();
+        let ends = ["item.done", "_stop", "-end", "Stop", ".stop", "part.done", "arguments.done"];
+        let end = ends.iter().filter(|end| kinds.iter().any(|kind| kind.ends_with(*end)));
+        let ends: Vec<&&str> = end.collect();
+        if let Some(end) = rng.pick(&ends) {
+            body.frames.retain(|frame| !kind(frame).ends_with(**end));
+        }
+    }
+}
+
+/// What kind of event a frame is.
+fn kind(frame: &Frame) -> String {
+    let Some(Tree::Object(members)) = frame.json() else { return String::new() };
+    let text = |key: &str| {
+        members.iter().find_map(|member| match member {
+            (known, Tree::Text(text)) if known == key => Some(text.clone()),
+            _ => None,
+        })
+    };
+    text("event_type").or_else(|| text("type")).or(frame.name.clone()).unwrap_or_default()
+}
+
+/// Leaves out all frames of one kind.
+fn drop_kind(body: &mut Body, at: usize) {
+    let gone = kind(&body.frames[at]);
+    body.frames.retain(|frame| kind(frame) != gone);
 }
 
 /// Repeats a stretch of frames right behind it: the same item or block twice.

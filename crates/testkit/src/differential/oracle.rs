@@ -82,10 +82,15 @@ fn calls(result: &Value) -> impl Iterator<Item = &Value> {
 
 fn was_allowed(gated: &Gated, name: &str, arguments: &Value) -> bool {
     gated.judged.iter().any(|judged| {
-        judged.allowed
-            && is_named(&judged.name, name)
-            && same(&value_of(&Value::String(judged.arguments.clone())), &value_of(arguments))
+        judged.allowed && is_named(&judged.name, name) && are_those(&judged.arguments, arguments)
     })
+}
+
+/// Whether a client's arguments are those that were judged.
+fn are_those(judged: &str, arguments: &Value) -> bool {
+    // Where arguments are a value, they may be a text instead of an object.
+    let as_value = serde_json::from_str(judged).is_ok_and(|value: Value| same(&value, arguments));
+    as_value || same(&value_of(&Value::String(judged.to_owned())), &value_of(arguments))
 }
 
 /// A call may have been judged with its server or namespace in front of its name.
@@ -160,13 +165,18 @@ mod tests {
 
     #[test]
     fn judged_calls_are_fine_in_every_spelling() {
-        let judged = [("run", r#"{"command":"ls","n":1.0}"#, true), ("note", "", true)];
+        let judged = [
+            ("run", r#"{"command":"ls","n":1.0}"#, true),
+            ("note", "", true),
+            ("open", r#"" ""#, true),
+        ];
         let calls = json!([
             ["run", { "n": 1, "command": "ls" }],
             ["run", "{ \"command\": \"ls\", \"n\": 1 }"],
             ["note", {}],
             ["note", ""],
             ["note", null],
+            ["open", " "],
         ]);
         assert_eq!(look(&judged, calls), []);
     }

@@ -8,7 +8,7 @@ use super::super::tree::{Path, Tree};
 pub(super) fn change(body: &mut Body, rng: &mut Rng) {
     match rng.below(16) {
         0 | 1 => change_index(body, rng),
-        2 | 3 => exchange_indices(body, rng),
+        2 | 3 => renumber(body, rng),
         4 => reuse_id(body, rng),
         5 => set(body, rng, is_name),
         6 | 7 => change_arguments(body, rng),
@@ -101,20 +101,29 @@ fn change_index(body: &mut Body, rng: &mut Rng) {
     }
 }
 
-/// Exchanges two indices everywhere: things come in another order than they are numbered.
-fn exchange_indices(body: &mut Body, rng: &mut Rng) {
+/// Gives indices other values everywhere: things come in another order than they are numbered, with
+/// a gap, or two under one number.
+fn renumber(body: &mut Body, rng: &mut Rng) {
     let all = find_all(body, |key, _| is_index(key));
-    let pick = |rng: &mut Rng, body: &mut Body| {
-        rng.pick(&all).and_then(|place| value(body, place).cloned())
-    };
-    let (Some(one), Some(other)) = (pick(rng, body), pick(rng, body)) else { return };
+    let mut known: Vec<Tree> = Vec::new();
     for place in &all {
-        if let Some(value) = value(body, place) {
-            if *value == one {
-                value.clone_from(&other);
-            } else if *value == other {
-                value.clone_from(&one);
-            }
+        match value(body, place) {
+            Some(index) if !known.contains(index) => known.push(index.clone()),
+            _ => {}
+        }
+    }
+    let mut new = known.clone();
+    let (one, other) = (rng.below(known.len()), rng.below(known.len()));
+    match rng.below(5) {
+        0..=2 if !new.is_empty() => new.swap(one, other),
+        3 => new.reverse(),
+        _ => new = (0..known.len()).map(|place| Tree::plain(place + 1)).collect(),
+    }
+    for place in &all {
+        if let Some(value) = value(body, place)
+            && let Some(at) = known.iter().position(|known| known == value)
+        {
+            value.clone_from(&new[at]);
         }
     }
 }

@@ -32,7 +32,12 @@ pub(super) struct Look<'a> {
 }
 
 /// All of them.
-pub const EXCEPTIONS: [Exception; 9] = [
+pub const EXCEPTIONS: [Exception; 10] = [
+    Exception {
+        name: "no name",
+        why: "an entry without name and arguments is nothing that a program can run",
+        holds: |look| look.name.is_empty() && look.is_empty(),
+    },
     Exception {
         name: "flagged invalid",
         why: "the Vercel AI SDK marks a call whose arguments it cannot parse as invalid, and runs none",
@@ -67,15 +72,16 @@ pub const EXCEPTIONS: [Exception; 9] = [
         name: "cut off",
         why: "a call that its name allows streams; if the response breaks off, a client may have an error and the beginning of it",
         holds: |look| {
-            look.failed() && look.is_incomplete() && look.was_streamed() && look.is_harmless()
+            let ended_early = look.failed() || !is_json(&look.call[1]);
+            ended_early && look.is_incomplete() && look.was_streamed() && look.is_harmless()
         },
     },
     Exception {
-        name: "strict client",
-        why: "Mistral's client demands a name in every piece and fails in the middle of honest responses of others",
+        name: "joined by hand",
+        why: "where the program joins the pieces itself and the client fails in the middle, the program has the beginning and the error; Mistral's and Google's clients fail on events they do not know",
         holds: |look| {
-            let is_mistral = look.client.starts_with("mistralai");
-            is_mistral && look.failed() && look.is_incomplete() && look.is_beginning_of_allowed()
+            let by_hand = JOINED_BY_HAND.iter().any(|client| look.client.contains(client));
+            by_hand && look.failed() && look.is_incomplete() && look.is_beginning_of_allowed()
         },
     },
     Exception {
@@ -85,7 +91,7 @@ pub const EXCEPTIONS: [Exception; 9] = [
     },
     Exception {
         name: "unknown item",
-        why: "an item of Responses whose type is not known is judged with all its members; a client has one of them",
+        why: "an item of Responses whose type is not known is judged with all its members; what a client has is one of them, or nothing",
         holds: |look| look.client.contains("responses") && look.is_member_of_judged(),
     },
     Exception {
@@ -93,6 +99,16 @@ pub const EXCEPTIONS: [Exception; 9] = [
         why: "each client hands over another part of a built-in call of Responses, so that arguments cannot be compared",
         holds: |look| BUILT_IN.contains(&look.name) && look.is_allowed(),
     },
+];
+
+/// Clients that hand over events, of which the program makes calls.
+const JOINED_BY_HAND: [&str; 6] = [
+    "mistralai-python chat.stream()",
+    "interactions.create(stream)",
+    "cohere-python chat_stream()",
+    "boto3 converse_stream()",
+    "boto3 invoke_model_with_response_stream()",
+    "openai-python chat create(stream)",
 ];
 
 /// Tools of Responses that have a type of their own, and two that nobody knows yet.
@@ -116,7 +132,8 @@ impl Look<'_> {
 
     /// Whether the client ended with an error.
     fn failed(&self) -> bool {
-        !self.result["error"].is_null()
+        // Cohere's API reports an error as the reason why the message ended.
+        !self.result["error"].is_null() || self.result["stop"] == "ERROR"
     }
 
     /// Whether there are no arguments, or not enough to read them.
@@ -161,7 +178,7 @@ impl Look<'_> {
         })
     }
 
-    /// Whether the arguments are a member of those of an allowed call.
+    /// Whether the arguments are a member of those of an allowed call, or none of its members.
     fn is_member_of_judged(&self) -> bool {
         self.gated.judged.iter().any(|judged| {
             let whole: Value = serde_json::from_str(&judged.arguments).unwrap_or_default();
@@ -169,7 +186,8 @@ impl Look<'_> {
             let mut members = members.filter_map(|key| whole.get(key));
             judged.allowed
                 && is_named(&judged.name, self.name)
-                && members.any(|member| same(&value_of(member), &value_of(&self.call[1])))
+                && (self.call[1].is_null()
+                    || members.any(|member| same(&value_of(member), &value_of(&self.call[1]))))
         })
     }
 
