@@ -1,21 +1,32 @@
 //! Changes to a response: to its frames, and to the members of its JSON.
 
 mod members;
+mod scramble;
 
 use callgate_dialect::Dialect;
+
+use scramble::scramble;
 
 use super::body::{Body, Data, Frame, Mode};
 use super::rng::Rng;
 use super::seeds::Seeds;
 use super::tree::Tree;
 
-/// Changes a body in one to four ways, and may take its end away before.
+/// Changes a body in a few ways.
 pub(super) fn mutate(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {
-    if body.mode == Mode::Stream && rng.one_in(2) {
-        unfinish(body, rng);
+    let mut changes = 1 + rng.below(4).min(rng.below(6));
+    if body.mode == Mode::Stream {
+        match rng.below(4) {
+            0 => unfinish(body, rng),
+            1 | 2 => {
+                scramble(body, rng);
+                // A body with a few changes gets further than one with many.
+                changes = rng.below(2);
+            }
+            _ => {}
+        }
     }
-    // A body with a few changes gets further than one with many.
-    for _ in 0..=rng.below(4).min(rng.below(6)) {
+    for _ in 0..changes {
         match body.mode {
             Mode::Stream if rng.one_in(2) => change_frames(body, seeds, rng),
             _ => members::change(body, rng),

@@ -59,7 +59,7 @@ fn value<'a>(body: &'a mut Body, (at, path): &(usize, Path)) -> Option<&'a mut T
     body.frames[*at].json_mut()?.get_mut(path)
 }
 
-fn is_index(key: &str) -> bool {
+pub(super) fn is_index(key: &str) -> bool {
     matches!(key, "index" | "output_index" | "content_index" | "contentBlockIndex")
 }
 
