@@ -27,7 +27,7 @@ fn the_same_number_makes_the_same_body() {
 #[test]
 fn a_stream_is_written_as_it_was_read() {
     let calls = [Called { id: "a", name: "run", arguments: r#"{"command":"ls"}"# }];
-    let said = Said { text: "hi", calls: &calls };
+    let said = Said { text: "I look at it.", calls: &calls };
     for dialect in Dialect::ALL {
         let bytes = made::stream(dialect, &said, 5);
         let body = Body::parse(dialect, Mode::Stream, &bytes).unwrap();
