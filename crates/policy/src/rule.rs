@@ -277,7 +277,7 @@ fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
     bucket
 }
 
-fn bucket_value<'c>(by: LimitBy, question: &Question<'c>) -> Option<&'c str> {
+fn bucket_value<'q>(by: LimitBy, question: &'q Question<'_>) -> Option<&'q str> {
     let origin = &question.call.origin;
     match by {
         LimitBy::Session => origin.session.as_deref(),
