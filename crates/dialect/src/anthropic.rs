@@ -23,6 +23,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
+    text_follows_calls: false,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         vec![OwnEvent { name: Some("error"), data }]

@@ -28,6 +28,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: false,
+    text_follows_calls: false,
     error_events: |_, message| {
         let data = format!(
             "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",

@@ -34,6 +34,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: false,
+    text_follows_calls: true,
     error_events: |blame, message| {
         vec![OwnEvent { name: None, data: write::error_body(blame, message) }]
     },

@@ -26,6 +26,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     // In Chat Completions they do.
     name_may_grow: true,
     counts_blocks: true,
+    text_follows_calls: false,
     error_events: converse::error_events,
     error_body: converse::error_body,
     // Which model's it would have been, nothing tells. Most are of this one.

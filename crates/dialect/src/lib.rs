@@ -200,6 +200,12 @@ impl Dialect {
         self.speaker().counts_blocks
     }
 
+    /// Whether the API takes a turn back in which a text follows a call, so that a notice may do so. The
+    /// official clients show it: `crates/cli/tests/gateway/conversations.rs`.
+    pub fn text_follows_calls(self) -> bool {
+        self.speaker().text_follows_calls
+    }
+
     /// The lane of the plan that the model has for the calls of a turn, in APIs that keep it apart from
     /// the text.
     pub fn plan_lane(self) -> Option<Lane> {

@@ -24,6 +24,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: true,
     name_may_grow: false,
     counts_blocks: false,
+    text_follows_calls: true,
     error_events: |_, message| vec![OwnEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),

@@ -25,6 +25,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: true,
     name_may_grow: true,
     counts_blocks: false,
+    text_follows_calls: false,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         let done = OwnEvent { name: None, data: "[DONE]".to_owned() };

@@ -36,6 +36,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     arguments_end_a_call: false,
     name_may_grow: false,
     counts_blocks: true,
+    text_follows_calls: false,
     error_events,
     error_body: |blame, message| {
         let kind = error_kind(blame);

@@ -29,6 +29,8 @@ pub(crate) struct Speaker {
     pub(crate) name_may_grow: bool,
     /// See [`Dialect::counts_blocks`](crate::Dialect::counts_blocks).
     pub(crate) counts_blocks: bool,
+    /// See [`Dialect::text_follows_calls`](crate::Dialect::text_follows_calls).
+    pub(crate) text_follows_calls: bool,
     /// The events that end a stream with an error.
     pub(crate) error_events: fn(Blame, &str) -> Vec<OwnEvent>,
     /// The body that answers with an error.

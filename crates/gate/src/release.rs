@@ -170,18 +170,20 @@ impl Core {
         }
     }
 
-    /// Takes a denied call out and says so, where a text may stand: not behind a call that the
-    /// client got, and not behind the end.
+    /// Takes a denied call out and says so, where a text is accepted: not after the end, and after a
+    /// call that the client got only in some APIs.
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
         let explain = self.settings.on_deny == OnDeny::Explain;
         let alone = self.dialect.notice_stands_alone();
+        let may_follow_calls = self.dialect.text_follows_calls();
         let state = self.lane(lane);
         state.removed += 1;
         if piece.carrier == Carrier::Stray {
             return Fate::Drop;
         }
         state.removed_calls.push(piece.slot);
-        if !explain || state.finished || !state.survivors.is_empty() {
+        let follows_a_call = !state.survivors.is_empty();
+        if !explain || state.finished || (follows_a_call && !may_follow_calls) {
             return Fate::Drop;
         }
         let set_off = if state.text && !alone { "\n\n" } else { "" };

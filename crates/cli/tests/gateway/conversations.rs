@@ -84,6 +84,15 @@ impl Talk {
         json!({ "id": id, "client": self.client, "base_url": root, "say": say, "tools": TOOLS })
     }
 
+    /// Whether the client has read the notice of every turn that lost a call, also behind a call that
+    /// it got, where the API takes that back.
+    fn is_told(&self, turn: usize, result: &Value) -> bool {
+        let is_denied = self.script.denied.get(turn).is_some_and(|denied| !denied.is_empty());
+        let dialect = sdk::dialect_of(self.client);
+        let is_explained = MODES[self.mode] == "explain" && dialect.text_follows_calls();
+        !is_denied || !is_explained || result["text"].as_str().unwrap().contains("Record: ")
+    }
+
     fn name(&self) -> String {
         let restarted = if self.restarted { ", restarted" } else { "" };
         format!("{}, {}, {}{restarted}", self.client, self.script.name, MODES[self.mode])
@@ -108,7 +117,7 @@ fn take_turn(
             .iter()
             .map(|call| call[0].as_str().unwrap())
             .collect();
-        let is_right = result["error"].is_null() && seen == left;
+        let is_right = result["error"].is_null() && seen == left && talk.is_told(turn, result);
         (!is_right).then(|| format!("{}, turn {turn}: {result}", talk.name()))
     };
     talks.iter().filter_map(wrong).collect()

@@ -303,9 +303,9 @@ fn a_turn_without_the_notice_is_another_one() {
         assert_eq!(sent, history, "{}", api.path);
         // That something of a kept turn is in the request is recorded.
         let is_told = |gateway: &Gateway| {
-            let events = gateway.events();
-            events.iter().any(|event| event.to_string().contains("not restored"))
+            let records = [gateway.calls(), gateway.events()].concat();
+            records.iter().any(|record| record.to_string().contains("not restored"))
         };
-        assert!(gateway.wait_until(is_told), "{}: {:?}", api.path, gateway.events());
+        assert!(gateway.wait_until(is_told), "{}: {:?}", api.path, gateway.calls());
     }
 }
