@@ -207,6 +207,8 @@ fn every_silent_turn_of_a_conversation_is_restored() {
     let gateway = gateway(&upstream, POLICY, "on_deny: silent");
     let user = json!({ "role": "user", "content": "Go on." });
     let mut messages = vec![user.clone()];
+    // A turn of another conversation that looks the same: any of them can take its place.
+    post(&gateway, MESSAGES, "none", &messages);
     for turn in 0..4 {
         let (status, body) = post(&gateway, MESSAGES, "none", &messages);
         assert_eq!(status, 200, "{body}");
