@@ -9,7 +9,7 @@
 )]
 
 use callgate_dialect::Dialect;
-use callgate_dialect::request::{RemovedTurn, restore};
+use callgate_dialect::request::{RemovedTurn, restore, signature_hash};
 use callgate_gate::{Ending, Note, OnDeny};
 use callgate_policy::Policies;
 use callgate_testkit::clients;
@@ -75,7 +75,8 @@ fn a_notice_takes_the_place_of_the_call_and_keeps_its_signature() {
     assert!(notice.starts_with("\n\n") && notice.contains("evil"), "{notice}");
     assert_eq!(parts(&left[1])[0]["thoughtSignature"], "c2ln");
     assert_eq!(left[1]["candidates"][0]["finishReason"], "STOP");
-    assert_eq!(removed(&run)[0].signatures, ["c2ln"]);
+    let client = removed(&run)[0].client.clone().unwrap();
+    assert_eq!(client.signatures, [signature_hash("c2ln")]);
 }
 
 #[test]
