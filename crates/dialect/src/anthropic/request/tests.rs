@@ -256,16 +256,20 @@ fn a_turn_that_differs_anywhere_is_another_turn() {
         (vec![called, thought], "nothing but the id and the signature"),
     ] {
         let answer = format!("[{OWN}]");
-        skips(&request(&content(&other), &answer), &[silent.clone()], Restored::NOT_FOUND);
+        skips(
+            &request(&content(&other), &answer),
+            std::slice::from_ref(&silent),
+            Restored::NOT_FOUND,
+        );
         // With the notice as it was shown as well.
         let other = [other, vec![text("N1")]].concat();
         let sent = request(&fill(&content(&other)), &answer);
-        skips(&sent, &[explained.clone()], Restored::NOT_FOUND);
+        skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
         assert!(!why.is_empty());
     }
     // A turn that was shown a notice, without it; and one that was shown none, with one.
     let sent = request(&content(&got), &format!("[{OWN}]"));
-    skips(&sent, &[explained.clone()], Restored::NOT_FOUND);
+    skips(&sent, std::slice::from_ref(&explained), Restored::NOT_FOUND);
     let sent = request(&fill(&content(&with_notice)), &format!("[{OWN}]"));
     skips(&sent, &[silent], Restored::NOT_FOUND);
     assert_eq!(restore(&sent, &[explained]).unwrap().restored, ["t1"]);
@@ -284,7 +288,11 @@ fn a_notice_that_the_model_quotes_is_not_its_turn() {
         r#""It said:\n\nN1""#,
         r#"[{"type":"text","text":"N1"},{"type":"tool_use","id":"t0","name":"ls","input":{}}]"#,
     ] {
-        skips(&request(&fill(quoted), "\"x\""), &[removed.clone()], Restored::NOT_FOUND);
+        skips(
+            &request(&fill(quoted), "\"x\""),
+            std::slice::from_ref(&removed),
+            Restored::NOT_FOUND,
+        );
     }
     assert_eq!(restore(&request(&fill(shown), "\"x\""), &[removed]).unwrap().restored, ["t1"]);
 }
@@ -377,7 +385,7 @@ fn a_silent_turn_is_known_by_what_was_left() {
     becomes(&neutral, ("\"Let me\"", answer.0), ("[CALL]", answer.1));
     // No text at all is no sign.
     let nothing = turn_of("\"\"", vec![call("t1", 2, None)]);
-    skips(&request("[]", answer.0), &[nothing.clone()], Restored::NOT_FOUND);
+    skips(&request("[]", answer.0), std::slice::from_ref(&nothing), Restored::NOT_FOUND);
     skips(&request("\"\"", answer.0), &[nothing], Restored::NOT_FOUND);
 }
 

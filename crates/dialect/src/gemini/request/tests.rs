@@ -153,7 +153,7 @@ fn nothing_is_left_of_a_part_that_only_carries_a_signature() {
     ] {
         let said: Vec<Value> = [vec![kept("a"), kept("b")], carriers].concat();
         let contents = [model(json!(said)), user(json!([answer("a"), answer("b")]))];
-        let (got, _) = put_back(&contents, &[turn.clone()]);
+        let (got, _) = put_back(&contents, std::slice::from_ref(&turn));
         assert_eq!(got[0], model(restored.clone()), "{said:?}");
         assert_eq!(got[1], user(results.clone()), "{said:?}");
     }

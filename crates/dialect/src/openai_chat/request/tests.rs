@@ -219,8 +219,8 @@ fn a_call_id_alone_proves_nothing() {
         said("A", &SIBLING.replace("ls", "cat")),
         said("A", &format!("{SIBLING},{}", SIBLING.replace("c0", "c2"))),
     ] {
-        skips(&request(&other), &[silent.clone()], Restored::NOT_FOUND);
-        skips(&request(&other), &[explained.clone()], Restored::NOT_FOUND);
+        skips(&request(&other), std::slice::from_ref(&silent), Restored::NOT_FOUND);
+        skips(&request(&other), std::slice::from_ref(&explained), Restored::NOT_FOUND);
     }
     // Of two turns with the same id the right one gets its call back.
     let sent = request(&format!("{},{USER},{}", said("B", SIBLING), said("A", SIBLING)));
@@ -229,7 +229,11 @@ fn a_call_id_alone_proves_nothing() {
     assert_eq!(body["messages"][1]["tool_calls"].as_array().unwrap().len(), 1);
     assert_eq!(body["messages"][4]["tool_calls"][1]["id"], "c1");
     // A notice that the client has changed is not cut out, so its call does not come back.
-    skips(&request(&said("A\\n\\nn", SIBLING)), &[explained.clone()], Restored::NOT_FOUND);
+    skips(
+        &request(&said("A\\n\\nn", SIBLING)),
+        std::slice::from_ref(&explained),
+        Restored::NOT_FOUND,
+    );
     skips(&request(&said("A N", SIBLING)), &[explained], Restored::NOT_FOUND);
 }
 
