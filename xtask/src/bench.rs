@@ -53,14 +53,14 @@ const GATEWAY: Program = Program {
 pub(crate) fn gateway(workspace: &Workspace, options: &[&str]) -> Result<()> {
     let nginx = setup::nginx(workspace)?;
     setup::valgrind()?;
-    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "callgate"]))?;
+    let callgate = shipped(workspace)?;
     let binary = GATEWAY.build(workspace)?;
     println!("\n{}", GATEWAY.name);
     run(Command::new(binary)
         .arg("--nginx")
         .arg(nginx)
         .arg("--callgate")
-        .arg(workspace.target.join("release/callgate"))
+        .arg(callgate)
         .args(options))
 }
 
@@ -74,11 +74,11 @@ const MCP: Program = Program {
 
 /// The benchmark of wrapped MCP servers, with its options, and what definitions cost.
 pub(crate) fn mcp(workspace: &Workspace, options: &[&str]) -> Result<()> {
-    run(&mut workspace.cargo(&["build", "--release", "--quiet", "--package", "callgate"]))?;
+    let callgate = shipped(workspace)?;
     let binary = MCP.build(workspace)?;
     println!("\n{}", MCP.name);
     let mut bench = Command::new(binary);
-    bench.arg("--callgate").arg(workspace.target.join("release/callgate"));
+    bench.arg("--callgate").arg(callgate);
     // Only where the servers are there already: to install them takes longer than to measure.
     if let Some(everything) = setup::everything_server(workspace) {
         bench.arg("--everything").args(everything);
@@ -114,27 +114,33 @@ impl Program {
             || examples.join(self.name).join("main.rs").exists()
     }
 
-    /// Builds it as it would be released.
+    /// Builds it with the profile of what is shipped.
     fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
-        build(workspace, &[self])?;
-        Ok(self.built(workspace))
+        run(&mut self.build_command(workspace, SHIPPED))?;
+        Ok(workspace.target.join(SHIPPED).join("examples").join(self.name))
     }
 
-    /// Where it is once it is built.
-    pub(crate) fn built(&self, workspace: &Workspace) -> PathBuf {
-        workspace.target.join("release/examples").join(self.name)
+    /// Builds it with the profile of the tests, which have most of it built already.
+    pub(crate) fn build_like_tests(&self, workspace: &Workspace) -> Result<PathBuf> {
+        run(&mut self.build_command(workspace, "dev"))?;
+        Ok(workspace.target.join("debug/examples").join(self.name))
+    }
+
+    fn build_command(&self, workspace: &Workspace, profile: &str) -> Command {
+        let mut command = workspace.cargo(&["build", "--quiet", "--profile", profile]);
+        command.args(["--package", self.package, "--example", self.name]);
+        if !self.features.is_empty() {
+            command.args(["--features", self.features]);
+        }
+        command
     }
 }
 
-/// Builds programs as they would be released. At once, so that what they share is built once: one
-/// after the other, each has what it needs with features of its own.
-pub(crate) fn build(workspace: &Workspace, programs: &[&Program]) -> Result<()> {
-    let mut command = workspace.cargo(&["build", "--release", "--quiet"]);
-    for program in programs {
-        command.args(["--package", program.package, "--example", program.name]);
-        if !program.features.is_empty() {
-            command.arg("--features").arg(format!("{}/{}", program.package, program.features));
-        }
-    }
-    run(&mut command)
+/// The profile of what is shipped, and the folder that cargo builds it in.
+const SHIPPED: &str = "dist";
+
+/// Builds callgate as it is shipped.
+fn shipped(workspace: &Workspace) -> Result<PathBuf> {
+    run(&mut workspace.cargo(&["build", "--profile", SHIPPED, "--package", "callgate"]))?;
+    Ok(workspace.target.join(SHIPPED).join("callgate"))
 }
