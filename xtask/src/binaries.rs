@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::steps::said_by;
+use crate::steps::{Took, said_by};
 use crate::workspace::Workspace;
 
 /// They take longest, and are begun first so that none of them is left to run alone at the end.
@@ -27,55 +28,66 @@ pub(crate) struct Job {
     command: Command,
 }
 
-/// What a job that failed said.
-struct Failure {
-    name: String,
-    said: String,
+/// A job that has ended.
+struct Ended {
+    took: Took,
+    /// Its output, if it failed.
+    failure: Option<String>,
 }
 
-/// Runs tests, with what `prepare` adds to the command of each. A test that fails keeps no other from
-/// being run.
-pub(crate) fn run(mut jobs: Vec<Job>, prepare: impl Fn(&mut Command)) -> Result<()> {
+/// Runs tests, with what `prepare` adds to the command of each, and returns how long each took. A test
+/// that fails does not keep the others from running.
+pub(crate) fn run(mut jobs: Vec<Job>, prepare: impl Fn(&mut Command)) -> Result<Vec<Took>> {
     jobs.iter_mut().for_each(|job| prepare(&mut job.command));
-    let failures = run_all(jobs)?;
-    for Failure { name, said } in &failures {
-        eprint!("\n-- {name}: FAILED\n{said}");
+    let ended = run_all(jobs)?;
+    let mut failed = Vec::new();
+    for Ended { took, failure } in &ended {
+        if let Some(output) = failure {
+            eprint!("\n-- {}: FAILED\n{output}", took.name);
+            failed.push(took.name.as_str());
+        }
     }
-    if !failures.is_empty() {
-        let names: Vec<&str> = failures.iter().map(|failure| failure.name.as_str()).collect();
-        bail!("these failed, see above: {}", names.join(", "));
+    if !failed.is_empty() {
+        bail!("these failed, see above: {}", failed.join(", "));
     }
-    Ok(())
+    Ok(ended.into_iter().map(|ended| ended.took).collect())
 }
 
-/// Runs all jobs, some at a time, and shows what each said when it ends; of those that failed, at the
-/// end of all.
-fn run_all(jobs: Vec<Job>) -> Result<Vec<Failure>> {
+/// Runs all jobs, several at a time. Shows the output of a job when it ends; of those that failed, the
+/// caller shows it after all have ended.
+fn run_all(jobs: Vec<Job>) -> Result<Vec<Ended>> {
     let at_once = thread::available_parallelism().map_or(1, usize::from) + MORE_THAN_CORES;
     let jobs = Mutex::new(VecDeque::from(jobs));
     let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let work = || -> Result<Vec<Failure>> {
-        let mut failures = Vec::new();
-        while let Some(Job { name, mut command }) = next() {
-            let (status, said) = said_by(&mut command)?;
-            if status.success() {
-                eprint!("\n-- {name}\n{}\n", said.trim());
-            } else {
-                eprintln!("\n-- {name}: FAILED, with {status}; shown at the end");
-                failures.push(Failure { name, said });
-            }
+    let work = || -> Result<Vec<Ended>> {
+        let mut ended = Vec::new();
+        while let Some(job) = next() {
+            ended.push(run_one(job)?);
         }
-        Ok(failures)
+        Ok(ended)
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-        let mut failures = Vec::new();
+        let mut ended = Vec::new();
         for worker in workers {
-            let found = worker.join().map_err(|_| anyhow::anyhow!("running a test panicked"))?;
-            failures.extend(found?);
+            let by_it = worker.join().map_err(|_| anyhow::anyhow!("running a test panicked"))?;
+            ended.extend(by_it?);
         }
-        Ok(failures)
+        Ok(ended)
     })
+}
+
+fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
+    let begun = Instant::now();
+    let (status, output) = said_by(&mut command)?;
+    let took = Took { name, time: begun.elapsed() };
+    let seconds = took.time.as_secs_f64();
+    if status.success() {
+        eprint!("\n-- {} ({seconds:.1} s)\n{}\n", took.name, output.trim());
+        return Ok(Ended { took, failure: None });
+    }
+    eprintln!("\n-- {} ({seconds:.1} s): FAILED, with {status}; shown at the end", took.name);
+    Ok(Ended { took, failure: Some(output) })
 }
 
 /// Builds all tests. Those in the documentation are one of the jobs, which cargo builds and runs.
@@ -133,10 +145,12 @@ mod tests {
         let mark = |number| format!("touch {}/{number}", folder.path().display());
         let mut jobs: Vec<Job> = (0..20).map(|number| shell("fine", &mark(number))).collect();
         jobs.push(shell("bad", "echo one; echo two >&2; echo three; exit 3"));
-        let failures = run_all(jobs).unwrap();
+        let ended = run_all(jobs).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 20);
-        assert_eq!(failures.len(), 1);
-        assert_eq!((&*failures[0].name, &*failures[0].said), ("bad", "one\ntwo\nthree\n"));
+        assert_eq!(ended.len(), 21);
+        let failed =
+            ended.iter().filter_map(|job| Some((&*job.took.name, job.failure.as_deref()?)));
+        assert_eq!(failed.collect::<Vec<_>>(), [("bad", "one\ntwo\nthree\n")]);
     }
 
     #[test]

@@ -10,17 +10,29 @@ use anyhow::{Context, Result, bail};
 
 use crate::beside::{Aside, Ended, Lane};
 
+/// How long something took.
+#[derive(Debug)]
+pub(crate) struct Took {
+    pub(crate) name: String,
+    pub(crate) time: Duration,
+}
+
 /// A run of steps.
 #[derive(Debug)]
 pub(crate) struct Steps {
     begun: Instant,
-    done: Vec<(String, Duration)>,
+    done: Vec<Took>,
+    /// Parts of steps, of which the slowest are listed at the end.
+    parts: Vec<Took>,
     beside: Option<Lane>,
 }
 
+/// How many of the slowest parts are listed.
+const SLOWEST: usize = 10;
+
 impl Steps {
     pub(crate) fn new() -> Self {
-        Self { begun: Instant::now(), done: Vec::new(), beside: None }
+        Self { begun: Instant::now(), done: Vec::new(), parts: Vec::new(), beside: None }
     }
 
     /// Begins to run steps beside those that follow.
@@ -38,13 +50,18 @@ impl Steps {
         eprintln!("\n== {name}");
         let begun = Instant::now();
         let result = work().with_context(|| format!("step `{name}` failed"))?;
-        self.done.push((name.to_owned(), begun.elapsed()));
+        self.done.push(Took { name: name.to_owned(), time: begun.elapsed() });
         Ok(result)
+    }
+
+    /// Takes note of how long the parts of a step took.
+    pub(crate) fn parts(&mut self, parts: Vec<Took>) {
+        self.parts.extend(parts);
     }
 
     /// Waits until the step called `name` has ended, which runs beside.
     pub(crate) fn wait_for(&mut self, name: &str) -> Result<()> {
-        while !self.done.iter().any(|(done, _)| done == name) {
+        while !self.done.iter().any(|done| done.name == name) {
             let ended = self.beside.as_ref().and_then(Lane::wait);
             self.note(ended.with_context(|| format!("no step `{name}` runs beside"))?)?;
         }
@@ -53,7 +70,7 @@ impl Steps {
 
     fn note(&mut self, Ended { name, took, result }: Ended) -> Result<()> {
         result.with_context(|| format!("step `{name}` failed"))?;
-        self.done.push((name.to_owned(), took));
+        self.done.push(Took { name: name.to_owned(), time: took });
         Ok(())
     }
 
@@ -63,11 +80,20 @@ impl Steps {
             self.note(ended)?;
         }
         eprintln!("\nall passed");
-        for (name, took) in &self.done {
-            eprintln!("  {:>7.1} s  {name}", took.as_secs_f64());
+        self.done.iter().for_each(Took::print);
+        Took { name: "in all".to_owned(), time: self.begun.elapsed() }.print();
+        if !self.parts.is_empty() {
+            eprintln!("\nthe slowest parts (several run at a time)");
+            self.parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+            self.parts.iter().take(SLOWEST).for_each(Took::print);
         }
-        eprintln!("  {:>7.1} s  in all", self.begun.elapsed().as_secs_f64());
         Ok(())
+    }
+}
+
+impl Took {
+    fn print(&self) {
+        eprintln!("  {:>7.1} s  {}", self.time.as_secs_f64(), self.name);
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use crate::beside::Aside;
 use crate::binaries::Job;
 use crate::setup::Clients;
-use crate::steps::{Steps, run};
+use crate::steps::{Steps, Took, run};
 use crate::workspace::Workspace;
 use crate::{binaries, check, fuzz, setup, tidy};
 
@@ -40,7 +40,8 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let agents = setup::agents(workspace)?;
     let go = setup::go()?;
     steps.step("licences, bans, sources", || setup::cargo_deny(workspace)?.check(workspace))?;
-    steps.step("tests", || tests(jobs, &clients, &peers, &agents, go))?;
+    let parts = steps.step("tests", || tests(jobs, &clients, &peers, &agents, go))?;
+    steps.parts(parts);
     steps.step("documentation", || documentation(workspace))?;
     steps.finish()
 }
@@ -63,7 +64,7 @@ fn tests(
     peers: &Clients,
     agents: &Path,
     go: &str,
-) -> Result<()> {
+) -> Result<Vec<Took>> {
     binaries::run(jobs, |test: &mut Command| {
         // Random tests always try the same here, so that a change fails for what it broke. Run by
         // hand, they try something new each time.
