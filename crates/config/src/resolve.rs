@@ -5,6 +5,7 @@ mod mcp;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use callgate_audit::Location;
 use callgate_call::Surface;
@@ -40,6 +41,8 @@ pub struct Resolved {
     pub mcp: McpSettings,
     /// How the declared ones are started or reached.
     pub mcp_servers: Vec<McpServer>,
+    /// How long one may take to list its tools before a call.
+    pub mcp_list_timeout: Duration,
     /// The bytes of the largest message to or from one.
     pub mcp_message_limit: usize,
     /// Conversations with one on the network that are remembered.
@@ -240,6 +243,7 @@ fn resolve(
         decide: decide(&written),
         mcp: mcp::settings(&written.mcp),
         mcp_servers: mcp::servers(&written.mcp, path),
+        mcp_list_timeout: mcp::list_timeout(&written.mcp),
         mcp_message_limit: mcp::message_limit(&written.mcp),
         mcp_conversations: mcp::conversations(&written.mcp),
         proxy: proxy(written)?,

@@ -392,6 +392,13 @@ pub(super) const FIELDS: &[Field] = &[
         doc: "How long after a model's call its execution may come, where only the arguments join them.",
     },
     Field {
+        path: "mcp.list_timeout",
+        kind: Kind::Duration,
+        default: "30s",
+        example: "2m",
+        doc: "How long a server may take to list its tools before a call. After that, the call is judged without the list.",
+    },
+    Field {
         path: "mcp.message_limit",
         kind: Kind::Size,
         default: "64MiB",

@@ -34,6 +34,7 @@ pub(crate) struct WrittenMcp {
     pub(crate) strip: Option<At<bool>>,
     pub(crate) flows: WrittenFlows,
     pub(crate) join_window: Option<At<Duration>>,
+    pub(crate) list_timeout: Option<At<Duration>>,
     pub(crate) message_limit: Option<At<u64>>,
     pub(crate) conversations: Option<At<u64>>,
 }
@@ -111,6 +112,7 @@ pub(super) fn mcp(section: &Section<'_>, problems: &mut Problems<'_>) -> Written
         strip: inspect.flag("strip", problems),
         flows: flows(&section.section("flows", problems), problems),
         join_window: section.duration("join_window", problems),
+        list_timeout: section.duration("list_timeout", problems),
         message_limit: section.size("message_limit", problems),
         conversations: section.count("conversations", problems),
     }

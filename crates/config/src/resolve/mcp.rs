@@ -45,8 +45,15 @@ const DEFAULT_MESSAGE_LIMIT: usize = 64 << 20;
 /// More than one machine's agents have at once.
 const DEFAULT_CONVERSATIONS: usize = 4096;
 
+/// Servers that are started by a package manager may download themselves first.
+const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// A burst is what no person could have asked for one by one.
 const DEFAULT_BURST_WINDOW: Duration = Duration::from_secs(10);
+
+pub(super) fn list_timeout(written: &WrittenMcp) -> Duration {
+    or(written.list_timeout.clone(), DEFAULT_LIST_TIMEOUT)
+}
 
 pub(super) fn message_limit(written: &WrittenMcp) -> usize {
     super::number(written.message_limit.clone(), DEFAULT_MESSAGE_LIMIT)

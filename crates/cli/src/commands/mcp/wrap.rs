@@ -50,8 +50,8 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     let settings = Settings {
         max_message: resolved.mcp_message_limit,
         max_arguments: resolved.proxy.limits.arguments,
+        list_timeout: resolved.mcp_list_timeout,
         grace: args.grace,
-        ..Settings::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(callgate_mcp::wrap(

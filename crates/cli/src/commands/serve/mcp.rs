@@ -46,10 +46,10 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
         max_message: resolved.mcp_message_limit,
         max_arguments: resolved.proxy.limits.arguments,
         max_conversations: resolved.mcp_conversations,
+        list_timeout: resolved.mcp_list_timeout,
         connect: resolved.proxy.timeouts.connect,
         head: resolved.proxy.timeouts.head,
         client_body: resolved.proxy.timeouts.client_body,
-        ..HttpSettings::default()
     };
     let door = Door::new(decider, servers, &system_roots(), &settings);
     let door = Arc::new(door.context("TLS cannot be set up")?);

@@ -35,6 +35,7 @@ mcp:
   inspect: { block_at: none, strip: false }
   flows: { read_then_send: block, window: 1h, burst: { calls: 20 }, take_over: allow }
   join_window: 1m
+  list_timeout: 2m
   message_limit: 1MiB
   conversations: 7
 "#;
@@ -72,6 +73,7 @@ fn a_whole_section() {
     assert_eq!(mcp.flows.window, Duration::from_secs(3_600));
     assert_eq!((mcp.flows.read_then_send, mcp.flows.take_over), (Watch::Block, Watch::Allow));
     assert_eq!((mcp.join_window, resolved.mcp_message_limit), (Duration::from_secs(60), 1 << 20));
+    assert_eq!(resolved.mcp_list_timeout, Duration::from_secs(120));
     assert_eq!(resolved.mcp_conversations, 7);
 }
 
