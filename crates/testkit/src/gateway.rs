@@ -13,10 +13,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A slow machine starts a debug build within this.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(120);
 
 /// How long a gateway may take to end after it was asked to.
-const STOP: Duration = Duration::from_secs(40);
+const STOP: Duration = Duration::from_secs(120);
 
 /// How often a state that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -72,6 +72,12 @@ impl Setup {
     pub fn config(self, config: &str) -> Self {
         let store = self.folder.path().join("callgate.db");
         self.file("callgate.yaml", &format!("store: \"sqlite:{}\"\n{config}", store.display()))
+    }
+
+    /// With more lines at the end of the config file.
+    pub fn also(self, settings: &str) -> Self {
+        let config = fs::read_to_string(self.folder.path().join("callgate.yaml")).unwrap();
+        self.file("callgate.yaml", &format!("{config}{settings}\n"))
     }
 
     /// With a file in its folder.
@@ -245,9 +251,9 @@ impl Gateway {
         records
     }
 
-    /// Waits for something to become true of it; false if it does not within ten seconds.
+    /// Waits for something to become true of it; false if it does not within two minutes.
     pub fn wait_until(&self, holds: impl Fn(&Self) -> bool) -> bool {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + Duration::from_secs(120);
         while Instant::now() < end {
             if holds(self) {
                 return true;

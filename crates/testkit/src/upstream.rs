@@ -23,8 +23,9 @@ pub use request::Request;
 /// More open connections than any test needs; the next is closed at once.
 const CONNECTIONS: usize = 2048;
 
-/// No script waits longer, whatever it says: a test that hangs must end by itself.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// No script waits longer, whatever it says: a test that hangs must end by itself. Longer than any other
+/// wait of a test, so that a busy machine never ends a script early.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server with a script.
 #[derive(Debug)]
@@ -120,9 +121,9 @@ impl Upstream {
         self.shared.served.load(Ordering::SeqCst)
     }
 
-    /// Waits for something to become true of this server; false if it does not within ten seconds.
+    /// Waits for something to become true of this server; false if it does not within two minutes.
     pub fn wait_until(&self, holds: impl Fn(&Self) -> bool) -> bool {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + Duration::from_secs(120);
         while Instant::now() < end {
             if holds(self) {
                 return true;

@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::{AppendError, RemovedEntry, SoughtRemoved, StoreError};
 
 fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < deadline, "{what}");
         std::thread::sleep(Duration::from_millis(20));

@@ -182,24 +182,22 @@ fn a_server_does_not_outlive_a_shim_that_was_killed() {
         let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim().chars().next());
         state.is_some_and(|state| state != 'Z')
     };
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(120);
     while runs() && std::time::Instant::now() < end {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(!runs(), "the server {server} runs without its shim");
 }
 
-/// Long enough that nobody waits for it here.
-const LONG: &str = "120s";
+/// Longer than a test waits for the end of a shim.
+const LONG: &str = "1h";
 
 #[test]
 fn a_server_that_is_gone_is_not_waited_for() {
     let place = Place::new(ALLOW, "");
     // What it started still holds its output.
-    let begun = std::time::Instant::now();
     let wrapped = place.wrap("s", &["--grace", LONG], &["sh", "-c", "sleep 600 & exit 3"]);
     assert_eq!(wrapped.wait(), Some(3));
-    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -207,13 +205,11 @@ fn a_client_that_said_all_and_left_gets_its_answers_at_once() {
     let place = Place::new(ALLOW, "");
     let flags = ["--grace", LONG];
     let mut wrapped = place.scripted_with("s", json!({ "answers": simple(), "exit": 5 }), &flags);
-    let begun = std::time::Instant::now();
     // It has left before callgate reads the first line.
     wrapped.say(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     let (answer, end) = wrapped.leave();
     assert!(answer.contains(r#""id": 1"#), "{answer}");
     assert_eq!(end.code, Some(5));
-    assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 /// A terminal as standard input, on which nobody types. Prints how callgate ended.

@@ -5,13 +5,17 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A slow machine answers within this.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often a process that must end is looked at.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A folder with a config, and a command that is wrapped.
 pub(crate) struct Place {
@@ -210,11 +214,16 @@ impl Wrapped {
     /// standard error, and the exit code.
     pub(crate) fn end(mut self) -> End {
         drop(self.input.take());
-        let mut said = String::new();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
-        }
-        let code = self.child.wait().unwrap().code();
+        let stderr = self.child.stderr.take();
+        let reader = thread::spawn(move || {
+            let mut said = String::new();
+            if let Some(mut stderr) = stderr {
+                std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
+            }
+            said
+        });
+        let code = self.exit_code();
+        let said = reader.join().unwrap();
         let received = self.received.as_ref().map(|path| fs::read(path).unwrap_or_default());
         let received = received.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         End { code, said, received: received.unwrap_or_default() }
@@ -229,7 +238,20 @@ impl Wrapped {
 
     /// Waits for its end, without closing anything.
     pub(crate) fn wait(mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+        self.exit_code()
+    }
+
+    /// Waits until it has ended. A test fails if that takes longer than a busy machine can need.
+    fn exit_code(&mut self) -> Option<i32> {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            thread::sleep(LOOK);
+        }
+        self.child.kill().ok();
+        panic!("it does not end");
     }
 
     /// Its process, to send it signals.

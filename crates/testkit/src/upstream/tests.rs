@@ -1,5 +1,3 @@
-use std::time::Instant;
-
 use super::*;
 use crate::http::{Ask, Exchange};
 
@@ -70,8 +68,6 @@ fn it_ends_with_its_connections() {
     let upstream = Upstream::always(Answer::stream("first").step(Step::Stall));
     let mut exchange = Exchange::open(upstream.address(), &Ask::get("/")).unwrap();
     assert!(exchange.read_until("first"));
-    let before = Instant::now();
     drop(upstream);
     assert!(!exchange.finish().unwrap().is_whole);
-    assert!(before.elapsed() < Duration::from_secs(5));
 }

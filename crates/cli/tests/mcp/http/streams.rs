@@ -236,14 +236,13 @@ fn streams_that_listen_do_not_keep_the_gateway_from_stopping() {
         let listens = said["method"] == "subscriptions/listen" || request.method == "GET";
         listens.then(|| Answer::stream(": hello\n\n").step(Step::Stall))
     });
-    let mut gateway = server.gateway(ALLOW, "");
+    // Answers may take longer to finish than a test waits for the end of a gateway.
+    let setup = server.setup(ALLOW, "", "").also("gateway: { shutdown_timeout: 10m }");
+    let mut gateway = server.start(setup);
     let mut client = Client::modern(&gateway);
     let ask = client.asking("subscriptions/listen", json!({ "notifications": {} }));
     let mut streams = [client.open(&ask), client.open(&client.bare("GET"))];
     assert!(streams.iter_mut().all(|stream| stream.read_until("hello")));
     gateway.signal("TERM");
-    // Far less than the time that answers get to finish.
-    let begun = std::time::Instant::now();
     assert!(gateway.ended().is_some());
-    assert!(begun.elapsed() < std::time::Duration::from_secs(15), "{:?}", begun.elapsed());
 }
