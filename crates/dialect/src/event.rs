@@ -68,6 +68,12 @@ impl Reading {
         self.taken.push(name.unwrap_or(call));
     }
 
+    /// Whether no block is sure to go on behind this frame.
+    pub fn ends_turn(&self) -> bool {
+        let finishes = || self.parts.iter().any(|part| matches!(part.what, What::Finish(_)));
+        self.done || self.failure || finishes()
+    }
+
     /// The text at `span` as it leaves, raw between its quotes.
     pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
         let mask = self.masks.binary_search_by_key(&span.start, |(at, _)| at.start);

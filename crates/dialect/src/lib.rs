@@ -337,6 +337,16 @@ impl Writer {
         self.dialect.close_call(frame, out);
     }
 
+    /// Whether a block that is no call has left and has not ended, and a call must wait for that.
+    pub fn has_open_block(&self) -> bool {
+        self.dialect.has_open_block()
+    }
+
+    /// Ends the blocks that a call would have to wait for.
+    pub fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        self.dialect.close_blocks(frame, out);
+    }
+
     /// Writes one frame, each part by its fate.
     pub fn write(
         &mut self,

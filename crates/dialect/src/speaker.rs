@@ -108,6 +108,15 @@ pub(crate) trait Write: Debug + Send {
     /// Ends that call.
     fn close_call(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
 
+    /// Whether a block that is no call has left and has not ended. A call begins behind its end:
+    /// some clients take the end of any block for the end of the block that began last.
+    fn has_open_block(&self) -> bool {
+        false
+    }
+
+    /// Ends those blocks.
+    fn close_blocks(&mut self, _frame: &Frame<'_>, _out: &mut Vec<u8>) {}
+
     /// Writes one frame, each part by its fate.
     fn write(
         &mut self,

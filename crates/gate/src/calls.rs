@@ -285,6 +285,7 @@ impl Core {
 
     /// No piece of any call is expected any more.
     pub(crate) fn end_all(&mut self) {
+        self.turn_over = true;
         self.calls.iter_mut().for_each(|call| call.ended = true);
         let slots: Vec<Slot> = self.calls.iter().map(|call| call.slot).collect();
         slots.into_iter().for_each(|slot| self.complete(slot));
@@ -302,6 +303,7 @@ impl Core {
 
     /// The turn's end ends every call of it.
     pub(super) fn turn_ends(&mut self, lane: Lane) {
+        self.turn_over = true;
         let open: Vec<Slot> = self
             .calls
             .iter()

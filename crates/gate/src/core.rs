@@ -41,6 +41,8 @@ pub(crate) struct Core {
     pub(crate) first_lane: Option<Lane>,
     /// Calls stand in more than one lane.
     pub(crate) several_lanes: bool,
+    /// A turn has ended, or the response has: no end of a block is awaited any more.
+    pub(crate) turn_over: bool,
     /// A call was dropped at the end, while another's verdict is awaited.
     pub(crate) cut: bool,
     /// The last event left without the blank line that ends it.
@@ -117,6 +119,7 @@ impl Core {
             outbox: Outbox::default(),
             first_lane: None,
             several_lanes: false,
+            turn_over: false,
             cut: false,
             dangling: false,
             heard: false,
@@ -290,6 +293,10 @@ impl Core {
             }
             self.dangling = !frame.terminated();
             return frame.keep(out);
+        }
+        if !self.queue.is_empty() && reading.ends_turn() {
+            // What goes on with a block that is out leaves before the turn's end closes the block.
+            self.flush(Pace::InOrder, out);
         }
         let refused = self.parts(&reading);
         if self.several_lanes && reading.parts.iter().any(|part| self.is_second_lane(part)) {

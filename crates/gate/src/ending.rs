@@ -31,6 +31,7 @@ impl Core {
             return self.fail(Blame::Upstream, CUT);
         }
         let cut = self.calls.iter().filter(open).any(|call| self.is_unfinished(call));
+        self.flush(Pace::InOrder, out);
         self.drop_unfinished();
         // What waited for another block's end waits no longer.
         self.end_all();

@@ -6,7 +6,7 @@ use callgate_dialect::{Assembly, BlockStep, Carrier, Lane, Order, Piece, Reading
 use callgate_wire::OwnedFrame;
 
 use crate::core::Core;
-use crate::slot::State;
+use crate::slot::{CallSlot, State};
 
 /// A frame that waits, with what it holds.
 #[derive(Debug)]
@@ -112,17 +112,31 @@ impl Core {
             return false;
         }
         let opens = entry.reading.block.is_some_and(|block| block.does == BlockStep::Open);
-        match self.writer.open_call() {
-            Some(before) if opens => {
-                let ended = self.call(before).is_none_or(|call| call.ended && call.waiting == 0);
-                if let (true, Held::Frame(frame)) = (ended, &entry.bytes) {
-                    self.end_dangling(out);
-                    self.writer.close_call(&frame.as_frame(), out);
-                }
-                ended
-            }
-            _ => true,
+        !opens || self.blocks_before_have_ended(entry, out)
+    }
+
+    /// Whether a block may begin: the call before it has ended and, where it is a call itself, so
+    /// has every other block. Those whose own end will not come any more are ended here.
+    fn blocks_before_have_ended(&mut self, entry: &Entry, out: &mut Vec<u8>) -> bool {
+        let Held::Frame(frame) = &entry.bytes else { return true };
+        let call_before = self.writer.open_call();
+        let waits = |call: &CallSlot| !call.ended || call.waiting > 0;
+        if call_before.and_then(|slot| self.call(slot)).is_some_and(waits) {
+            return false;
         }
+        let meets_open_block = self.writer.has_open_block() && begins_call(entry);
+        if meets_open_block && !self.turn_over {
+            return false;
+        }
+        if call_before.is_some() {
+            self.end_dangling(out);
+            self.writer.close_call(&frame.as_frame(), out);
+        }
+        if meets_open_block {
+            self.end_dangling(out);
+            self.writer.close_blocks(&frame.as_frame(), out);
+        }
+        true
     }
 
     /// Lets go what may leave.
@@ -194,8 +208,7 @@ impl Core {
     /// For each frame the place of the last one that must leave together with it, so that an error
     /// in between leaves no client with a call that was never made. Empty where nothing has to.
     fn reach(&self, frames: &[Entry]) -> Vec<usize> {
-        let opens = |entry: &Entry| calls_of(entry).any(|(_, piece)| opens_call(piece));
-        if self.writer.blocks_go_on() || !frames.iter().any(opens) {
+        if self.writer.blocks_go_on() || !frames.iter().any(begins_call) {
             return Vec::new();
         }
         let mut reach = vec![0; frames.len()];
@@ -304,6 +317,10 @@ fn calls_of(entry: &Entry) -> impl Iterator<Item = (Slot, Option<&Piece>)> {
         What::End(slot) => Some((*slot, None)),
         What::Finish(_) | What::Text | What::Signature => None,
     })
+}
+
+fn begins_call(entry: &Entry) -> bool {
+    calls_of(entry).any(|(_, piece)| opens_call(piece))
 }
 
 fn opens_call(piece: Option<&Piece>) -> bool {

@@ -38,6 +38,7 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
             readings.insert("by place", anthropic_by_place(&events));
             readings.insert("by index", anthropic_by_index(&events));
             readings.insert("last begun", anthropic_last_begun(&events));
+            readings.insert("last at a stop", anthropic_last_at_stop(&events));
         }
         Dialect::OpenAiChat => {
             readings.insert("names joined", chat(&events, Names::Join));
@@ -250,6 +251,28 @@ fn anthropic_last_begun(events: &[(String, Value)]) -> Vec<Call> {
         }
     }
     blocks.into_iter().filter_map(Building::done).collect()
+}
+
+/// The TypeScript SDK's listeners: whichever block stops, they get the one that began last, as far
+/// as it has come. The message they get in the end has all of them.
+fn anthropic_last_at_stop(events: &[(String, Value)]) -> Vec<Call> {
+    let mut calls = anthropic_by_place(events);
+    for (place, (_, event)) in events.iter().enumerate() {
+        if event["type"] != "content_block_stop" {
+            continue;
+        }
+        let so_far = &events[..place];
+        let blocks = ["content_block_start", "message_start"];
+        let last = so_far.iter().rposition(|(_, event)| {
+            event["type"].as_str().is_some_and(|kind| blocks.contains(&kind))
+        });
+        let last = last.map(|last| &so_far[last].1["content_block"]);
+        if last.is_some_and(|block| block_call(block).is_some()) {
+            let announced = anthropic_by_place(so_far).pop();
+            calls.extend(announced.filter(|call| !calls.contains(call)));
+        }
+    }
+    calls
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -129,8 +129,7 @@ impl Write for Writer {
         Self::begin(frame, out);
         self.open_call = None;
         for (_, number) in std::mem::take(&mut self.open) {
-            let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
-            frame.another(Some("content_block_stop"), &stop, out);
+            stop(frame, number, out);
         }
         self.say(frame, text, out);
         let delta = "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"refusal\",\
@@ -144,8 +143,18 @@ impl Write for Writer {
         let Some(slot) = self.open_call.take() else { return };
         let Some(place) = self.open.iter().position(|(open, _)| *open == slot) else { return };
         let (_, number) = self.open.swap_remove(place);
-        let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
-        frame.another(Some("content_block_stop"), &stop, out);
+        stop(frame, number, out);
+    }
+
+    fn has_open_block(&self) -> bool {
+        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+    }
+
+    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let call = self.open_call;
+        for (_, number) in self.open.extract_if(.., |(slot, _)| Some(*slot) != call) {
+            stop(frame, number, out);
+        }
     }
 }
 
@@ -174,10 +183,9 @@ impl Writer {
              \"delta\":{{\"type\":\"text_delta\",\"text\":{}}}}}",
             quote(text)
         );
-        let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{n}}}");
         frame.another(Some("content_block_start"), &start, out);
         frame.another(Some("content_block_delta"), &delta, out);
-        frame.another(Some("content_block_stop"), &stop, out);
+        stop(frame, n, out);
     }
 
     /// The index a block's frame leaves under.
@@ -264,6 +272,12 @@ fn message(content: &str, stop_reason: &str) -> String {
          \"content\":[{content}],\"stop_reason\":{stop_reason},\"stop_sequence\":null,\
          \"usage\":{{\"input_tokens\":0,\"output_tokens\":0}}}}"
     )
+}
+
+/// The end of a block.
+fn stop(frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+    let stop = format!("{{\"type\":\"content_block_stop\",\"index\":{number}}}");
+    frame.another(Some("content_block_stop"), &stop, out);
 }
 
 /// All arguments of a call in one piece, behind its start.

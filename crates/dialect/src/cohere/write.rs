@@ -97,8 +97,7 @@ impl Write for Writer {
         let call = self.open_call.take();
         for (slot, number) in std::mem::take(&mut self.open) {
             if Some(slot) != call {
-                let end = format!("{{\"type\":\"content-end\",\"index\":{number}}}");
-                frame.another(Some("content-end"), &end, out);
+                end_content(frame, number, out);
             }
         }
         self.say(frame, text, out);
@@ -115,6 +114,22 @@ impl Write for Writer {
         let end = format!("{{\"type\":\"tool-call-end\",\"index\":{number}}}");
         frame.another(Some("tool-call-end"), &end, out);
     }
+
+    fn has_open_block(&self) -> bool {
+        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+    }
+
+    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let call = self.open_call;
+        for (_, number) in self.open.extract_if(.., |(slot, _)| Some(*slot) != call) {
+            end_content(frame, number, out);
+        }
+    }
+}
+
+fn end_content(frame: &Frame<'_>, number: u32, out: &mut Vec<u8>) {
+    let end = format!("{{\"type\":\"content-end\",\"index\":{number}}}");
+    frame.another(Some("content-end"), &end, out);
 }
 
 impl Writer {

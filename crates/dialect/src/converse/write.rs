@@ -122,6 +122,19 @@ impl Write for Writer {
         let (_, number) = self.open.swap_remove(place);
         self.stop(frame, number, out);
     }
+
+    fn has_open_block(&self) -> bool {
+        self.open.iter().any(|(slot, _)| Some(*slot) != self.open_call)
+    }
+
+    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let call = self.open_call;
+        let ended: Vec<(Slot, u32)> =
+            self.open.extract_if(.., |(slot, _)| Some(*slot) != call).collect();
+        for (_, number) in ended {
+            self.stop(frame, number, out);
+        }
+    }
 }
 
 impl Writer {

@@ -50,6 +50,16 @@ impl Write for Writer {
         }
     }
 
+    fn has_open_block(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| inner.has_open_block())
+    }
+
+    fn close_blocks(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        if let Some(inner) = &mut self.inner {
+            inner.close_blocks(frame, out);
+        }
+    }
+
     fn write(
         &mut self,
         frame: &Frame<'_>,

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use callgate_dialect::Dialect;
 use serde_json::Value;
 
-use super::{Building, Call, Names, anthropic_by_index, anthropic_by_place, anthropic_last_begun};
-use super::{block_call, chat, chat_by_id, entry, text};
+use super::{Building, Call, Names, block_call, chat, chat_by_id, entry, text};
+use super::{anthropic_by_index, anthropic_by_place, anthropic_last_at_stop, anthropic_last_begun};
 
 /// What each kind of client makes of a stream.
 pub(super) fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Call>> {
@@ -25,6 +25,7 @@ pub(super) fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, 
     readings.insert("Messages by place", anthropic_by_place(&chunks));
     readings.insert("Messages by index", anthropic_by_index(&chunks));
     readings.insert("Messages last begun", anthropic_last_begun(&chunks));
+    readings.insert("Messages last at a stop", anthropic_last_at_stop(&chunks));
     readings.insert("Nova", by_index(&unwrapped(&chunks)));
     readings.insert("Chat", chat(&chunks, Names::Join));
     readings.insert("Chat by id", chat_by_id(&chunks));
