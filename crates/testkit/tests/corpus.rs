@@ -108,7 +108,8 @@ fn one_reading(case: &Case, run: &Run) {
     readings.remove("each piece");
     readings.remove(clients::ANYWHERE);
     let mut readings = readings.into_iter();
-    let (first, calls) = readings.next().unwrap();
+    // Where no client finds a call there is nothing to compare.
+    let Some((first, calls)) = readings.next() else { return };
     for (client, other) in readings {
         assert_eq!(sorted(&other), sorted(&calls), "{}: {client} against {first}", case.name);
     }
