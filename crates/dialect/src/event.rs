@@ -74,6 +74,11 @@ impl Reading {
         self.done || self.failure || finishes()
     }
 
+    /// Whether some client may take this frame for a piece or the end of a call that has begun.
+    pub fn may_end_call(&self) -> bool {
+        self.block.is_some() || !self.parts.is_empty()
+    }
+
     /// The text at `span` as it leaves, raw between its quotes.
     pub fn leaving<'a>(&'a self, span: Span, data: &'a str) -> &'a str {
         let mask = self.masks.binary_search_by_key(&span.start, |(at, _)| at.start);

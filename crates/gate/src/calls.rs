@@ -71,6 +71,8 @@ impl Core {
         }
         if reading.failure {
             self.drop_unfinished();
+            let is_cut = |call: &CallSlot| !call.ended && matches!(call.state, State::Live);
+            self.failed_inside_call |= self.calls.iter().any(is_cut);
             // Those that stream end with the error that came.
             self.end_all();
         }

@@ -43,6 +43,8 @@ pub(crate) struct Core {
     pub(crate) several_lanes: bool,
     /// A turn has ended, or the response has: no end of a block is awaited any more.
     pub(crate) turn_over: bool,
+    /// The upstream told of a failure inside a call that had begun to leave.
+    pub(crate) failed_inside_call: bool,
     /// A call was dropped at the end, while another's verdict is awaited.
     pub(crate) cut: bool,
     /// The last event left without the blank line that ends it.
@@ -120,6 +122,7 @@ impl Core {
             first_lane: None,
             several_lanes: false,
             turn_over: false,
+            failed_inside_call: false,
             cut: false,
             dangling: false,
             heard: false,
@@ -287,6 +290,9 @@ impl Core {
         mut reading: Reading,
         out: &mut Vec<u8>,
     ) {
+        if self.failed_inside_call && reading.may_end_call() {
+            return self.withhold_behind_failure(frame, out);
+        }
         if self.leaves_at_once(frame, data, &reading) {
             if let Some(text) = reading.text {
                 self.say(reading.text_lane, text.of(data));
@@ -312,6 +318,15 @@ impl Core {
         if self.queued > self.limits().held {
             self.fail(Blame::Refused, "more is held back than the limit");
         }
+    }
+
+    /// Some clients read on behind an error, and would take what comes for the end of the call that
+    /// the error cut off: a call that nobody judged.
+    #[cold]
+    fn withhold_behind_failure(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) {
+        let why = "it came behind an error inside a call";
+        self.outbox.note(Note::Withheld { why: why.to_owned() });
+        frame.leave_out(out);
     }
 
     /// Keeps what the frame tells of the response as a whole.

@@ -200,6 +200,22 @@ fn what_a_client_ends_up_with_was_judged() {
     });
 }
 
+/// An error inside a call that streams ends it for good: some clients read on, and nothing that
+/// leaves behind the error may look like the call's end.
+#[test]
+fn nothing_ends_a_call_behind_an_error() {
+    for_each_case(|case| {
+        if !case.name.ends_with("/evasion-call_ends_behind_error") {
+            return;
+        }
+        let left = run_every_cut(case, &drive::allow_all(), OnDeny::Explain).text();
+        let mut events = left.split_terminator("\n\n");
+        assert!(events.any(|event| event.contains(r#""error""#)), "{}: no error", case.name);
+        let behind: Vec<&str> = events.filter(|event| *event != "data: [DONE]").collect();
+        assert!(behind.is_empty(), "{}: {behind:#?}", case.name);
+    });
+}
+
 /// What marks calls that clients hand out in pieces, or whose arguments are other members than those
 /// of functions: the text that a client has of them is not the text that was judged.
 const ELSEWHERE: [&str; 7] = [

@@ -648,7 +648,7 @@ fn finish() -> Part {
 }
 
 /// The name a frame must come under, where the one it has hides it from some clients: older ones
-/// read no name but these, and no client reads on behind an `error`.
+/// read no name but these, and most clients stop at the name `error`.
 fn rename(event: Option<&[u8]>, kind: &str) -> Option<&'static str> {
     match event {
         None => None,
