@@ -11,12 +11,21 @@ use super::RemovedCall;
 /// The SHA-256 of a text that comes in pieces, without its white space: clients trim texts, join
 /// them and split them. Half of a surrogate pair counts as U+FFFD, as clients send it back that
 /// cannot keep it.
+///
+/// Most turns lose no call, and then nobody asks for the digest. So pieces are gathered, and hashed
+/// only when there are many of them or when the digest is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct TextDigest {
+    /// Insides of JSON strings that are not hashed yet.
+    pending: String,
     hash: Sha256,
     half: Half,
     is_begun: bool,
 }
+
+/// The bytes that are gathered before they are hashed: the text of most turns, and little enough to
+/// keep for every open stream.
+const GATHERED: usize = 4096;
 
 impl TextDigest {
     /// Of no text yet.
@@ -26,14 +35,20 @@ impl TextDigest {
 
     /// Adds the inside of a JSON string: decoded, wherever the text was cut.
     pub fn add_raw(&mut self, raw: &str) {
-        let Self { hash, half, is_begun } = self;
-        walk(raw, half, |_, text| *is_begun |= add_visible(hash, text));
+        if self.pending.len().saturating_add(raw.len()) > GATHERED {
+            self.hash_pending();
+            if raw.len() > GATHERED {
+                return self.hash_raw(raw);
+            }
+        }
+        self.pending.push_str(raw);
     }
 
     /// Adds plain text.
     pub fn add(&mut self, text: &str) {
         if !text.is_empty() {
-            let Self { hash, half, is_begun } = self;
+            self.hash_pending();
+            let Self { hash, half, is_begun, .. } = self;
             half.give_up(|_, lost| *is_begun |= add_visible(hash, lost));
             *is_begun |= add_visible(hash, text);
         }
@@ -41,9 +56,24 @@ impl TextDigest {
 
     /// The digest of all that was added; `None` if that was no more than white space.
     pub fn finish(&self) -> Option<[u8; 32]> {
-        let Self { mut hash, mut half, mut is_begun } = self.clone();
+        let mut all = self.clone();
+        all.hash_pending();
+        let Self { mut hash, mut half, mut is_begun, .. } = all;
         half.give_up(|_, lost| is_begun |= add_visible(&mut hash, lost));
         is_begun.then(|| hash.finalize().into())
+    }
+
+    fn hash_pending(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        self.hash_raw(&pending);
+        // Its memory is used again.
+        pending.clear();
+        self.pending = pending;
+    }
+
+    fn hash_raw(&mut self, raw: &str) {
+        let Self { hash, half, is_begun, .. } = self;
+        walk(raw, half, |_, text| *is_begun |= add_visible(hash, text));
     }
 }
 
