@@ -81,7 +81,8 @@ pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatme
     let mut rows = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
     let row = rows.next()?;
     let treatment = row.treatment_of(method);
-    let passes = matches!(treatment, Treatment::Pass | Treatment::PassRestored(_));
+    let passes =
+        matches!(treatment, Treatment::Pass | Treatment::PassRestored(_) | Treatment::PassSaid(_));
     Some(match passes && row.is_open() && ends_inspected(method, path) {
         true => Treatment::Refuse(ENDS_LIKE_INSPECTED),
         false => treatment,
