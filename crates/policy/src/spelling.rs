@@ -112,13 +112,19 @@ impl Servers {
                 true => Trust::Spelled,
                 false => Trust::Guessed,
             };
-            spellings.is_unclear |= trust == Trust::Spelled;
+            spellings.is_unclear |= trust == Trust::Spelled && !is_cut_inside_a_separator(reading);
             spellings.add(reading, trust);
         }
         for name in spell::without_plugin(text) {
             split(&name).iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
         }
     }
+}
+
+/// `github__push` is not a tool `_push` of `github`: no agent means that.
+fn is_cut_inside_a_separator(reading: &Reading<'_>) -> bool {
+    const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
+    reading.server.ends_with(SEPARATORS) || reading.tool.starts_with(SEPARATORS)
 }
 
 impl Spellings {

@@ -143,3 +143,15 @@ fn a_rule_without_a_server_knows_declared_servers() {
     assert_eq!(check_declared("github_delete_repo", rule), 1);
     assert_eq!(check_declared("github_delete_repo_notes", rule), 0);
 }
+
+#[test]
+fn an_allowed_server_is_found_behind_two_underscores() {
+    let policy =
+        "policy: p\ndefault: deny\nrules:\n  - { id: github, server: github, verdict: allow }\n";
+    for tool in ["github__create_issue", "mcp__github__create_issue", "github.create_issue"] {
+        assert_eq!(check(tool, policy), 0, "{tool}");
+    }
+    for tool in ["github_create_issue", "create_issue"] {
+        assert_eq!(check(tool, policy), 1, "{tool}");
+    }
+}
