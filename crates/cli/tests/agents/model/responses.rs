@@ -18,10 +18,14 @@ pub(super) fn stream(turn: &[Said]) -> Answer {
     };
     let mut events =
         vec![json!({ "type": "response.created", "response": response("in_progress", &[]) })];
-    for (index, item) in output.iter().enumerate() {
-        for kind in ["response.output_item.added", "response.output_item.done"] {
-            events.push(json!({ "type": kind, "output_index": index, "item": item }));
+    for (index, (item, said)) in output.iter().zip(turn).enumerate() {
+        let event = |kind: &str| json!({ "type": kind, "output_index": index, "item": item });
+        events.push(event("response.output_item.added"));
+        if let Said::Text(text) = said {
+            *events.last_mut().unwrap().pointer_mut("/item/content").unwrap() = json!([]);
+            events.extend(text_events(index, &item["id"], text));
         }
+        events.push(event("response.output_item.done"));
     }
     events
         .push(json!({ "type": "response.completed", "response": response("completed", &output) }));
@@ -30,6 +34,23 @@ pub(super) fn stream(turn: &[Said]) -> Answer {
         write!(out, "event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()).unwrap();
     }
     Answer::stream(out)
+}
+
+/// A text as it comes between the beginning and the end of its item.
+fn text_events(index: usize, id: &Value, text: &str) -> [Value; 4] {
+    let part = |text: &str| json!({ "type": "output_text", "text": text, "annotations": [] });
+    [
+        json!({ "type": "response.content_part.added", "part": part("") }),
+        json!({ "type": "response.output_text.delta", "delta": text }),
+        json!({ "type": "response.output_text.done", "text": text }),
+        json!({ "type": "response.content_part.done", "part": part(text) }),
+    ]
+    .map(|mut event| {
+        event["output_index"] = json!(index);
+        event["content_index"] = json!(0);
+        event["item_id"] = id.clone();
+        event
+    })
 }
 
 fn item((place, said): (usize, &Said)) -> Value {
