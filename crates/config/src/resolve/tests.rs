@@ -108,7 +108,8 @@ audit: { durability: process, on_failure: allow, retention: { age: none, records
 fn the_table_tells_the_real_defaults() {
     let settings = |text: &str| {
         let resolved = Place::with(text).load().unwrap();
-        let bounds = (resolved.mcp_message_limit, resolved.mcp_conversations);
+        let bounds =
+            (resolved.mcp_message_limit, resolved.mcp_conversations, resolved.mcp_list_timeout);
         let Resolved { proxy, audit, decide, mcp, mcp_servers, .. } = resolved;
         format!("{proxy:?} {audit:?} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}")
     };
