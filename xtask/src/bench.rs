@@ -116,24 +116,29 @@ impl Program {
 
     /// Builds it with the profile of what is shipped.
     fn build(&self, workspace: &Workspace) -> Result<PathBuf> {
-        run(&mut self.build_command(workspace, SHIPPED))?;
-        Ok(workspace.target.join(SHIPPED).join("examples").join(self.name))
-    }
-
-    /// Builds it with the profile of the tests, which have most of it built already.
-    pub(crate) fn build_like_tests(&self, workspace: &Workspace) -> Result<PathBuf> {
-        run(&mut self.build_command(workspace, "dev"))?;
-        Ok(workspace.target.join("debug/examples").join(self.name))
-    }
-
-    fn build_command(&self, workspace: &Workspace, profile: &str) -> Command {
-        let mut command = workspace.cargo(&["build", "--quiet", "--profile", profile]);
+        let mut command = workspace.cargo(&["build", "--quiet", "--profile", SHIPPED]);
         command.args(["--package", self.package, "--example", self.name]);
         if !self.features.is_empty() {
             command.args(["--features", self.features]);
         }
-        command
+        run(&mut command)?;
+        Ok(workspace.target.join(SHIPPED).join("examples").join(self.name))
     }
+
+    /// Where it is once [`build_like_tests`] has built it.
+    pub(crate) fn built_like_tests(&self, workspace: &Workspace) -> PathBuf {
+        workspace.target.join("debug/examples").join(self.name)
+    }
+}
+
+/// Builds programs with the profile and the features of the tests, which have nearly everything of
+/// them built already.
+pub(crate) fn build_like_tests(workspace: &Workspace, programs: &[&Program]) -> Result<()> {
+    let mut command = workspace.cargo(&["build", "--quiet", "--workspace"]);
+    for program in programs {
+        command.args(["--example", program.name]);
+    }
+    run(&mut command)
 }
 
 /// The profile of what is shipped, and the folder that cargo builds it in.

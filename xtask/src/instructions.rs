@@ -12,7 +12,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::bench::PROGRAMS;
+use crate::bench::{self, PROGRAMS};
 use crate::setup;
 use crate::workspace::Workspace;
 
@@ -79,17 +79,17 @@ fn limit(line: &str) -> Result<Limit> {
 /// Builds the programs with the profile of the tests: optimised, and mostly built already. What is
 /// shipped takes fewer instructions, but a regression shows in both.
 fn build(workspace: &Workspace, limits: &[Limit]) -> Result<BTreeMap<String, PathBuf>> {
-    let mut binaries = BTreeMap::new();
+    let mut programs = BTreeMap::new();
     for Limit { program: name, .. } in limits {
-        if binaries.contains_key(name) {
-            continue;
-        }
         let Some(program) = PROGRAMS.iter().find(|program| program.name == name) else {
             bail!("xtask/instructions.toml names `{name}`, which is not a program");
         };
-        binaries.insert(name.clone(), program.build_like_tests(workspace)?);
+        programs.insert(name.clone(), program);
     }
-    Ok(binaries)
+    bench::build_like_tests(workspace, &programs.values().copied().collect::<Vec<_>>())?;
+    let built =
+        programs.into_iter().map(|(name, program)| (name, program.built_like_tests(workspace)));
+    Ok(built.collect())
 }
 
 fn per_round(binary: &Path, case: &str) -> Result<u64> {
