@@ -265,7 +265,6 @@ fn the_arguments_of_every_kind_are_judged() {
 fn a_copy_that_differs_ends_the_stream() {
     for (name, policies) in [
         ("evasion-args_disagree", drive::allow_all()),
-        ("evasion-args_disagree", drive::allow_all_held()),
         ("evasion-name_disagree", drive::allow_all()),
     ] {
         let run = run(&case(name).body, &policies, OnDeny::Explain);
@@ -281,4 +280,14 @@ fn a_copy_that_differs_ends_the_stream() {
         assert_eq!(failed.1["response"]["error"]["code"], "invalid_prompt");
         assert!(!run.text().contains("output_item.done"), "{name}: {}", run.text());
     }
+}
+
+/// Of a call that was held nothing has left by then: a notice takes its place.
+#[test]
+fn a_copy_that_differs_denies_a_held_call() {
+    let body = case("evasion-args_disagree").body;
+    let run = run(&body, &drive::allow_all_held(), OnDeny::Explain);
+    assert_eq!(run.ending, Ending::Clean);
+    assert!(run.text().contains("its copies differ"), "{}", run.text());
+    assert!(!run.text().contains("function_call"), "{}", run.text());
 }

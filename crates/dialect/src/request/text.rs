@@ -25,7 +25,7 @@ pub struct TextDigest {
 
 /// The bytes that are gathered before they are hashed: the text of most turns, and little enough to
 /// keep for every open stream.
-const GATHERED: usize = 4096;
+const GATHERED: usize = 2048;
 
 impl TextDigest {
     /// Of no text yet.
@@ -40,6 +40,10 @@ impl TextDigest {
             if raw.len() > GATHERED {
                 return self.hash_raw(raw);
             }
+        }
+        if self.pending.capacity() == 0 {
+            // Once, so that no later piece allocates.
+            self.pending.reserve_exact(GATHERED);
         }
         self.pending.push_str(raw);
     }
