@@ -16,7 +16,7 @@ use crate::{Blame, Dialect};
 ///
 /// Taken out are `failed_generation` where it may hold a call, everything under a key for calls, and
 /// what makes an object a call: its name and its input, or whatever it holds if its type says that
-/// it is a call. The words are those of [`crate::stray`], in any spelling. JSON that stands in a
+/// it is a call. The words are those of `stray.rs`, in any spelling. JSON that stands in a
 /// string is cleaned too, as gateways quote the provider behind them. A body that is not JSON
 /// passes, unless it speaks of calls: what a lenient reader would find in it cannot be told, and an
 /// error of our own takes its place.
