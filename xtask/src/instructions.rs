@@ -17,7 +17,7 @@ use crate::setup;
 use crate::workspace::Workspace;
 
 /// The fewer rounds of a measurement; the other run does twice as many.
-const ROUNDS: u64 = 1000;
+const ROUNDS: u64 = 200;
 
 pub(crate) fn guard(workspace: &Workspace) -> Result<()> {
     let text = fs::read_to_string(workspace.root.join("xtask/instructions.toml"))
