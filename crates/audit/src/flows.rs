@@ -34,7 +34,7 @@ impl FlowStep {
     pub const MAX_FOUND: usize = 1000;
     /// For how long a step is kept.
     pub const MAX_HOURS: i64 = 24;
-    /// The most steps a store keeps. Beyond that, whoever has the most loses their oldest ones.
+    /// The most steps a store keeps. Beyond that, the owner with the most steps loses the oldest.
     pub const MAX_KEPT: i64 = 100_000;
 }
 

@@ -195,7 +195,7 @@ impl Place {
         Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
     }
 
-    /// Whoever can write the store, or replace it, can make gateway keys. In a folder such as `/tmp`
+    /// A user who can write or replace the store can add gateway keys. In a folder such as `/tmp`
     /// only its owner can replace a file.
     #[cfg(unix)]
     fn check_private(&self) -> Result<(), OpenError> {

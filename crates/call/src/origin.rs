@@ -69,7 +69,7 @@ pub enum Identity<'a> {
 }
 
 impl Who {
-    /// Somebody at a local door without a gateway key. All local doors use the same name, so that
+    /// The caller at a local door who has no gateway key. All local doors use the same name, so that
     /// one person is one principal at each of them.
     pub fn local() -> Self {
         Self { user: Some("local".to_owned()), ..Self::default() }

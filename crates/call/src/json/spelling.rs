@@ -86,7 +86,7 @@ impl Shortest {
         }
     }
 
-    /// With an exponent of at least so many digits.
+    /// With an exponent that has at least this many digits.
     fn scientific(&self, width: usize) -> String {
         let minus = if self.negative { "-" } else { "" };
         let power = self.point - 1;
