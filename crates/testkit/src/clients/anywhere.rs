@@ -62,7 +62,7 @@ fn look_at(
     if is_hosted(dialect, kind, name.unwrap_or("")) {
         return;
     }
-    let is_result = ["_output", "_result", "mcp_list_tools", "mcp_approval_response"]
+    let is_result = ["_output", "result", "mcp_list_tools", "mcp_approval_response"]
         .iter()
         .any(|end| kind.ends_with(end) && kind != "model_output");
     let input = INPUTS.iter().find_map(|key| object.get(*key));
