@@ -1,14 +1,6 @@
 //! Rules about text and rules that sanitize, at work in the gate: at every cut, in streams and in
 //! bodies, against what stays.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use std::collections::BTreeMap;
 
 use callgate_dialect::Dialect;

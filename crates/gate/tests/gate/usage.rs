@@ -1,13 +1,5 @@
 //! What a response tells of itself, and the arguments of calls that were denied by name.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Step, Usage};
 use callgate_policy::{Denial, Policies};

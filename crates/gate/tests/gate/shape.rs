@@ -1,13 +1,5 @@
 //! A response that is not in the shape of its API is refused, in that API's form of an error.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::{Asked, Ending, Malformed, Note, OnDeny, Settings};
 use callgate_testkit::corpus;

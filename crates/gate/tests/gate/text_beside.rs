@@ -1,14 +1,6 @@
 //! Text rules on what stands beside the answer: refusals, transcripts, quotes, summaries, the bodies
 //! of models that only say text. Each place in pieces and whole, masked and blocked, at every cut.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::{Ending, Note, OnDeny, Settings};
 use callgate_policy::{Direction, Policies};

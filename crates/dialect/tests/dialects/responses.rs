@@ -1,13 +1,5 @@
 //! What leaves of a Responses stream is one that the official clients accept, and says what happened.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use std::collections::BTreeMap;
 
 use callgate_dialect::Dialect;

@@ -3,14 +3,6 @@
 //! Whatever the stream: no denied call can be made out of what leaves, and every call that can be
 //! made out is one that was judged and allowed, with the arguments that were judged.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::OnDeny;
 use callgate_policy::Policies;

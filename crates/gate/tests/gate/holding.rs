@@ -1,13 +1,5 @@
 //! What the gate does and when: holding, waiting, refusing, ending.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::{
     Answer, Close, Ending, Gate, Malformed, NameAnswer, Note, OnDeny, Question, Settings, Step,

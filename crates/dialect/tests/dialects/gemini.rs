@@ -1,13 +1,6 @@
 //! What clients of Gemini get of responses from which a call was taken out, and what becomes of
 //! their next request.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{RemovedTurn, restore, signature_hash};
 use callgate_gate::{Ending, Note, OnDeny};

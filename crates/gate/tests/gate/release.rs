@@ -1,14 +1,6 @@
 //! When held calls leave: not before they are complete and allowed, and then whole or not at all,
 //! however calls are interleaved, the stream is cut, and the answers come early or late.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on must stop"
-)]
-
 use callgate_dialect::Dialect;
 use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Question, Step};
 use callgate_policy::{LimitFacts, NameJudgement, Policies};
