@@ -147,9 +147,33 @@ pub fn cuttings(body: &[u8], cuts: impl IntoIterator<Item = usize>) -> Vec<Vec<&
     all
 }
 
-/// The places to cut a body at: all of them up to 16 KB; above that, all inside frames that
+/// Cuttings that between them cut a body at every byte, besides whole and byte by byte.
+///
+/// In pieces of [`PIECE`] bytes, the first of which has every length up to that. `cargo xtask test
+/// --all` cuts the body in two at every single place instead, which takes half an hour.
+pub fn at_every_byte(body: &[u8]) -> Vec<Vec<&[u8]>> {
+    if runs_everything() {
+        return cuttings(body, places(body));
+    }
+    let mut all = cuttings(body, []);
+    all.extend((1..=PIECE.min(body.len())).map(|first| {
+        let (head, tail) = body.split_at(first);
+        std::iter::once(head).chain(tail.chunks(PIECE)).collect()
+    }));
+    all
+}
+
+/// Shorter than most frames, so that most of them are cut in every run.
+const PIECE: usize = 64;
+
+/// Whether this is the long run that a release needs: `cargo xtask test --all`.
+pub fn runs_everything() -> bool {
+    std::env::var_os("CALLGATE_TEST_ALL").is_some()
+}
+
+/// The places to cut a body in two: all of them up to 16 KB; above that, all inside frames that
 /// mention calls and four to each side of every frame border.
-pub fn cut_places(body: &[u8]) -> Vec<usize> {
+fn places(body: &[u8]) -> Vec<usize> {
     const ALL: usize = 16 << 10;
     if body.len() <= ALL {
         return (0..=body.len()).collect();
