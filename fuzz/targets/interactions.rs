@@ -1,7 +1,7 @@
-//! Gemini Interactions through the gate: see [`callgate_fuzz::gate`].
+//! Gemini Interactions through the gate: see `callgate_testkit::fuzz::gate`.
 #![no_main]
 
 use callgate_dialect::Dialect;
-use libfuzzer_sys::fuzz_target;
+use callgate_testkit::fuzz::gate;
 
-fuzz_target!(|data: &[u8]| callgate_fuzz::gate(Dialect::Interactions, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gate::check(Dialect::Interactions, data));

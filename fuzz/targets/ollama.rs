@@ -1,7 +1,7 @@
-//! Ollama through the gate: see [`callgate_fuzz::gate`].
+//! Ollama through the gate: see `callgate_testkit::fuzz::gate`.
 #![no_main]
 
 use callgate_dialect::Dialect;
-use libfuzzer_sys::fuzz_target;
+use callgate_testkit::fuzz::gate;
 
-fuzz_target!(|data: &[u8]| callgate_fuzz::gate(Dialect::Ollama, data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gate::check(Dialect::Ollama, data));

@@ -13,7 +13,6 @@ mod mutate;
 mod oracle;
 mod pool;
 mod report;
-mod rng;
 mod rules;
 mod sample;
 mod seeds;
@@ -28,11 +27,11 @@ use std::time::Instant;
 use callgate_dialect::Dialect;
 use callgate_policy::Policies;
 
+use crate::rng::Rng;
 use crate::sdk::Seen;
 use gated::Gated;
 use minimise::minimise;
 use oracle::{check, is_dangerous};
-use rng::Rng;
 use sample::Sample;
 use seeds::Seeds;
 

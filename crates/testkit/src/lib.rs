@@ -4,8 +4,9 @@
 //! way the official clients do, with code of its own, so that a mistake in callgate's readers is
 //! not repeated in its tests; [`corpus`] finds the recorded and the hostile responses, [`shapes`]
 //! tells them in other ways, [`made`] makes more; [`sdk`] runs the official clients,
-//! [`differential`] compares what they read with what was judged; [`table`] keeps what tests found in
-//! the documentation; [`values`] are arguments that programs read in different ways.
+//! [`differential`] compares what they read with what was judged; [`fuzz`] is what fuzzing checks;
+//! [`table`] keeps what tests found in the documentation; [`values`] are arguments that programs
+//! read in different ways.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
 //! it, `provider` a scripted model that checks what a real one checks, `http` a plain client.
@@ -22,6 +23,7 @@ pub mod clients;
 pub mod corpus;
 pub mod differential;
 pub mod drive;
+pub mod fuzz;
 #[cfg(feature = "servers")]
 pub mod gateway;
 #[cfg(feature = "servers")]
@@ -29,6 +31,7 @@ pub mod http;
 pub mod made;
 #[cfg(feature = "servers")]
 pub mod provider;
+mod rng;
 pub mod sdk;
 pub mod shapes;
 pub mod table;

@@ -8,8 +8,8 @@ use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Step};
 use callgate_policy::{LimitFacts, NameJudgement, Policies};
 
 use super::body::Body;
-use super::rng::Rng;
 use crate::drive;
+use crate::rng::Rng;
 
 /// How a body goes through the gate.
 #[derive(Debug, Clone)]

@@ -8,9 +8,9 @@ use callgate_dialect::Dialect;
 use scramble::scramble;
 
 use super::body::{Body, Data, Frame, Mode};
-use super::rng::Rng;
 use super::seeds::Seeds;
 use super::tree::Tree;
+use crate::rng::Rng;
 
 /// Changes a body in a few ways.
 pub(super) fn mutate(body: &mut Body, seeds: &Seeds, rng: &mut Rng) {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::rng::Rng;
 use super::seeds::Seed;
+use crate::rng::Rng;
 
 /// A policy that asks something different of every tool of a response.
 pub(super) fn policy(seed: &Seed, rng: &mut Rng) -> String {

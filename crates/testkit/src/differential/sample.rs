@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::body::{Body, Mode};
 use super::gated::{Gated, Passage};
 use super::mutate::mutate;
-use super::rng::Rng;
 use super::rules::policy;
 use super::seeds::Seeds;
 use crate::drive;
+use crate::rng::Rng;
 
 /// A body to try. The same number always gives the same one.
 #[derive(Debug, Clone)]

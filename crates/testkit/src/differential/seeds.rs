@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use callgate_dialect::Dialect;
 
 use super::body::{Body, Mode};
-use super::rng::Rng;
 use crate::clients;
 use crate::corpus;
 use crate::made::{self, Called, Said};
+use crate::rng::Rng;
 
 /// Longer recordings only take time.
 const LONGEST: usize = 12 * 1024;

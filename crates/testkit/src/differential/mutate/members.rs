@@ -1,8 +1,8 @@
 //! Changes to the members of JSON.
 
 use super::super::body::Body;
-use super::super::rng::Rng;
 use super::super::tree::{Path, Tree};
+use crate::rng::Rng;
 
 /// Changes one member of one frame, or the same thing in several.
 pub(super) fn change(body: &mut Body, rng: &mut Rng) {

@@ -1,9 +1,9 @@
 //! Items and blocks of a stream under other numbers, in another order, without their ends.
 
 use super::super::body::{Body, Frame};
-use super::super::rng::Rng;
 use super::super::tree::{Path, Tree};
 use super::members::is_index;
+use crate::rng::Rng;
 
 /// Takes a stream apart by its indices and puts it together in another way. Clients differ in whether
 /// they go by position, by index or by id; here these differ.
