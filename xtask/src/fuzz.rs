@@ -1,10 +1,9 @@
 //! Fuzzing on the stable toolchain: the flags of `cargo fuzz run --sanitizer none`, without it.
 //!
-//! A target is a file in `fuzz/targets`. It starts from the bodies in `corpus` (see [`seeds`]) and
-//! from what earlier runs found. [`differential`] is not one of them: it needs the official clients.
+//! A target is a file in `fuzz/targets`. It starts from the seeds in `crates/testkit/src/fuzz` and from
+//! what earlier runs found. [`differential`] is not one of them: it needs the official clients.
 
 mod differential;
-mod seeds;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,27 +27,12 @@ const FLAGS: &str = "-Cpasses=sancov-module \
 /// Longest input. Longer ones are slower and find nothing new here.
 const MAX_LEN: usize = 8 * 1024;
 
-/// Targets that bring a hundred more crates along, and open two stores in every run. They are only run
-/// by hand: `test` has the tests of `crates/mcp/src/probe.rs`, by which they speak.
-const BY_HAND: [&str; 2] = ["mcp_events", "mcp_lines"];
-
-/// How long a target runs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Effort {
-    /// As long as asked, on from what earlier runs found: to find something new.
-    Seconds(u64),
-    /// A number of runs from the seeds alone, always the same ones: to fail for what a change
-    /// broke and not by luck.
-    Repeatable(u64),
-}
-
-pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) -> Result<()> {
+/// Runs every target, or one, for so many seconds.
+pub(crate) fn fuzz(workspace: &Workspace, seconds: u64, only: Option<&str>) -> Result<()> {
     if only == Some(differential::NAME) {
-        return differential::run(workspace, effort);
+        return differential::run(workspace, seconds);
     }
-    let by_hand = matches!(effort, Effort::Seconds(_));
     let mut targets = targets(&workspace.root)?;
-    targets.retain(|target| by_hand || !BY_HAND.contains(&target.as_str()));
     if let Some(only) = only {
         let known = targets.join(", ");
         targets.retain(|target| target == only);
@@ -57,13 +41,12 @@ pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) ->
         }
     }
     setup::compiler()?;
-    let features: &[&str] = if by_hand { &["--features", "mcp"] } else { &[] };
-    let binaries = build(workspace, features)?;
+    let binaries = build(workspace)?;
     let left = Mutex::new(targets.into_iter());
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || -> Result<()> {
         while let Some(target) = next() {
-            fuzz_one(workspace, &binaries, &target, effort)?;
+            fuzz_one(workspace, &binaries, &target, seconds)?;
         }
         Ok(())
     };
@@ -73,8 +56,8 @@ pub(crate) fn fuzz(workspace: &Workspace, effort: Effort, only: Option<&str>) ->
             worker.join().map_err(|_| anyhow::anyhow!("running a fuzz target panicked"))?
         })
     })?;
-    // Alone: the clients fill the machine. `test` has a part of it as a test of its own.
-    if only.is_none() && by_hand { differential::run(workspace, effort) } else { Ok(()) }
+    // Alone: the clients fill the machine.
+    if only.is_none() { differential::run(workspace, seconds) } else { Ok(()) }
 }
 
 /// Targets that run at a time.
@@ -91,14 +74,13 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Builds all targets that can be built with these features; gives the folder they are in.
-fn build(workspace: &Workspace, features: &[&str]) -> Result<PathBuf> {
+/// Builds all targets; gives the folder they are in.
+fn build(workspace: &Workspace) -> Result<PathBuf> {
     // Named, so that the flags do not reach build scripts and macros, which lack the engine.
     let host = host()?;
     let built = workspace.target.join("fuzz");
     run(workspace
         .cargo(&["build", "--release", "--quiet", "--locked", "--target", &host])
-        .args(features)
         .args(["--manifest-path", "fuzz/Cargo.toml", "--target-dir"])
         .arg(&built)
         .env("RUSTFLAGS", FLAGS))?;
@@ -111,26 +93,16 @@ fn host() -> Result<String> {
     Ok(host.context("rustc names no host")?.to_owned())
 }
 
-fn fuzz_one(workspace: &Workspace, binaries: &Path, target: &str, effort: Effort) -> Result<()> {
-    let folder = match effort {
-        Effort::Seconds(_) => "fuzz-corpus",
-        Effort::Repeatable(_) => "fuzz-corpus-repeatable",
-    };
-    let corpus = workspace.target.join(folder).join(target);
-    if matches!(effort, Effort::Repeatable(_)) && corpus.exists() {
-        fs::remove_dir_all(&corpus)?;
-    }
+fn fuzz_one(workspace: &Workspace, binaries: &Path, target: &str, seconds: u64) -> Result<()> {
+    let corpus = workspace.target.join("fuzz-corpus").join(target);
     let artifacts = workspace.target.join("fuzz-artifacts").join(target);
     fs::create_dir_all(&corpus)?;
     fs::create_dir_all(&artifacts)?;
-    let seeded = seeds::plant(&workspace.root, target, &corpus)?;
+    let seeds = output(Command::new(binaries.join("plant")).arg(target).arg(&corpus))?;
 
     let mut command = Command::new(binaries.join(target));
-    match effort {
-        Effort::Seconds(seconds) => command.arg(format!("-max_total_time={seconds}")),
-        Effort::Repeatable(runs) => command.args(["-seed=1".to_owned(), format!("-runs={runs}")]),
-    };
     command
+        .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={MAX_LEN}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"])
@@ -149,6 +121,6 @@ fn fuzz_one(workspace: &Workspace, binaries: &Path, target: &str, effort: Effort
         );
     }
     let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    println!("{target:<12} {:>10} runs from {seeded} seeds", runs.unwrap_or("?").trim());
+    println!("{target:<12} {:>10} runs from {} seeds", runs.unwrap_or("?").trim(), seeds.trim());
     Ok(())
 }

@@ -18,20 +18,20 @@ mod workspace;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use fuzz::Effort;
+use test::Extent;
 use workspace::Workspace;
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
   check                      formatting, lints, unit tests: seconds when warm
-  test                       everything; installs what it needs
+  test                       what a change must pass; installs what it needs
+  test --all                 and what only a release must pass; takes an hour
   bench                      speed of the hot paths and of the gateway, as tables
   bench gateway [options]    only the gateway; `--help` lists the options
   bench mcp [options]        only a wrapped MCP server, and what definitions cost
   fuzz [seconds] [target]    every fuzz target (or one), 60 seconds each unless told otherwise;
                              `differential` has the official clients read mutated responses
-  fuzz again                 as `test` fuzzes: the same runs each time
   guard                      instruction counts against xtask/instructions.toml
   tidy                       crate directions, left-over markers, links, file sizes
   setup                      only install what `test` needs
@@ -53,16 +53,14 @@ fn run(args: &[&str]) -> Result<()> {
     let workspace = Workspace::find()?;
     match args {
         ["check"] => check::check(&workspace),
-        ["test"] => test::test(&workspace),
+        ["test"] => test::test(&workspace, Extent::Usual),
+        ["test", "--all"] => test::test(&workspace, Extent::All),
         ["bench"] => bench::bench(&workspace),
         ["bench", "gateway", options @ ..] => bench::gateway(&workspace, options),
         ["bench", "mcp", options @ ..] => bench::mcp(&workspace, options),
-        ["fuzz"] => fuzz::fuzz(&workspace, Effort::Seconds(60), None),
-        ["fuzz", "again"] => fuzz::fuzz(&workspace, test::FUZZ, None),
-        ["fuzz", seconds] => fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), None),
-        ["fuzz", seconds, target] => {
-            fuzz::fuzz(&workspace, Effort::Seconds(number(seconds)?), Some(target))
-        }
+        ["fuzz"] => fuzz::fuzz(&workspace, 60, None),
+        ["fuzz", seconds] => fuzz::fuzz(&workspace, number(seconds)?, None),
+        ["fuzz", seconds, target] => fuzz::fuzz(&workspace, number(seconds)?, Some(target)),
         ["guard"] => instructions::guard(&workspace),
         ["tidy"] => tidy::tidy(&workspace),
         ["setup"] => setup::everything(&workspace),

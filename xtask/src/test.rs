@@ -1,4 +1,4 @@
-//! Everything. What a change must pass.
+//! What a change must pass, and what a release must pass beyond that.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,20 +12,29 @@ use crate::steps::{Steps, Took, run};
 use crate::workspace::Workspace;
 use crate::{binaries, check, fuzz, setup, tidy};
 
-/// Runs per fuzz target: some seconds each, enough to notice what a change broke at once.
-pub(crate) const FUZZ: fuzz::Effort = fuzz::Effort::Repeatable(15_000);
+/// How much is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What every change must pass.
+    Usual,
+    /// All there is: every agent in every scenario, every revision of every peer, every single cut, and
+    /// some minutes of fuzzing.
+    All,
+}
+
+/// Seconds that each fuzz target gets when all is tested.
+const FUZZ_SECONDS: u64 = 20;
 
 /// What has a build of its own, or only downloads, runs beside lints and tests: neither uses all
-/// cores all the time. In one row, for more at once would only share the same cores.
-const BESIDE: [Aside; 3] = [
+/// cores all the time. One after the other, because more at once would only share the same cores.
+const BESIDE: [Aside; 2] = [
     Aside { name: SET_UP, words: &["setup"] },
     Aside { name: "instruction counts", words: &["guard"] },
-    Aside { name: "fuzzing", words: &["fuzz", "again"] },
 ];
 
 const SET_UP: &str = "set up";
 
-pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+pub(crate) fn test(workspace: &Workspace, extent: Extent) -> Result<()> {
     let mut steps = Steps::new();
     steps.step("tidy", || tidy::tidy(workspace))?;
     steps.step("formatting", || check::formatting(workspace))?;
@@ -40,9 +49,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let agents = setup::agents(workspace)?;
     let go = setup::go()?;
     steps.step("licences, bans, sources", || setup::cargo_deny(workspace)?.check(workspace))?;
-    let parts = steps.step("tests", || tests(jobs, &clients, &peers, &agents, go))?;
+    let parts = steps.step("tests", || tests(jobs, extent, &clients, &peers, &agents, go))?;
     steps.parts(parts);
     steps.step("documentation", || documentation(workspace))?;
+    if extent == Extent::All {
+        steps.step("fuzzing", || fuzz::fuzz(workspace, FUZZ_SECONDS, None))?;
+    }
     steps.finish()
 }
 
@@ -57,9 +69,10 @@ fn lock_file(workspace: &Workspace) -> Result<()> {
 }
 
 /// Unit, integration and documentation tests. The variables tell the tests that drive official
-/// clients where these are; without them those tests say that they were skipped.
+/// clients where these are.
 fn tests(
     jobs: Vec<Job>,
+    extent: Extent,
     clients: &Clients,
     peers: &Clients,
     agents: &Path,
@@ -69,12 +82,17 @@ fn tests(
         // Random tests always try the same here, so that a change fails for what it broke. Run by
         // hand, they try something new each time.
         test.env("PROPTEST_RNG_SEED", "1")
+            // Nothing is skipped because something is missing: see `callgate_testkit::skipped`.
+            .env("CALLGATE_REQUIRE_PEERS", "1")
             .env("CALLGATE_SDK_PYTHON", &clients.python)
             .env("CALLGATE_SDK_NODE", &clients.node)
             .env("CALLGATE_PEERS_PYTHON", &peers.python)
             .env("CALLGATE_PEERS_NODE", &peers.node)
             .env("CALLGATE_AGENTS_NODE", agents)
             .env("CALLGATE_GO", go);
+        if extent == Extent::All {
+            test.env("CALLGATE_TEST_ALL", "1");
+        }
     })
 }
 

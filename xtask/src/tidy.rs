@@ -1,7 +1,7 @@
 //! Habits of the workspace that no compiler checks.
 //!
 //! Each check looks at the files or at `cargo metadata` and answers with what is wrong. Drift (long
-//! files, long functions) is only shown.
+//! files and functions, structs with many fields) is only shown.
 
 mod crates;
 mod directions;

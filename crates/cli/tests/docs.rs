@@ -174,7 +174,9 @@ impl Place {
             let steps = steps(block);
             if steps.iter().any(|step| !self.has_interpreter(step)) {
                 let at = format!("{}:{}", page.name, block.line);
-                eprintln!("skipped: {at} and behind: `cargo xtask test` sets up the clients");
+                callgate_testkit::skipped(&format!(
+                    "{at} and what follows: `cargo xtask test` sets up the clients"
+                ));
                 break;
             }
             assert!(!steps.is_empty(), "{}:{}: no command", page.name, block.line);

@@ -42,7 +42,7 @@ pub fn interpreters() -> Option<Interpreters> {
     match (find("CALLGATE_SDK_PYTHON"), find("CALLGATE_SDK_NODE")) {
         (Some(python), Some(node)) => Some(Interpreters { python, node }),
         _ => {
-            eprintln!("skipped: `cargo xtask test` sets up the official clients");
+            crate::skipped("`cargo xtask test` sets up the official clients");
             None
         }
     }

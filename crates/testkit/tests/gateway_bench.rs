@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 fn every_frame_arrives_through_every_proxy() {
     let Some(bench) = built("examples/gateway") else {
-        eprintln!("skipped: the example `gateway` is not built; `cargo test` builds it");
+        callgate_testkit::skipped("the example `gateway` is not built; `cargo test` builds it");
         return;
     };
     let mut proxies = "direct,bytecopy".to_owned();

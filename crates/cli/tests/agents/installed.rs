@@ -14,7 +14,7 @@ impl Installed {
     pub(crate) fn find() -> Option<Self> {
         let node = std::env::var_os("CALLGATE_AGENTS_NODE").map(PathBuf::from);
         if node.is_none() {
-            eprintln!("skipped: no agents here (`cargo xtask test` sets them up)");
+            callgate_testkit::skipped("no agents here (`cargo xtask test` sets them up)");
         }
         node.map(|node| Self { node })
     }

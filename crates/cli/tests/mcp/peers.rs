@@ -37,7 +37,7 @@ impl Peers {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let peers = variable("CALLGATE_PEERS_NODE").zip(variable("CALLGATE_PEERS_PYTHON"));
         if peers.is_none() {
-            eprintln!("skipped: no MCP servers here (`cargo xtask test` sets them up)");
+            callgate_testkit::skipped("no MCP servers here (`cargo xtask test` sets them up)");
         }
         peers.map(|(node, python)| Self { node, python })
     }

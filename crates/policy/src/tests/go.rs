@@ -17,7 +17,7 @@ use crate::Verdict;
 /// Builds the program in `sdk/go` and runs it. `None`, said loudly, where Go is not set up.
 fn go(mode: &str, input: &str) -> Option<String> {
     let Ok(go) = std::env::var("CALLGATE_GO") else {
-        eprintln!("skipped: `cargo xtask test` installs Go");
+        skipped("`cargo xtask test` installs Go");
         return None;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -21,7 +21,7 @@ fn clients() -> Vec<Client> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from);
     let found = variable("CALLGATE_PEERS_NODE").zip(variable("CALLGATE_PEERS_PYTHON"));
     let Some((node, python)) = found else {
-        eprintln!("skipped: no MCP clients here (`cargo xtask test` sets them up)");
+        callgate_testkit::skipped("no MCP clients here (`cargo xtask test` sets them up)");
         return Vec::new();
     };
     let client = |program: &PathBuf, script, words, revision| Client {
