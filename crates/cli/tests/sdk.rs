@@ -32,18 +32,28 @@ fn official_clients_see_no_denied_call_and_all_else() {
     let Some(interpreters) = sdk::interpreters() else { return };
     let folder = tempfile::tempdir().unwrap();
     let cases = corpus::all();
-    let (mut jobs, mut allowed) = (Vec::new(), BTreeMap::new());
+    let (mut jobs, mut allowed, mut same) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for case in &cases {
+        // What leaves as it came is read once.
+        let mut read: BTreeMap<Vec<u8>, String> = BTreeMap::new();
         for treatment in Treatment::of(case) {
             let id = treatment.id(case);
             let (body, calls) = apply(&treatment, case);
+            allowed.insert(id.clone(), calls);
+            if let Some(first) = read.get(&body) {
+                same.insert(id, first.clone());
+                continue;
+            }
             let file = folder.path().join(id.replace(['/', ' ', '"', '(', ')'], "_"));
-            std::fs::write(&file, body).unwrap();
+            std::fs::write(&file, &body).unwrap();
             jobs.push(sdk::job_of_file(case, &id, &file));
-            allowed.insert(id, calls);
+            read.insert(body, id);
         }
     }
-    let seen = sdk::read(&mut interpreters.readers(), &jobs);
+    let mut seen = sdk::read(&mut interpreters.readers(), &jobs);
+    for (id, first) in same {
+        seen.insert(id, seen[&first].clone());
+    }
     let failures: Vec<String> =
         cases.iter().flat_map(|case| sdk::check(case, &seen, &allowed)).collect();
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));

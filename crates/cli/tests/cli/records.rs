@@ -310,7 +310,7 @@ fn tail_ends_with_its_reader() {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
     drop(lines);
-    for _ in 0..100 {
+    for _ in 0..1200 {
         if let Some(status) = child.try_wait().unwrap() {
             assert_eq!(status.code(), Some(0));
             return;

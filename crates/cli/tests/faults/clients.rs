@@ -160,15 +160,15 @@ fn a_client_whose_body_stalls_gets_408_and_is_cut_off() {
 #[test]
 fn a_slow_body_passes() {
     let upstream = server();
-    let gateway = gateway(&upstream, ALLOW, "gateway: { client_body_timeout: 2s }");
+    let gateway = gateway(&upstream, ALLOW, "gateway: { client_body_timeout: 10s }");
     let request = ask(MESSAGES).to_bytes(gateway.address());
     let body = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
     let mut stream = TcpStream::connect(gateway.address()).unwrap();
     let (head, body) = request.split_at(body);
     stream.write_all(head).unwrap();
-    // Longer in all than the timeout.
-    for piece in body.chunks(body.len().div_ceil(15)) {
-        thread::sleep(Duration::from_millis(200));
+    // Longer in all than the timeout, and each piece so much sooner that a busy machine is no excuse.
+    for piece in body.chunks(body.len().div_ceil(14)) {
+        thread::sleep(Duration::from_millis(750));
         stream.write_all(piece).unwrap();
     }
     let reply = Exchange::on(stream, "POST").unwrap().finish().unwrap();

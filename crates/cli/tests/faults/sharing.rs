@@ -62,7 +62,10 @@ fn one_that_is_killed_leaves_the_other_a_sound_store() {
                 scope.spawn(|| seen.ask_on(killed.address()));
                 scope.spawn(|| (0..CALLS).for_each(|_| assert!(seen.ask_once(other.address()))));
             }
-            thread::sleep(std::time::Duration::from_millis(150));
+            // In the middle of its work.
+            while seen.released().len() < CLIENTS {
+                thread::yield_now();
+            }
             killed.signal("KILL");
         });
         let recorded = call_ids(&other.calls());

@@ -1,7 +1,7 @@
 //! Bodies come as they are sent, no sooner and no later.
 
 use std::future::poll_fn;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -120,35 +120,35 @@ async fn framing_may_be_cut_anywhere() {
 #[tokio::test]
 async fn a_stall_ends_the_body() {
     let peer = Peer::new().await;
-    let upstreams = Upstreams::new(Timeouts { idle: SHORT, ..PATIENT }, Tls::system().unwrap());
+    let idle = 20 * SHORT;
+    let upstreams = Upstreams::new(Timeouts { idle, ..PATIENT }, Tls::system().unwrap());
     let target = peer.target();
     let serve = async {
         let mut caller = peer.accept().await;
         caller.answer(CHUNKED).await;
-        // Slow, but never silent for too long.
-        for _ in 0..6 {
+        // Slower in all than the timeout, but never silent for nearly as long.
+        for _ in 0..24 {
             caller.chunk("x").await;
-            tokio::time::sleep(SHORT / 2).await;
+            tokio::time::sleep(SHORT).await;
         }
         caller.gone().await;
     };
     let ask = async {
         let mut body = upstreams.send(&target, get()).await.unwrap().into_body();
-        let (began, mut read) = (Instant::now(), String::new());
+        let mut read = String::new();
         loop {
             match ready(&mut body).await {
                 Ok((text, _)) => read.push_str(&text),
-                Err(error) => break (error, read, began.elapsed()),
+                Err(error) => break (error, read),
             }
         }
     };
-    let ((), (error, read, lasted)) = tokio::join!(serve, ask);
-    assert_eq!(read, "xxxxxx");
+    let ((), (error, read)) = tokio::join!(serve, ask);
+    assert_eq!(read, "x".repeat(24));
     assert!(error.is_timeout());
     assert!(matches!(error, UpstreamError::Timeout { which: Which::Idle, .. }), "{error}");
-    let expected = format!("`{}` sent nothing more within 100ms", target.origin());
+    let expected = format!("`{}` sent nothing more within 2s", target.origin());
     assert_eq!(error.to_string(), expected);
-    assert!(lasted >= SHORT * 3, "{lasted:?}");
 }
 
 #[tokio::test]

@@ -13,7 +13,8 @@ async fn fault(answer: &'static [u8], ending: Ending) -> UpstreamError {
         match ending {
             Ending::Close => {}
             Ending::Reset => {
-                tokio::time::sleep(SHORT).await;
+                // Long enough for the answer to be read, on a busy machine too.
+                tokio::time::sleep(10 * SHORT).await;
                 caller.reset();
             }
             Ending::Stay => caller.gone().await,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use http_body::Body;
 use http_body_util::BodyExt;
+use tokio::sync::oneshot;
 
 use super::*;
 
@@ -110,16 +111,20 @@ async fn a_connection_closed_while_idle_is_not_used() {
 async fn bytes_nobody_asked_for_close_the_connection() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
+    let (read, is_read) = oneshot::channel();
+    let (write, is_written) = oneshot::channel();
     let serve = async {
         let mut first = peer.accept().await;
         first.answer(OK).await;
-        tokio::time::sleep(SHORT).await;
+        is_read.await.unwrap();
         first.write(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil").await;
+        write.send(()).unwrap();
         peer.accept().await.answer(OK).await;
     };
     let ask = async {
         assert_eq!(text(upstreams.send(&target, get()).await).await, "ok");
-        tokio::time::sleep(3 * SHORT).await;
+        read.send(()).unwrap();
+        is_written.await.unwrap();
         assert_eq!(text(upstreams.send(&target, get()).await).await, "ok");
     };
     tokio::join!(serve, ask);
