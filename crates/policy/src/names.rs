@@ -64,12 +64,15 @@ pub(crate) struct Name<'c> {
     pub(crate) spellings: Spellings,
     /// Set if this is no tool but all that a server has.
     pub(crate) whole: Option<&'c Whole>,
+    /// The arguments that are texts and nothing else.
+    pub(crate) texts: &'c [String],
 }
 
 impl<'c> Name<'c> {
-    pub(crate) fn new(name: &'c ToolName, servers: &Servers) -> Self {
+    pub(crate) fn new(name: &'c ToolName, servers: &'c Servers) -> Self {
         let (folded, readings) = (name.folded(), name.readings());
-        Self { folded, readings, spellings: servers.read(name), whole: None }
+        let texts = servers.texts_of(folded, &readings);
+        Self { folded, readings, spellings: servers.read(name), whole: None, texts }
     }
 
     /// The server, as far as the name tells.

@@ -96,7 +96,7 @@ impl<'c> Question<'c> {
         call: &'c ToolCall,
         moment: &'c Moment,
         limits: &'c LimitFacts,
-        servers: &Servers,
+        servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
         Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
@@ -208,7 +208,7 @@ impl Rule {
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
         let Question { call, moment, findings, along, .. } = *question;
-        Scene { call, moment, claims, findings, along }
+        Scene { call, moment, claims, findings, along, texts: question.name.texts }
     }
 
     /// The bucket this call takes a token from.
