@@ -51,9 +51,6 @@ pub(crate) enum Trust {
     OwnTool,
 }
 
-/// A name in a namespace in a namespace is odd already. Further ones are not taken off.
-const MAX_NAMESPACES: usize = 4;
-
 impl Servers {
     pub(crate) fn new(catalogue: &Catalogue) -> Self {
         let mut own_tools: HashMap<String, Vec<String>> = HashMap::new();
@@ -88,6 +85,11 @@ impl Servers {
         }
     }
 
+    /// Whether somebody names this server.
+    pub(crate) fn know(&self, server: &str) -> bool {
+        self.known.contains(server)
+    }
+
     /// Every other way to read a name.
     pub(crate) fn read(&self, name: &ToolName) -> Spellings {
         let mut spellings = Spellings::default();
@@ -107,7 +109,7 @@ impl Servers {
     fn read_text(&self, plain: &str, folded: &str, spellings: &mut Spellings) {
         self.split(plain, plain == folded, spellings);
         let mut inner = plain;
-        for _ in 0..MAX_NAMESPACES {
+        for _ in 0..spell::MAX_NAMESPACES {
             let Some(rest) = spell::without_namespace(inner) else { break };
             spellings.texts.push(rest.to_owned());
             self.split(rest, false, spellings);
