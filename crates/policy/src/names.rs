@@ -146,6 +146,13 @@ impl Tools {
         tools
     }
 
+    /// The names and patterns without a server part that stand in the rule itself.
+    pub(crate) fn bare(&self) -> impl Iterator<Item = &str> {
+        let patterns = self.patterns.iter().filter(|pattern| pattern.parts.is_empty());
+        let patterns = patterns.map(|pattern| pattern.whole.text());
+        self.literals.iter().map(String::as_str).chain(patterns)
+    }
+
     /// What the rule names itself, and then each kind.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(self.kinds.iter().map(|(_, tools)| tools.as_ref()))
@@ -246,9 +253,9 @@ impl Precision {
 pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool {
     match trust {
         Trust::Spelled => true,
-        // `*-prod` says little about a name of which nobody knows where its server ends.
+        // `*-prod` and `g*` say little about a name of which nobody knows where its server ends.
         Trust::Guessed => {
-            server.begins_with_letter() || (server.has_letters() && tool > Precision::Any)
+            server.says_beginning() || (server.has_letters() && tool > Precision::Any)
         }
         Trust::OwnTool => server.is_literal() && tool == Precision::Exact,
     }
@@ -560,6 +567,21 @@ mod tests {
             (&["@shell"], &[], "container.exec", (true, true)),
         ] {
             assert_eq!(both(tools, servers, name), expected, "{tools:?} {servers:?} {name}");
+        }
+    }
+
+    #[test]
+    fn a_letter_or_two_say_nothing_about_a_name_that_may_be_split() {
+        for (servers, name, restricts) in [
+            (["g*"], "get_weather", false),
+            (["ge*"], "get_weather", false),
+            (["g?*"], "git_push", false),
+            (["git*"], "github_push", true),
+            (["gh"], "gh_push", true),
+            (["g*"], "mcp__github__push", true),
+            (["g*"], "github.push", true),
+        ] {
+            assert_eq!(both(&[], &servers, name).0, restricts, "{servers:?} {name}");
         }
     }
 

@@ -45,6 +45,8 @@ pub const KEYS: &[Case] = &[
 pub const LAX: &[Case] = &[
     case("{ arg: a, equals: 5 }", r#"{"a":"05"}"#),
     case("{ arg: a, not_equals: 5 }", r#"{"a":" 5.0"}"#),
+    case("{ arg: a, equals: 0 }", r#"{"a":""}"#),
+    case("{ arg: a, equals: 0 }", "{\"a\":\"\u{feff}0\"}"),
     case("{ arg: force, equals: true }", r#"{"force":"yes"}"#),
     case("{ arg: force, in: [true] }", r#"{"force":1}"#),
 ];

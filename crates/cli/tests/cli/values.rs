@@ -81,7 +81,12 @@ fn the_starter_sees_commands_that_are_lists_of_words() {
         (r#"{"command":"rm","args":["-rf","/"]}"#, false),
         (r#"{"command":["dd","if=/dev/zero","of=/dev/sda"]}"#, false),
         (r#"{"command":["git","push","--force","origin","main"]}"#, false),
+        (r#"{"argv":["rm","-rf","/etc"]}"#, false),
+        (r#"{"program":"rm","args":["-rf","/etc"]}"#, false),
+        (r#"{"argv":"[\"rm\",\"-rf\",\"/etc\"]"}"#, false),
         (r#"{"command":["rm","-rf","build"],"workdir":"/home/me"}"#, true),
+        (r#"{"command":["grep","-r","rm","/etc"]}"#, true),
+        (r#"{"command":"grep","args":["-r","rm","/etc"]}"#, true),
     ] {
         let args = ["filter", "--dialect", "openai-chat"];
         let ran = Test::new(&args).stdin(answer("shell", arguments)).run();
