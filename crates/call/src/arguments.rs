@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::inside::{Inside, Insides};
 use crate::json::{self, Value};
 
 /// The arguments of a call: their text exactly as the model wrote it, and a strict view of it,
@@ -10,6 +11,7 @@ use crate::json::{self, Value};
 pub struct Arguments {
     form: Form,
     view: OnceLock<Result<Value, Unreadable>>,
+    insides: OnceLock<Insides>,
 }
 
 /// How the arguments came.
@@ -65,7 +67,7 @@ impl Arguments {
     }
 
     fn from_form(form: Form) -> Self {
-        Self { form, view: OnceLock::new() }
+        Self { form, view: OnceLock::new(), insides: OnceLock::new() }
     }
 
     /// How they came.
@@ -84,6 +86,14 @@ impl Arguments {
     /// The one reading all clients share: an object, or the text of a custom tool as a string.
     pub fn value(&self) -> Result<&Value, &Unreadable> {
         self.view.get_or_init(|| self.read()).as_ref()
+    }
+
+    /// What an argument that is a string holds for programs that parse its text, with its key. The
+    /// argument must be the one in [`Arguments::value`], not a copy of it. Strings inside of lists and
+    /// objects are no arguments: nobody parses them.
+    pub fn inside(&self, argument: &Value) -> Option<(&str, &Inside)> {
+        let root = self.value().ok()?;
+        self.insides.get_or_init(|| Insides::of(root)).find(root, argument)
     }
 
     fn read(&self) -> Result<Value, Unreadable> {

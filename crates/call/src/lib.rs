@@ -21,6 +21,7 @@
 
 mod arguments;
 mod call;
+mod inside;
 pub mod json;
 mod name;
 mod origin;
@@ -28,5 +29,6 @@ pub mod spell;
 
 pub use arguments::{Arguments, Form, Unreadable};
 pub use call::{CallId, ToolCall};
+pub use inside::Inside;
 pub use name::{Certainty, NameError, Reading, ToolName, fold, split};
 pub use origin::{Facts, Identity, Origin, Surface, Who};

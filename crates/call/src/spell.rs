@@ -4,19 +4,20 @@
 
 use crate::name::{Reading, fold};
 
-/// One spelling: what precedes the server, and what separates it from the tool.
+/// One spelling: what precedes the server, what separates it from the tool, and what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Form {
     before: &'static str,
     between: &'static str,
+    after: &'static str,
 }
 
 const fn form(before: &'static str, between: &'static str) -> Form {
-    Form { before, between }
+    Form { before, between, after: "" }
 }
 
 /// Every spelling we know, and who uses it.
-const FORMS: [Form; 15] = [
+const FORMS: [Form; 17] = [
     // Claude Code, Codex, Amp
     form("mcp__", "__"),
     // Gemini CLI, VS Code, Cursor, Crush
@@ -29,6 +30,9 @@ const FORMS: [Form; 15] = [
     form("", "__"),
     // Amazon's gateways, MCProxy
     form("", "___"),
+    // LobeChat
+    form("", "____"),
+    Form { before: "", between: "____", after: "____mcp" },
     // SDKs and other gateways
     form("", "."),
     form("", "/"),
@@ -76,8 +80,8 @@ pub fn spellings(server: &str, tool: &str) -> Vec<String> {
     };
     for server in &servers {
         for tool in &tools {
-            for Form { before, between } in FORMS {
-                add(format!("{before}{server}{between}{tool}"));
+            for Form { before, between, after } in FORMS {
+                add(format!("{before}{server}{between}{tool}{after}"));
             }
             add(format!("{tool}{TOOL_FIRST}{server}"));
         }
@@ -88,14 +92,26 @@ pub fn spellings(server: &str, tool: &str) -> Vec<String> {
 /// Every way in which one of the spellings splits a name into server and tool. Most of them mean
 /// nothing: the caller keeps those whose server it knows.
 pub fn splits(name: &str) -> Vec<Reading<'_>> {
-    // Nothing else begins with `mcp__`.
-    let is_plain = !name.starts_with("mcp__");
-    let mut all = splits_of(name, |form| is_plain || form.before == "mcp__");
+    let is_spelled = name.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
+    // Nothing else is spelled like that.
+    let mut all = splits_of(name, |form| !is_spelled || form.before == "mcp__");
+    // Marks and separators of two spellings in one name.
+    let marked = name.strip_prefix("mcp").filter(|rest| rest.starts_with(SEPARATORS));
+    if let (Some(rest), false) = (marked, is_spelled) {
+        let rest = rest.trim_start_matches(SEPARATORS);
+        let mixed = splits_of(rest, |form| form.before.is_empty());
+        mixed.into_iter().for_each(|it| push_reading(&mut all, it.server, it.tool));
+    }
     if let Some((tool, server)) = name.rsplit_once(TOOL_FIRST) {
         push_reading(&mut all, server, tool);
+        let server = server.trim_start_matches(SEPARATORS);
+        push_reading(&mut all, server, tool.trim_end_matches(SEPARATORS));
     }
     all
 }
+
+/// What may stand between the parts of a name. More than one of them is one separator to some.
+const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
 
 /// The same for the spellings that say by a mark before the server that there is one.
 pub fn marked_splits(name: &str) -> Vec<Reading<'_>> {
@@ -104,8 +120,9 @@ pub fn marked_splits(name: &str) -> Vec<Reading<'_>> {
 
 fn splits_of(name: &str, is_tried: impl Fn(&Form) -> bool) -> Vec<Reading<'_>> {
     let mut all = Vec::new();
-    for Form { before, between } in FORMS.iter().filter(|form| is_tried(form)) {
-        let Some(rest) = name.strip_prefix(before) else { continue };
+    for Form { before, between, after } in FORMS.iter().filter(|form| is_tried(form)) {
+        let rest = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+        let Some(rest) = rest else { continue };
         let mut words = 0;
         for (at, _) in rest.char_indices() {
             let (Some(server), Some(behind)) = (rest.get(..at), rest.get(at..)) else { continue };
@@ -115,6 +132,8 @@ fn splits_of(name: &str, is_tried: impl Fn(&Form) -> bool) -> Vec<Reading<'_>> {
             }
             words += 1;
             push_reading(&mut all, server, tool);
+            let server = server.trim_matches(SEPARATORS);
+            push_reading(&mut all, server, tool.trim_start_matches(SEPARATORS));
         }
     }
     all
@@ -131,6 +150,14 @@ fn push_reading<'a>(all: &mut Vec<Reading<'a>>, server: &'a str, tool: &'a str) 
 pub fn without_namespace(folded: &str) -> Option<&str> {
     let rest = NAMESPACES_OF_ALL.iter().find_map(|namespace| folded.strip_prefix(namespace))?;
     Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// A name in a namespace in a namespace is odd already. Further ones are not taken off.
+pub const MAX_NAMESPACES: usize = 4;
+
+/// A name without all the namespaces that it is in.
+pub fn without_namespaces(folded: &str) -> &str {
+    (0..MAX_NAMESPACES).fold(folded, |name, _| without_namespace(name).unwrap_or(name))
 }
 
 /// A server or a tool as it appears in names: as it is, and with `_` for characters that some APIs do
@@ -174,14 +201,18 @@ pub fn servers_of(namespace: &str) -> impl Iterator<Item = &str> {
 
 /// Claude Code names a server that a plugin brings `mcp__plugin_<plugin>_<server>__<tool>`.
 const PLUGIN: &str = "mcp__plugin_";
-/// Words that are tried as the plugin's name. Plugins have two or three.
-const MAX_PLUGIN_WORDS: usize = 12;
+/// Words that are tried as the plugin's name. No API takes a name of more.
+const MAX_PLUGIN_WORDS: usize = 64;
+/// And one that an account brings `mcp__claude_ai_<server>__<tool>`.
+const CONNECTOR: &str = "mcp__claude_ai_";
 
-/// The names that are left when what may be a plugin is taken out. Where it ends, no name tells.
+/// The names that are left when what may be a plugin, or says that an account brings the server, is taken
+/// out. Where a plugin's name ends, no name tells.
 pub fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
     let rest = folded.strip_prefix(PLUGIN).unwrap_or("");
     let ends = rest.match_indices('_').filter(|(at, _)| *at > 0).take(MAX_PLUGIN_WORDS);
-    ends.filter_map(|(at, _)| Some(format!("mcp__{}", rest.get(at + 1..)?)))
+    let plugin = ends.filter_map(|(at, _)| Some(format!("mcp__{}", rest.get(at + 1..)?)));
+    plugin.chain(folded.strip_prefix(CONNECTOR).map(|rest| format!("mcp__{rest}")))
 }
 
 /// By what a spelling is found that an agent would shorten; `None` for one that it would not.
@@ -248,6 +279,36 @@ mod tests {
         assert!(!is_split("githubdelete_repo", "github", "delete_repo"));
         assert!(!is_split("mcp__git_tools__status", "git", "tools__status"));
         assert_eq!(splits(&"a_".repeat(200)).iter().filter(|it| it.tool.len() > 250).count(), 16);
+    }
+
+    #[test]
+    fn separators_of_two_spellings_in_one_name() {
+        for name in [
+            "github____delete_repo",
+            "github____delete_repo____mcp",
+            "github_-_delete_repo",
+            "github_________________________delete_repo",
+            "mcp__github_delete_repo",
+            "mcp__github.delete_repo",
+            "mcp_github__delete_repo",
+            "mcp____github____delete_repo",
+            "mcp.github/delete_repo",
+            "delete_repo__mcp__github",
+        ] {
+            assert!(is_split(name, "github", "delete_repo"), "{name}");
+        }
+        for name in ["mcp__github_x__delete_repo", "mcp__my_github__delete_repo"] {
+            assert!(!is_split(name, "github", "delete_repo"), "{name}");
+        }
+    }
+
+    #[test]
+    fn servers_that_plugins_and_accounts_bring() {
+        let is_left = |name: &str| without_plugin(name).any(|it| it == "mcp__github__delete_repo");
+        assert!(is_left("mcp__plugin_x_github__delete_repo"));
+        assert!(is_left("mcp__plugin_a_b_c_d_e_f_g_h_i_j_k_l_m_n_o_github__delete_repo"));
+        assert!(is_left("mcp__claude_ai_github__delete_repo"));
+        assert!(!is_left("mcp__claude_github__delete_repo"));
     }
 
     #[test]

@@ -185,7 +185,11 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
         let rule = rule_name(Some(&error.policy), Some(&error.rule));
         row(&mut text, "unknown", &format!("{rule}  {}", printable(&error.why)));
     }
-    for limit in &judgement.limits {
+    // A call that carries others names a limit once for each.
+    let places = judgement.limits.iter().enumerate();
+    let first =
+        |(at, limit): &(usize, _)| !judgement.limits.iter().take(*at).any(|it| it == *limit);
+    for (_, limit) in places.filter(first) {
         let rule = rule_name(Some(&limit.policy), Some(&limit.rule));
         let (calls, seconds) = (limit.rate.calls, limit.rate.seconds);
         row(

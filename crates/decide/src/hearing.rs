@@ -7,7 +7,7 @@ use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
 use callgate_call::{Arguments, Form, ToolCall};
 use callgate_policy::{
     Denial, Direction, Judgement, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard,
-    TextHit,
+    TextHit, may_carry,
 };
 
 use crate::clock::now;
@@ -118,7 +118,10 @@ impl Hearing {
             return self.refuse_by_name(number, call, &meant, &objections, begun);
         }
         match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
-            NameJudgement::Allow(permit, judgement) if judgement.limits.is_empty() => {
+            // Lists of servers and tools have a say about what a call carries.
+            NameJudgement::Allow(permit, judgement)
+                if judgement.limits.is_empty() && !may_carry(&call.name) =>
+            {
                 ByName::Stream(permit)
             }
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => {
@@ -199,7 +202,7 @@ impl Hearing {
         let held = held.map(|place| self.held.swap_remove(place).1);
         let meant = self.inner.meant(&call.name);
         let call = &meant.read(call);
-        let objections = self.inner.check_meant(&call.name, &meant);
+        let objections = self.inner.check_call(call, &meant);
         let stopped = objections.stops().next().is_some();
         let judged = self.judge(call, &objections);
         let kind = if judged.kind == Kind::ToolCall { kind(&meant) } else { judged.kind };

@@ -34,8 +34,7 @@ impl Buckets {
             return first;
         }
         let at = Instant::now();
-        let exceeded = first.limits.iter().filter(|key| self.is_empty(key, at)).cloned();
-        let facts = LimitFacts::exceeded(exceeded.collect::<Vec<_>>());
+        let facts = LimitFacts::exceeded(self.lacking(&first.limits, at));
         let judgement = policies.judge(call, &now(), &facts);
         if judgement.verdict.passes() {
             for key in &first.limits {
@@ -45,10 +44,9 @@ impl Buckets {
         judgement
     }
 
-    /// Which of these have no token.
+    /// Which of these have no token. One that stands there twice is asked for two.
     pub(crate) fn empty(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
-        let at = Instant::now();
-        keys.iter().filter(|key| self.is_empty(key, at)).cloned().collect()
+        self.lacking(keys, Instant::now())
     }
 
     /// Takes a token from each.
@@ -57,8 +55,17 @@ impl Buckets {
         keys.iter().for_each(|key| self.take(key, at));
     }
 
-    fn is_empty(&mut self, key: &LimitKey, at: Instant) -> bool {
-        self.filled(key, at).tokens < 1.0
+    fn lacking(&mut self, keys: &[LimitKey], at: Instant) -> Vec<LimitKey> {
+        let mut wanted: HashMap<&LimitKey, u32> = HashMap::new();
+        let mut lacking = Vec::new();
+        for key in keys {
+            let wanted = wanted.entry(key).or_default();
+            *wanted += 1;
+            if self.filled(key, at).tokens < f64::from(*wanted) {
+                lacking.push(key.clone());
+            }
+        }
+        lacking
     }
 
     fn take(&mut self, key: &LimitKey, at: Instant) {
@@ -133,6 +140,22 @@ mod tests {
         let rate = Rate { calls: 60, seconds: 60, burst: 2 };
         let bucket = vec![(LimitBy::Session, session.to_owned())];
         LimitKey { policy: "p".to_owned(), rule: "r".to_owned(), bucket, rate }
+    }
+
+    impl Buckets {
+        fn is_empty(&mut self, key: &LimitKey, at: Instant) -> bool {
+            !self.lacking(std::slice::from_ref(key), at).is_empty()
+        }
+    }
+
+    #[test]
+    fn who_wants_three_tokens_gets_none_of_two() {
+        let (mut buckets, key) = (Buckets::default(), key("s"));
+        let keys = |times| vec![key.clone(); times];
+        assert_eq!(buckets.empty(&keys(2)), []);
+        assert_eq!(buckets.empty(&keys(3)), keys(1));
+        buckets.take_all(&keys(2));
+        assert_eq!(buckets.empty(&keys(1)), keys(1));
     }
 
     #[test]

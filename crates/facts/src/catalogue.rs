@@ -154,9 +154,9 @@ impl Catalogue {
         self.by_name.get(folded_name).and_then(|at| self.entries.get(*at))
     }
 
-    /// The folded names of all tools.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.name.as_str())
+    /// All tools.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
     }
 
     /// The folded names of the tools of a kind, in the order of the catalogue.

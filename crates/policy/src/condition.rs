@@ -1,14 +1,14 @@
 //! A rule's `when`: a tree of tests on arguments and context.
 
 use callgate_call::json::Value;
-use callgate_call::{Arguments, ToolCall};
+use callgate_call::{Arguments, Inside, ToolCall};
 
 use crate::along::Along;
 use crate::finding::{FindingTest, Findings};
 use crate::moment::Moment;
 use crate::number::{may_become_null, told};
 use crate::operator::{Operator, OperatorName, Scalar};
-use crate::path::{ContextField, Found, Path};
+use crate::path::{ContextField, Found, Path, everything};
 use crate::secret::SecretTest;
 use crate::tri::{Possible, Tri};
 use crate::verdict::{Matched, cut};
@@ -47,12 +47,21 @@ pub(crate) struct Scene<'c> {
     pub(crate) findings: Findings<'c>,
     /// What goes along with the call. Whoever looks at all of its input looks at this, too.
     pub(crate) along: &'c [Along],
+    /// The arguments that are texts and nothing else.
+    pub(crate) texts: &'c [String],
 }
 
 impl<'c> Scene<'c> {
     /// All of the input: the arguments, and what goes along with them.
     pub(crate) fn input(&self) -> impl Iterator<Item = &'c Arguments> + use<'c> {
         std::iter::once(&self.call.arguments).chain(self.along.iter().map(|along| &along.input))
+    }
+
+    /// What an argument that is a string holds for programs that parse its text. Nobody parses what is
+    /// written to a file.
+    fn inside(&self, input: &'c Arguments, argument: &Value) -> Option<&'c Inside> {
+        let (key, inside) = input.inside(argument)?;
+        (!self.texts.iter().any(|text| text == key)).then_some(inside)
     }
 
     /// What a path leads into.
@@ -176,33 +185,60 @@ impl Test {
     fn holds(&self, scene: &Scene<'_>) -> Tri {
         let positive = match &self.path {
             Path::Context(field) => self.holds_in_context(*field, scene),
-            Path::Argument(_) => Tri::any(
-                scene
-                    .inputs(&self.path)
-                    .map(|input| input.value().map_or(Tri::Unknown, |root| self.holds_in(root))),
-            ),
+            Path::Argument(_) => Tri::any(scene.inputs(&self.path).map(|input| {
+                input.value().map_or(Tri::Unknown, |root| self.holds_in(root, input, scene))
+            })),
         };
         if self.name.negated { !positive } else { positive }
     }
 
-    fn holds_in(&self, root: &Value) -> Tri {
+    fn holds_in(&self, root: &Value, input: &Arguments, scene: &Scene<'_>) -> Tri {
+        let inside = |value: &Value| scene.inside(input, value);
         if let Operator::Exists(wanted) = self.operator {
-            return self.exists_in(root, wanted);
+            return self.exists_in(root, wanted, inside);
         }
         self.path.any(root, &mut |found| match found {
-            Found::Value(value) => self.operator.holds(value),
-            Found::Key(key) => self.operator.holds_key(key),
-            Found::WrongType => Tri::Unknown,
+            Found::Value(value) => match inside(value) {
+                None => self.operator.holds(value),
+                Some(inside) => self.operator.holds(value).agree(self.holds_inside(inside)),
+            },
+            other => self.holds_for(other),
         })
     }
 
+    fn holds_for(&self, found: Found<'_>) -> Tri {
+        match found {
+            Found::Value(value) => self.operator.holds(value),
+            Found::Key(key) => self.operator.holds_key(key),
+            Found::WrongType => Tri::Unknown,
+        }
+    }
+
+    /// Whether it holds for anything that stands inside of a text. Any key and value counts, as for `$`:
+    /// were an object unknown here, as it is elsewhere, no text could be JSON under a rule that looks
+    /// at it.
+    fn holds_inside(&self, inside: &Inside) -> Tri {
+        match inside {
+            Inside::Unclear => Tri::Unknown,
+            Inside::Value(value) => everything(value, &mut |found| self.holds_for(found)),
+        }
+    }
+
     /// The whole input always exists; elsewhere anything but `null` does.
-    fn exists_in(&self, root: &Value, wanted: bool) -> Tri {
+    fn exists_in<'i>(
+        &self,
+        root: &Value,
+        wanted: bool,
+        inside: impl Fn(&Value) -> Option<&'i Inside>,
+    ) -> Tri {
         let exists = match self.path.is_all() {
             true => Tri::True,
             false => self.path.any(root, &mut |found| match found {
                 Found::Value(Value::Null) => Tri::False,
                 Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
+                Found::Value(value) if inside(value) == Some(&Inside::Value(Value::Null)) => {
+                    Tri::Unknown
+                }
                 Found::Value(_) | Found::Key(_) => Tri::True,
                 Found::WrongType => Tri::Unknown,
             }),
@@ -282,14 +318,26 @@ impl Test {
     /// What is unclear about the first value for which the answer depends on who reads it.
     fn unclear_value(&self, scene: &Scene<'_>) -> Option<String> {
         let mut unclear = None;
-        for root in scene.inputs(&self.path).filter_map(|input| input.value().ok()) {
+        for input in scene.inputs(&self.path) {
+            let Ok(root) = input.value() else { continue };
             self.path.each(root, &mut |found| {
                 if let (Found::Value(value), None) = (found, &unclear) {
-                    unclear = self.unclear_in(value);
+                    let inside = scene.inside(input, value);
+                    let inside = inside.and_then(|inside| self.unclear_inside(value, inside));
+                    unclear = self.unclear_in(value).or(inside);
                 }
             });
         }
         unclear
+    }
+
+    fn unclear_inside(&self, value: &Value, inside: &Inside) -> Option<String> {
+        let is_null = *inside == Inside::Value(Value::Null);
+        let differs = match self.operator {
+            Operator::Exists(_) => is_null,
+            _ => self.operator.holds(value) != self.holds_inside(inside),
+        };
+        differs.then(|| "some programs parse this text as JSON, others do not".to_owned())
     }
 
     fn unclear_in(&self, value: &Value) -> Option<String> {

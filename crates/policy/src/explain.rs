@@ -121,9 +121,9 @@ impl Policies {
         }
         match wrapper::inner(call) {
             Ok(inner) => {
-                for inner in inner {
+                for inner in inner.iter().flat_map(|it| it.calls.iter().chain(&it.others)) {
                     let rules = self.explain_one(
-                        &Question::new(&inner, moment, limits, self.servers()),
+                        &Question::new(inner, moment, limits, self.servers()),
                         &judgement,
                     );
                     let inside = Some(inner.name.raw().trim().to_owned());

@@ -100,7 +100,11 @@ impl Found<'_> {
 
     /// The rules to ask about a whole call and what goes along with it, each once, in the order of
     /// the file.
-    pub(crate) fn candidates(mut self, call: &ToolCall, along: &[Along]) -> Vec<Candidate> {
+    pub(crate) fn candidates<'c>(
+        mut self,
+        call: &'c ToolCall,
+        along: &'c [Along],
+    ) -> Vec<Candidate> {
         let crowd: usize = self.triggered.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
@@ -109,8 +113,9 @@ impl Found<'_> {
             (true, Some(arguments)) => {
                 let inputs = std::iter::once(&call.arguments);
                 let inputs = inputs.chain(along.iter().map(|along| &along.input));
-                let roots: Result<Vec<&Value>, _> = inputs.map(Arguments::value).collect();
-                roots.ok().map(|roots| (arguments, roots))
+                let read = |input: &'c Arguments| Some((input, input.value().ok()?));
+                let roots: Option<Vec<(&Arguments, &Value)>> = inputs.map(read).collect();
+                roots.map(|roots| (arguments, roots))
             }
             _ => None,
         };
@@ -122,7 +127,7 @@ impl Found<'_> {
             }
             Some((arguments, roots)) => {
                 let named = Named::Perhaps;
-                let hits = roots.into_iter().flat_map(|root| arguments.find(root));
+                let hits = roots.into_iter().flat_map(|(input, root)| arguments.find(input, root));
                 self.plain.extend(hits.map(|rule| Candidate { rule, named }));
             }
         }

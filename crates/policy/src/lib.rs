@@ -101,3 +101,4 @@ pub use text::{
 pub use verdict::{
     Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,
 };
+pub use wrapper::{carried, may_carry};

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use callgate_call::Surface;
+use callgate_scan::inspect::plain_name;
 
 use crate::Source;
 use crate::diagnostic::{Diagnostic, Span, Warning};
+use crate::names::Tools;
 use crate::policy::Policy;
 use crate::rule::{Role, Rule};
 use crate::source::PolicySource;
@@ -37,10 +39,13 @@ impl Notes {
             alike.entry(shape(rule)).or_default().push(rule);
         }
         let mut warnings = Vec::new();
+        let allowed = allowed_by_name(policy);
         for rule in &policy.rules {
             let others = alike.get(&shape(rule)).map_or(&[][..], Vec::as_slice);
-            let found =
-                never(rule).or_else(|| unserved(rule, served)).or_else(|| hidden(rule, others));
+            let found = never(rule)
+                .or_else(|| unserved(rule, served))
+                .or_else(|| hidden(rule, others))
+                .or_else(|| takes_back(rule, &allowed));
             if let Some((message, hint)) = found {
                 warnings.push(self.warning(rule, message, hint, source));
             }
@@ -123,6 +128,44 @@ fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Finding> {
     })?;
     let message = format!("rule `{}` never decides: `{}` asks the same", rule.id, hider.id);
     Some((message, "remove one of the two, or give them different conditions"))
+}
+
+/// The names of tools without a server that rules allow, each with its rule.
+fn allowed_by_name<'p>(policy: &'p Policy) -> Vec<(&'p Rule, &'p str)> {
+    let by_name = |rule: &&Rule| rule.verdict == Verdict::Allow && rule.names.servers.is_none();
+    let names = |rule: &'p Rule| {
+        let tools = rule.names.tools.iter();
+        tools.flat_map(Tools::bare).map(move |name| (rule, name))
+    };
+    let mut all: Vec<(&Rule, &str)> = policy.rules.iter().filter(by_name).flat_map(names).collect();
+    all.sort_by_key(|(_, name)| *name);
+    all
+}
+
+/// A rule against a server that denies what another rule allows by a name that may be the server's:
+/// `git_status` may be the tool `status` of `git`.
+fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Finding> {
+    if rule.verdict != Verdict::Deny || rule.role != Role::Decide || rule.names.tools.is_some() {
+        return None;
+    }
+    let servers = || rule.names.all_servers().filter(|server| server.is_literal());
+    let is_of = |name: &str, server: &str| {
+        let rest = plain_name(name).strip_prefix(server).map(str::to_owned);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    let (other, name) = allowed
+        .iter()
+        // A pattern allows no name that may be a server's, whatever its priority.
+        .filter(|(other, name)| other.priority >= rule.priority || name.contains(['*', '?']))
+        .find(|(_, name)| servers().any(|server| is_of(name, server.text())))?;
+    let message = format!(
+        "rule `{}` also denies `{name}`, which `{}` allows: it may be a tool of that server",
+        rule.id, other.id
+    );
+    Some((
+        message,
+        "name the server's tools here, or allow the others one by one with a lower `priority`",
+    ))
 }
 
 /// A rule's conditions as text, equal for equal conditions.

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callgate_call::{Reading, ToolName, fold, spell, split};
+use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
 use callgate_facts::{Catalogue, Kind};
 use callgate_scan::inspect::plain_name;
 
@@ -64,21 +64,45 @@ pub(crate) struct Name<'c> {
     pub(crate) spellings: Spellings,
     /// Set if this is no tool but all that a server has.
     pub(crate) whole: Option<&'c Whole>,
+    servers: &'c Servers,
+    is_certain: bool,
 }
 
 impl<'c> Name<'c> {
-    pub(crate) fn new(name: &'c ToolName, servers: &Servers) -> Self {
+    pub(crate) fn new(name: &'c ToolName, servers: &'c Servers) -> Self {
         let (folded, readings) = (name.folded(), name.readings());
-        Self { folded, readings, spellings: servers.read(name), whole: None }
+        let is_certain = name.certainty() == Some(Certainty::Certain);
+        let spellings = servers.read(name);
+        Self { folded, readings, spellings, whole: None, servers, is_certain }
     }
 
-    /// The server, as far as the name tells.
-    pub(crate) fn server(&self) -> Option<&str> {
-        let spelled = |split: &&Split| split.trust == Trust::Spelled;
-        let split = self.spellings.splits.iter().find(spelled);
-        let server = self.readings.first().map(|reading| reading.server);
-        server.or(split.map(|split| split.server.as_str()))
+    /// The arguments that are texts and nothing else.
+    pub(crate) fn texts(&self) -> &'c [String] {
+        self.servers.texts_of(self.folded, &self.readings)
     }
+
+    /// The server and the tool that a call is counted by: one pair for all spellings of a name, as far as
+    /// they are known to be one.
+    pub(crate) fn counted(&self) -> (Option<String>, String) {
+        let plain = plain_name(self.folded);
+        let bare = spell::without_namespaces(&plain);
+        let written = match self.is_certain {
+            true => self.readings.clone(),
+            false => split(bare),
+        };
+        let spelled = self.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
+        let all = || written.iter().copied().chain(spelled.clone().map(Split::reading));
+        let known = all().filter(|it| !self.is_certain && self.servers.know(it.server));
+        match known.min_by_key(|it| (it.server.len(), it.tool.len())).or(written.first().copied()) {
+            Some(Reading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
+            None => (None, as_counted(bare)),
+        }
+    }
+}
+
+/// A part of a name without what spellings differ in.
+fn as_counted(part: &str) -> String {
+    plain_name(part).chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
 }
 
 impl Tools {
@@ -120,6 +144,13 @@ impl Tools {
             }
         }
         tools
+    }
+
+    /// The names and patterns without a server part that stand in the rule itself.
+    pub(crate) fn bare(&self) -> impl Iterator<Item = &str> {
+        let patterns = self.patterns.iter().filter(|pattern| pattern.parts.is_empty());
+        let patterns = patterns.map(|pattern| pattern.whole.text());
+        self.literals.iter().map(String::as_str).chain(patterns)
     }
 
     /// What the rule names itself, and then each kind.
@@ -222,9 +253,9 @@ impl Precision {
 pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool {
     match trust {
         Trust::Spelled => true,
-        // `*-prod` says little about a name of which nobody knows where its server ends.
+        // `*-prod` and `g*` say little about a name of which nobody knows where its server ends.
         Trust::Guessed => {
-            server.begins_with_letter() || (server.has_letters() && tool > Precision::Any)
+            server.says_beginning() || (server.has_letters() && tool > Precision::Any)
         }
         Trust::OwnTool => server.is_literal() && tool == Precision::Exact,
     }
@@ -536,6 +567,21 @@ mod tests {
             (&["@shell"], &[], "container.exec", (true, true)),
         ] {
             assert_eq!(both(tools, servers, name), expected, "{tools:?} {servers:?} {name}");
+        }
+    }
+
+    #[test]
+    fn a_letter_or_two_say_nothing_about_a_name_that_may_be_split() {
+        for (servers, name, restricts) in [
+            (["g*"], "get_weather", false),
+            (["ge*"], "get_weather", false),
+            (["g?*"], "git_push", false),
+            (["git*"], "github_push", true),
+            (["gh"], "gh_push", true),
+            (["g*"], "mcp__github__push", true),
+            (["g*"], "github.push", true),
+        ] {
+            assert_eq!(both(&[], &servers, name).0, restricts, "{servers:?} {name}");
         }
     }
 

@@ -62,9 +62,13 @@ fn double(text: &str) -> Option<f64> {
 }
 
 /// The number that a lax reader makes of a text. pydantic ignores space around it, a plus sign,
-/// leading zeros and underscores between digits; JavaScript's `Number` knows other bases.
+/// leading zeros and underscores between digits; JavaScript's `Number`, which zod coerces with, knows
+/// other bases, takes a byte order mark for space, and makes zero of an empty text.
 pub(crate) fn lax(text: &str) -> Option<Number> {
-    let text = text.trim();
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if text.is_empty() {
+        return Some(false.into());
+    }
     if !text.starts_with(['+', '-', '.']) && !text.starts_with(|first: char| first.is_ascii_digit())
     {
         return None;
@@ -279,17 +283,30 @@ mod tests {
     #[test]
     fn texts_that_lax_readers_take_for_numbers() {
         for text in [
-            "5", "05", " 5", "5\u{a0}", "5.0", "5.", "+5", "0005.00", "5e0", "50e-1", "0x5",
-            "0b101", "\n5\t",
+            "5",
+            "05",
+            " 5",
+            "5\u{a0}",
+            "5.0",
+            "5.",
+            "+5",
+            "0005.00",
+            "5e0",
+            "50e-1",
+            "0x5",
+            "0b101",
+            "\n5\t",
+            "\u{feff}5",
+            "5 \u{feff}",
         ] {
             assert_eq!(lax(text), Number::parse("5"), "{text}");
         }
         assert_eq!(lax("1_000"), Number::parse("1000"));
         assert_eq!(lax("-.5"), Number::parse("-0.5"));
-        assert_eq!(lax("00"), Number::parse("0"));
-        for text in
-            ["", " ", "five", "5 apples", "- 5", "--5", ".", "+", "5,0", "0x", "0x+5", "e5", "5e"]
-        {
+        for text in ["00", "", " ", "\u{feff}", "\u{feff}0"] {
+            assert_eq!(lax(text), Number::parse("0"), "{text:?}");
+        }
+        for text in ["five", "5 apples", "- 5", "--5", ".", "+", "5,0", "0x", "0x+5", "e5", "5e"] {
             assert_eq!(lax(text), None, "{text}");
         }
     }

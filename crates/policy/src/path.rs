@@ -175,8 +175,8 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
     }
 }
 
-/// Depth is bounded by the JSON reader.
-fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+/// Whether something holds for any key or scalar of a value. Depth is bounded by the JSON reader.
+pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
     match value {
         Value::Array(items) => Tri::any(items.iter().map(|item| everything(item, &mut *holds))),
         Value::Object(members) => {

@@ -84,8 +84,12 @@ impl Wildcard {
         self.text.chars().any(char::is_alphanumeric)
     }
 
-    pub(crate) fn begins_with_letter(&self) -> bool {
-        self.text.chars().next().is_some_and(char::is_alphanumeric)
+    /// Whether it says by itself what a name begins with. One or two letters do not: `g*` is the
+    /// beginning of many names.
+    pub(crate) fn says_beginning(&self) -> bool {
+        const ENOUGH: usize = 3;
+        let letters = self.text.chars().take_while(|c| c.is_alphanumeric()).count();
+        letters >= ENOUGH || (self.literal && letters > 0)
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {

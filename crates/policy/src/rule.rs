@@ -96,7 +96,7 @@ impl<'c> Question<'c> {
         call: &'c ToolCall,
         moment: &'c Moment,
         limits: &'c LimitFacts,
-        servers: &Servers,
+        servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
         Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
@@ -208,7 +208,7 @@ impl Rule {
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
         let Question { call, moment, findings, along, .. } = *question;
-        Scene { call, moment, claims, findings, along }
+        Scene { call, moment, claims, findings, along, texts: question.name.texts() }
     }
 
     /// The bucket this call takes a token from.
@@ -265,7 +265,7 @@ pub(crate) fn principal<'c>(field: WhoField, question: &Question<'c>) -> Option<
 /// the principal is part of the key, so that nobody can use up the tokens of somebody else by
 /// claiming their session, or by claiming none.
 fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
-    let value = |by: &LimitBy| (*by, bucket_value(*by, question).unwrap_or_default().to_owned());
+    let value = |by: &LimitBy| (*by, bucket_value(*by, question).unwrap_or_default());
     let mut bucket: Vec<(LimitBy, String)> = by.iter().map(value).collect();
     let mut named = by.iter().filter(|by| by.is_established()).peekable();
     let names_owner =
@@ -277,16 +277,20 @@ fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
     bucket
 }
 
-fn bucket_value<'q>(by: LimitBy, question: &'q Question<'_>) -> Option<&'q str> {
+fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
     let origin = &question.call.origin;
-    match by {
+    let said = match by {
         LimitBy::Session => origin.session.as_deref(),
         LimitBy::Agent => origin.agent.as_deref(),
         LimitBy::Org => origin.who.org.as_deref(),
         LimitBy::Team => origin.who.team.as_deref(),
         LimitBy::User => origin.who.user.as_deref(),
         LimitBy::Key => origin.who.key.as_deref(),
-        LimitBy::Tool => Some(question.name.folded),
-        LimitBy::Server => question.name.server(),
-    }
+        LimitBy::Server => return question.name.counted().0,
+        LimitBy::Tool => {
+            let (server, tool) = question.name.counted();
+            return Some(server.map_or_else(|| tool.clone(), |server| format!("{server}/{tool}")));
+        }
+    };
+    said.map(str::to_owned)
 }

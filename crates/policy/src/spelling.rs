@@ -4,10 +4,10 @@
 //! A name alone does not tell where the server in it ends. So a split counts only if somebody names
 //! that server: the config declares it, a rule is about it, or it is the very rule that is asked.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
-use callgate_facts::Catalogue;
+use callgate_facts::{Catalogue, Role};
 use callgate_scan::inspect::plain_name;
 
 use crate::names::{Names, Precision, suffices};
@@ -17,7 +17,8 @@ use crate::pattern::{Globs, Wildcard};
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     known: HashSet<String>,
-    own_tools: HashSet<String>,
+    /// Each with its arguments that are texts and nothing else.
+    own_tools: HashMap<String, Vec<String>>,
 }
 
 /// How a name reads apart from how it is written.
@@ -50,13 +51,25 @@ pub(crate) enum Trust {
     OwnTool,
 }
 
-/// A name in a namespace in a namespace is odd already. Further ones are not taken off.
-const MAX_NAMESPACES: usize = 4;
-
 impl Servers {
     pub(crate) fn new(catalogue: &Catalogue) -> Self {
-        let own_tools = catalogue.names().map(|name| plain_name(name).into_owned()).collect();
+        let mut own_tools: HashMap<String, Vec<String>> = HashMap::new();
+        for entry in catalogue.entries() {
+            let contents = entry.roles.iter().filter(|(_, role)| *role == Role::Content);
+            let texts = own_tools.entry(plain_name(&entry.name).into_owned()).or_default();
+            texts.extend(contents.map(|(argument, _)| argument.clone()));
+        }
         Self { known: HashSet::new(), own_tools }
+    }
+
+    /// The arguments of a tool that are texts and nothing else, as far as it is known.
+    pub(crate) fn texts_of(&self, folded: &str, readings: &[Reading<'_>]) -> &[String] {
+        let of = |tool: &str| self.own_tools.get(tool);
+        let on_server = || match readings {
+            [reading] => of(reading.tool),
+            _ => None,
+        };
+        of(folded).or_else(on_server).map_or(&[], Vec::as_slice)
     }
 
     /// Adds a server, in every form it may have in a name.
@@ -70,6 +83,11 @@ impl Servers {
         for server in names.named_servers().filter(|server| server.is_literal()) {
             self.add(server.text());
         }
+    }
+
+    /// Whether somebody names this server.
+    pub(crate) fn know(&self, server: &str) -> bool {
+        self.known.contains(server)
     }
 
     /// Every other way to read a name.
@@ -91,7 +109,7 @@ impl Servers {
     fn read_text(&self, plain: &str, folded: &str, spellings: &mut Spellings) {
         self.split(plain, plain == folded, spellings);
         let mut inner = plain;
-        for _ in 0..MAX_NAMESPACES {
+        for _ in 0..spell::MAX_NAMESPACES {
             let Some(rest) = spell::without_namespace(inner) else { break };
             spellings.texts.push(rest.to_owned());
             self.split(rest, false, spellings);
@@ -105,7 +123,7 @@ impl Servers {
         if !is_written {
             spelled.iter().for_each(|reading| spellings.add(reading, Trust::Spelled));
         }
-        let is_own = self.own_tools.contains(text);
+        let is_own = self.own_tools.contains_key(text);
         for reading in spell::splits(text).iter().filter(|it| !spelled.contains(it)) {
             let trust = match self.known.contains(reading.server) {
                 _ if is_own => Trust::OwnTool,
@@ -181,7 +199,7 @@ impl NameReader {
     pub fn read(&self, name: &ToolName) -> NameReadings {
         let mut spellings = self.0.read(name);
         // To rules, `container.exec` is `exec` on every server; to lists of servers it is none of theirs.
-        let trust = match self.0.own_tools.contains(&*plain_name(name.folded())) {
+        let trust = match self.0.own_tools.contains_key(&*plain_name(name.folded())) {
             true => Trust::OwnTool,
             false => Trust::Spelled,
         };

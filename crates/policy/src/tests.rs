@@ -10,6 +10,7 @@ mod go;
 mod operators;
 mod permits;
 mod pydantic;
+mod python_sdk;
 mod sanitize;
 mod starter;
 mod support;

@@ -1,9 +1,12 @@
-//! Calls that carry other calls. Models emit `multi_tool_use.parallel` with a list of calls in
-//! its input, and some clients unpack and run them: every one is judged as if it came alone.
+//! Calls that carry other calls. Models emit them, and some clients unpack and run what is inside: every
+//! call is judged as if it came alone.
 
-use callgate_call::json::{Value, equal_ignoring_case, quote};
-use callgate_call::{Arguments, ToolCall, ToolName};
+mod shape;
 
+use callgate_call::json::{Value, quote};
+use callgate_call::{ToolCall, ToolName};
+
+use crate::limit::LimitKey;
 use crate::policies::Policies;
 use crate::rule::Question;
 use crate::verdict::{Judgement, RuleError, RuleHit, Verdict};
@@ -11,16 +14,33 @@ use crate::verdict::{Judgement, RuleError, RuleHit, Verdict};
 /// A wrapper inside a wrapper is already odd. Behind this many nobody reads on.
 const MAX_DEPTH: usize = 4;
 
+/// The most calls that one wrapper may carry. opencode runs 25 of them.
+const MAX_CALLS: usize = 256;
+
+/// A call inside of another one.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    /// The call under each name that a client may run it by: all are judged, and the strictest counts.
+    pub(crate) calls: Vec<ToolCall>,
+    /// The same under names that it may be known by. Of what is said of them only what restricts
+    /// counts.
+    pub(crate) others: Vec<ToolCall>,
+}
+
 /// Whether a call of this name may carry other calls.
 pub(crate) fn is_wrapper(name: &ToolName) -> bool {
-    let folded = name.folded();
-    folded == "parallel"
-        || (folded.ends_with("parallel")
-            && name.readings().iter().any(|reading| {
-                reading.tool == "parallel"
-                    && (reading.server == "multi_tool_use"
-                        || reading.server.ends_with(".multi_tool_use"))
-            }))
+    shape::of(name).is_some()
+}
+
+/// Whether a call of this name may carry other calls: then its name tells nothing of them.
+pub fn may_carry(name: &ToolName) -> bool {
+    is_wrapper(name)
+}
+
+/// Every call inside of a call, each under every name that it may have; or why that cannot be told.
+pub fn carried(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
+    let names = |it: Inner| it.calls.into_iter().chain(it.others).collect();
+    inner(call).map(|inner| inner.into_iter().map(names).collect())
 }
 
 /// The judgement of a wrapper and all it carries: the strictest wins.
@@ -30,83 +50,71 @@ pub(crate) fn judge(
     outer_question: &Question<'_>,
 ) -> Judgement {
     let mut judgement = outer;
-    let Question { call, moment, limits, findings, .. } = *outer_question;
-    match inner(call) {
-        Err(why) => refuse(policies, &mut judgement, call, &why),
+    match inner(outer_question.call) {
+        Err(why) => refuse(policies, &mut judgement, outer_question.call, &why),
         Ok(inner) => {
+            let mut tokens = Vec::new();
             for inner in inner {
-                let question =
-                    Question::new(&inner, moment, limits, policies.servers()).with(findings);
-                let told = format!("inside a wrapper, `{}`", inner.name.raw().trim());
-                judgement.absorb(policies.judge_one(&question), &told);
+                tokens.extend(judge_inner(policies, &mut judgement, &inner, outer_question));
             }
+            // The wrapper itself is no call of its own to a limit that counts what it carries.
+            tokens.extend(
+                judgement
+                    .limits
+                    .iter()
+                    .filter(|key| !tokens.contains(key))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
+            judgement.limits = tokens;
         }
     }
     judgement
 }
 
-/// Every call inside, by each name a client may run it under; or why that cannot be told.
-pub(crate) fn inner(call: &ToolCall) -> Result<Vec<ToolCall>, String> {
-    unwrap(call, 0)
+/// Adds the judgement of one call inside, and tells which tokens it takes.
+fn judge_inner(
+    policies: &Policies,
+    judgement: &mut Judgement,
+    inner: &Inner,
+    outer: &Question<'_>,
+) -> Vec<LimitKey> {
+    let Question { moment, limits, findings, .. } = *outer;
+    let ask = |call| Question::new(call, moment, limits, policies.servers()).with(findings);
+    let others: Vec<Question<'_>> = inner.others.iter().map(ask).collect();
+    let mut tokens = Vec::new();
+    for call in &inner.calls {
+        let mut judged =
+            policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
+        extend_new(&mut tokens, std::mem::take(&mut judged.limits));
+        judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
+    }
+    tokens
 }
 
-fn unwrap(call: &ToolCall, depth: usize) -> Result<Vec<ToolCall>, String> {
+/// Every call inside; or why that cannot be told.
+pub(crate) fn inner(call: &ToolCall) -> Result<Vec<Inner>, String> {
+    let mut found = Vec::new();
+    unwrap(call, 0, &mut found)?;
+    Ok(found)
+}
+
+fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<Inner>) -> Result<(), String> {
+    let Some(shape) = shape::of(&call.name) else { return Ok(()) };
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    let uses = match member(root, "tool_uses")? {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(uses)) => uses,
-        Some(_) => return Err("`tool_uses` is not a list".to_owned()),
-    };
-    let mut calls = Vec::new();
-    for (at, item) in uses.iter().enumerate() {
-        for inner in calls_of(call, item).map_err(|why| format!("`tool_uses[{at}]`: {why}"))? {
-            if is_wrapper(&inner.name) {
-                calls.extend(unwrap(&inner, depth + 1)?);
-            }
-            calls.push(inner);
+    for inner in shape.calls_in(call, root)? {
+        if found.len() >= MAX_CALLS {
+            return Err(format!("more than {MAX_CALLS} calls"));
         }
-    }
-    Ok(calls)
-}
-
-/// A member that every program reads under this key.
-fn member<'v>(value: &'v Value, key: &str) -> Result<Option<&'v Value>, String> {
-    let Value::Object(members) = value else { return Ok(None) };
-    let other = |name: &str| name != key && equal_ignoring_case(name, key);
-    match members.iter().any(|(name, _)| other(name)) {
-        true => Err(format!("a key differs from `{key}` only in case")),
-        false => Ok(value.get(key)),
-    }
-}
-
-fn calls_of(call: &ToolCall, item: &Value) -> Result<Vec<ToolCall>, String> {
-    let name = member(item, "recipient_name")?.and_then(Value::as_str);
-    let name = name.ok_or("no `recipient_name`")?;
-    let arguments = match member(item, "parameters")? {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => {
-            let mut text = String::new();
-            write(value, &mut text);
-            text
+        for call in &inner.calls {
+            unwrap(call, depth + 1, found)?;
         }
-    };
-    let prefix = "functions.";
-    let stripped = name.trim().split_at_checked(prefix.len());
-    let stripped = stripped.filter(|(start, _)| start.eq_ignore_ascii_case(prefix));
-    let mut calls = Vec::new();
-    for name in [Some(name), stripped.map(|(_, rest)| rest)].into_iter().flatten() {
-        calls.push(ToolCall {
-            id: call.id.clone(),
-            name: ToolName::parse(name).map_err(|error| error.to_string())?,
-            arguments: Arguments::json(arguments.as_str()),
-            origin: call.origin.clone(),
-        });
+        found.push(inner);
     }
-    Ok(calls)
+    Ok(())
 }
 
 impl Judgement {

@@ -45,8 +45,22 @@ pub const KEYS: &[Case] = &[
 pub const LAX: &[Case] = &[
     case("{ arg: a, equals: 5 }", r#"{"a":"05"}"#),
     case("{ arg: a, not_equals: 5 }", r#"{"a":" 5.0"}"#),
+    case("{ arg: a, equals: 0 }", r#"{"a":""}"#),
+    case("{ arg: a, equals: 0 }", "{\"a\":\"\u{feff}0\"}"),
     case("{ arg: force, equals: true }", r#"{"force":"yes"}"#),
     case("{ arg: force, in: [true] }", r#"{"force":1}"#),
+];
+
+/// Texts that the Python MCP SDK parses where a tool expects no string: each condition is unknown.
+pub const JSON_IN_TEXTS: &[Case] = &[
+    case("{ arg: argv, equals: rm }", r#"{"argv":"[\"rm\",\"-rf\"]"}"#),
+    case("{ arg: argv, contains: rm }", r#"{"argv":"[\"\\u0072m\"]"}"#),
+    case("{ arg: argv, not_in: [rm, mv] }", r#"{"argv":" [\"rm\"]\n"}"#),
+    case("{ arg: options, contains: rm }", r#"{"options":"{\"run\":[\"\\u0072m\"]}"}"#),
+    case("{ arg: $, matches: '^rm$' }", r#"{"options":"{\"rm\":true}"}"#),
+    case("{ arg: ports, in: [80, 443] }", r#"{"ports":"[80,22]"}"#),
+    case("{ arg: approved, exists: false }", r#"{"approved":"null"}"#),
+    case("{ arg: argv, equals: rm }", r#"{"argv":"[\"ls\",NaN]"}"#),
 ];
 
 /// Texts in the keys of the input: each condition is true.

@@ -22,3 +22,4 @@ mod spellings;
 mod support;
 mod surroundings;
 mod values;
+mod wrappers;

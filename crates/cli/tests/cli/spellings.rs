@@ -7,7 +7,7 @@ use crate::support::Test;
 const RULE: &str = "policy: p\nrules:\n  - { id: keep, server: github, tool: delete_repo, verdict: deny, reason: Repositories stay. }\n";
 
 /// All of them mean `delete_repo` of `github`.
-const SPELLINGS: [&str; 22] = [
+const SPELLINGS: [&str; 30] = [
     "mcp__github__delete_repo",
     "mcp__plugin_x_github__delete_repo",
     "mcp__plugin_my-plugin_github__delete_repo",
@@ -30,10 +30,18 @@ const SPELLINGS: [&str; 22] = [
     "mcp__github__delete-repo",
     "mcp__g\u{456}thub__delete_repo",
     "MCP__GitHub__Delete_R\u{435}po",
+    "github____delete_repo____mcp",
+    "github____delete_repo",
+    "mcp__claude_ai_GitHub__delete_repo",
+    "mcp__plugin_a_b_c_d_e_f_g_h_i_j_k_l_m_n_github__delete_repo",
+    "mcp__github_delete_repo",
+    "mcp_github__delete_repo",
+    "github_-_delete_repo",
+    "functions.mcp__claude_ai_GitHub__delete_repo",
 ];
 
 /// None of them does.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 18] = [
     "github_delete_repo_notes",
     "github_undelete_repo",
     "mcp__github__delete_repo_notes",
@@ -48,6 +56,10 @@ const OTHERS: [&str; 14] = [
     "delete_github_repo",
     "functions.delete_repo",
     "web_search",
+    "github____delete_repo_notes____mcp",
+    "mcp__claude_ai_GitHub_Enterprise__delete_repo",
+    "mcp__claude_ai_github__undelete_repo",
+    "mcp__my_github_delete_repo",
 ];
 
 fn check(tool: &str, policy: &str) -> i32 {

@@ -53,13 +53,20 @@ fn values_that_lax_readers_take_for_another() {
 }
 
 #[test]
+fn json_inside_of_texts() {
+    counts_against_the_call(values::JSON_IN_TEXTS);
+}
+
+#[test]
 fn texts_in_keys() {
     is_stopped(values::TEXTS_IN_KEYS, &values::denying(values::TEXTS_IN_KEYS));
 }
 
 #[test]
 fn other_calls_with_the_same_arguments_pass() {
-    for cases in [values::NUMBERS, values::KEYS, values::LAX, values::TEXTS_IN_KEYS] {
+    for cases in
+        [values::NUMBERS, values::KEYS, values::LAX, values::JSON_IN_TEXTS, values::TEXTS_IN_KEYS]
+    {
         for case in cases {
             let answer = answer("other", case.arguments);
             assert_eq!(filtered(&values::denying(cases), "other", case.arguments), answer);
@@ -74,7 +81,12 @@ fn the_starter_sees_commands_that_are_lists_of_words() {
         (r#"{"command":"rm","args":["-rf","/"]}"#, false),
         (r#"{"command":["dd","if=/dev/zero","of=/dev/sda"]}"#, false),
         (r#"{"command":["git","push","--force","origin","main"]}"#, false),
+        (r#"{"argv":["rm","-rf","/etc"]}"#, false),
+        (r#"{"program":"rm","args":["-rf","/etc"]}"#, false),
+        (r#"{"argv":"[\"rm\",\"-rf\",\"/etc\"]"}"#, false),
         (r#"{"command":["rm","-rf","build"],"workdir":"/home/me"}"#, true),
+        (r#"{"command":["grep","-r","rm","/etc"]}"#, true),
+        (r#"{"command":"grep","args":["-r","rm","/etc"]}"#, true),
     ] {
         let args = ["filter", "--dialect", "openai-chat"];
         let ran = Test::new(&args).stdin(answer("shell", arguments)).run();

@@ -54,6 +54,11 @@ fn values_that_lax_readers_take_for_another() {
 }
 
 #[test]
+fn json_inside_of_texts() {
+    counts_against_the_call(values::JSON_IN_TEXTS);
+}
+
+#[test]
 fn texts_in_keys() {
     is_stopped(values::TEXTS_IN_KEYS, &values::denying(values::TEXTS_IN_KEYS));
 }

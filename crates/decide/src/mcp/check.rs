@@ -74,6 +74,11 @@ impl Objections {
         self.0.sort_by_key(|it| it.check);
     }
 
+    /// Adds what is said of another call that counts for the same one.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.add(other.0);
+    }
+
     /// Lets everything pass that would be stopped, and tells of it.
     pub(crate) fn soften(&mut self) {
         self.0.iter_mut().for_each(|it| it.watch = it.watch.min(Watch::Alert));

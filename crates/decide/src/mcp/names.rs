@@ -2,6 +2,7 @@
 
 use callgate_audit::{McpFacts, Record, RecordId};
 use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
+use callgate_policy::carried;
 
 use super::admission::{self, Subject};
 use super::check::{Check, Objection, Objections};
@@ -95,6 +96,49 @@ impl Inner {
             }
             Meant::Other => objections.add(self.unknown(&settings, name)),
         }
+        if !settings.enforce {
+            objections.soften();
+        }
+        objections
+    }
+
+    /// The same against a call and all that it carries.
+    pub(crate) fn check_call(&self, call: &ToolCall, meant: &Meant) -> Objections {
+        let mut objections = self.check_meant(&call.name, meant);
+        match carried(call) {
+            Ok(calls) => calls.iter().for_each(|it| objections.join(self.check_carried(it))),
+            Err(why) => objections.join(self.unreadable(&why)),
+        }
+        objections
+    }
+
+    /// Nobody can tell whether the lists have something against it.
+    fn unreadable(&self, why: &str) -> Objections {
+        let settings = self.desk.settings.load();
+        let mut objections = Objections::default();
+        if settings.restricts_names() {
+            let reason = format!("The calls inside of this one cannot be read: {why}.");
+            objections.add([Objection::block(Check::Tool, reason, "Make the calls one by one.")]);
+        }
+        if !settings.enforce {
+            objections.soften();
+        }
+        objections
+    }
+
+    /// A call that is carried has one of several names, so one of them that is allowed is enough, unless
+    /// another is denied.
+    fn check_carried(&self, names: &[ToolCall]) -> Objections {
+        let check = |call: &ToolCall| self.check_meant(&call.name, &self.meant(&call.name));
+        let mut checked: Vec<Objections> = names.iter().map(check).collect();
+        if checked.iter().all(|it| it.stops().next().is_some()) {
+            return checked.drain(..).next().unwrap_or_default();
+        }
+        let settings = self.desk.settings.load();
+        let denied =
+            |call: &ToolCall| admission::denied_name(&settings, &self.desk.names.read(&call.name));
+        let mut objections = Objections::default();
+        objections.add(names.iter().find_map(denied));
         if !settings.enforce {
             objections.soften();
         }

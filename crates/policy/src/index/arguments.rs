@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use callgate_call::json::Value;
+use callgate_call::{Arguments, Inside};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
 use crate::condition::{Condition, Test};
 use crate::operator::{Means, Operator, Scalar};
-use crate::path::{Found, Path};
+use crate::path::{Found, Path, everything};
 use crate::rule::Rule;
+use crate::tri::Tri;
 
 /// Tests of which at least one must hold, or be unknown, for the condition not to be false.
 /// `None` where no such list can be made: negations, numbers, context.
@@ -57,13 +59,22 @@ impl ArgumentIndex {
     }
 
     /// Every rule with a trigger that may hold, once.
-    pub(super) fn find(&self, root: &Value) -> Vec<u32> {
+    pub(super) fn find(&self, input: &Arguments, root: &Value) -> Vec<u32> {
         let mut hits = Hits { seen: Vec::new(), list: Vec::new(), rules: self.rules };
         for (path, group) in &self.groups {
-            path.each(root, &mut |found| match found {
-                Found::Value(value) => group.find(value, &mut hits),
-                Found::Key(key) => group.find_scalar(Scalar::Text(key), &mut hits),
-                Found::WrongType => hits.add(&group.all),
+            path.each(root, &mut |found| {
+                group.find_at(found, &mut hits);
+                let Found::Value(value) = found else { return };
+                match input.inside(value) {
+                    None => {}
+                    Some((_, Inside::Unclear)) => hits.add(&group.all),
+                    Some((_, Inside::Value(inside))) => {
+                        everything(inside, &mut |found| {
+                            group.find_at(found, &mut hits);
+                            Tri::False
+                        });
+                    }
+                }
             });
         }
         hits.list
@@ -176,6 +187,14 @@ struct Group {
 }
 
 impl Group {
+    fn find_at(&self, found: Found<'_>, hits: &mut Hits) {
+        match found {
+            Found::Value(value) => self.find(value, hits),
+            Found::Key(key) => self.find_scalar(Scalar::Text(key), hits),
+            Found::WrongType => hits.add(&self.all),
+        }
+    }
+
     fn find(&self, value: &Value, hits: &mut Hits) {
         match value {
             Value::Null => {}

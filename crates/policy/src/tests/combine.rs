@@ -294,6 +294,44 @@ fn who_acts() {
     assert_eq!(policies.ask(&of(None, "bob")).verdict, Verdict::Allow);
 }
 
+/// Whatever spelling a call comes in, it takes a token from the same bucket.
+#[test]
+fn a_limit_counts_every_spelling_in_one_bucket() {
+    let bucket = |by: &str, name: ToolName| {
+        let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day, by: [{by}] }}");
+        let policies = rules(&[&rule]).with_servers(["github"]);
+        let call = ToolCall { name, ..super::support::call("x", "") };
+        policies.ask(&call).limits.into_iter().next().unwrap().bucket
+    };
+    let at_server = || ToolName::on("github", "delete_repo").unwrap();
+    for by in ["tool", "server"] {
+        for name in [
+            "mcp__github__delete_repo",
+            "MCP__GitHub__Delete-Repo",
+            "mcp_github_delete_repo",
+            "github_delete_repo",
+            "github.delete_repo",
+            "functions.github.delete_repo",
+            "functions.mcp__github__delete_repo",
+            "default_api:github_delete_repo",
+            "mcp__g\u{456}thub__delete_repo",
+            "mcp__plugin_x_github__delete_repo",
+            "mcp__claude_ai_GitHub__delete_repo",
+            "delete_repo_mcp_github",
+            "github____delete_repo____mcp",
+        ] {
+            let name = ToolName::parse(name).unwrap();
+            assert_eq!(bucket(by, name.clone()), bucket(by, at_server()), "{by} {name:?}");
+        }
+    }
+    let parsed = |name: &str| ToolName::parse(name).unwrap();
+    assert_eq!(bucket("tool", parsed("Bash")), bucket("tool", parsed("functions.bash")));
+    for (a, b) in [("bash", "read"), ("github.push", "github.pull"), ("github.push", "push")] {
+        assert_ne!(bucket("tool", parsed(a)), bucket("tool", parsed(b)), "{a} {b}");
+    }
+    assert_ne!(bucket("server", parsed("github.push")), bucket("server", parsed("gitlab.push")));
+}
+
 #[test]
 fn limits_are_named_and_match_once_exceeded() {
     let policies = rules(&[

@@ -88,7 +88,7 @@ const SERVERS: [&str; 9] = [
     "my.server",
     "internal-documentation-server",
 ];
-const VALUES: [&str; 42] = [
+const VALUES: [&str; 49] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -131,6 +131,14 @@ const VALUES: [&str; 42] = [
     r#""OFF""#,
     "false",
     r#"["0x1","on"]"#,
+    // Texts that some programs parse.
+    r#""[\"x\",\"rm\"]""#,
+    r#""{\"b\":\"\\u0078\"}""#,
+    r#""{\"x\":[1,{\"/etc/passwd\":true}]}""#,
+    r#""[NaN]""#,
+    r#""null""#,
+    r#""[ x ]""#,
+    r#"["[\"x\"]"]"#,
     // Keys that a rule on `$` may look for.
     r#"{"/etc/passwd":1}"#,
     r#"[{"rm":[{"x":null}]}]"#,

@@ -184,6 +184,60 @@ fn an_unclear_number_is_told() {
     }
 }
 
+/// The Python MCP SDK parses the text of an argument, unless the tool expects a string.
+#[test]
+fn lists_and_objects_inside_of_a_text() {
+    check(&[
+        ("arg: a, equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
+        ("arg: a, not_equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
+        ("arg: a, contains: rm", r#"{"a":"[\"\\u0072m\"]"}"#, UNKNOWN),
+        ("arg: a, contains: rm", r#"{"a":"[\"rm -rf\"]"}"#, TRUE),
+        ("arg: a, contains: rm", r#"{"a":" [ [ {\"x\":\"r\\u006d\"} ] ] "}"#, UNKNOWN),
+        ("arg: a, contains: rm", r#"{"a":"{\"r\\u006d\":1}"}"#, UNKNOWN),
+        ("arg: $, contains: rm", r#"{"b":"{\"r\\u006d\":1}"}"#, UNKNOWN),
+        ("arg: $, glob: '/etc/*'", r#"{"b":"{\"x\":[\"/etc/passwd\"]}"}"#, UNKNOWN),
+        ("arg: a, in: [80, 443]", r#"{"a":"[80, 22]"}"#, UNKNOWN),
+        ("arg: a, in: [80, 443]", r#"{"a":"[22]"}"#, FALSE),
+        ("arg: a, matches: '^x$'", r#"{"A":"[\"x\"]"}"#, UNKNOWN),
+        ("arg: a, exists: true", r#"{"a":"null"}"#, UNKNOWN),
+        ("arg: a, exists: false", r#"{"a":" null"}"#, UNKNOWN),
+        ("arg: a, exists: true", r#"{"a":"[]"}"#, TRUE),
+        // What only some parsers read.
+        ("arg: a, equals: x", r#"{"a":"[\"y\",NaN]"}"#, UNKNOWN),
+        ("arg: a, equals: x", r#"{"a":"{\"b\":1,\"b\":\"y\"}"}"#, UNKNOWN),
+        ("arg: a, not_contains: x", r#"{"a":"[\"\\ud83d\"]"}"#, UNKNOWN),
+    ]);
+}
+
+#[test]
+fn other_texts_are_only_texts() {
+    check(&[
+        ("arg: a, contains: rm", r#"{"a":"[ -f x ] && rm x"}"#, TRUE),
+        ("arg: a, contains: rm", r#"{"a":"[ -f x ] && [ -d y ]"}"#, FALSE),
+        ("arg: a, contains: rm", r#"{"a":"{ ls; }"}"#, FALSE),
+        ("arg: a, not_contains: rm", r#"{"a":"[x]"}"#, TRUE),
+        ("arg: a, contains: secret", r#"{"a":"{\"name\":\"x\",\"list\":[{\"n\":1}]}"}"#, FALSE),
+        ("arg: a, contains: secret", r#"{"a":"{\"name\":\"secret\"}"}"#, TRUE),
+        ("arg: a, contains: rm", r#"{"a":"ls","b":"[\"r\\u006d\"]"}"#, FALSE),
+        ("arg: 'a[*]', contains: rm", r#"{"a":["[\"r\\u006d\"]"]}"#, FALSE),
+        ("arg: a, equals: 5", r#"{"a":"\"5\""}"#, FALSE),
+    ]);
+}
+
+#[test]
+fn what_is_written_to_a_file_is_a_text() {
+    let deny = rules(&["id: r, verdict: deny, when: { arg: $, glob: '/etc/*' }"]);
+    let input = r#"{"file_path":"x.json","content":"{\"x\":\"/etc/passwd\"}"}"#;
+    for tool in ["Write", "write_file", "mcp__filesystem__write_file", "filesystem.write_file"] {
+        assert_eq!(deny.verdict(tool, input), Verdict::Allow, "{tool}");
+    }
+    assert_eq!(deny.verdict("write_other", input), Verdict::Deny);
+    let path = r#"{"file_path":"[\"/etc/passwd\"]","content":"x"}"#;
+    assert_eq!(deny.verdict("Write", path), Verdict::Deny);
+    let told = &deny.ask(&call("Write", path)).errors[0].why;
+    assert_eq!(told, "`$`: some programs parse this text as JSON, others do not");
+}
+
 /// Go and .NET programs ignore the case of keys; most others do not.
 #[test]
 fn keys_in_other_case() {

@@ -63,6 +63,26 @@ fn daily_work_passes() {
     }
 }
 
+/// What JSON files say is no path and no command of the call that writes them.
+#[test]
+fn writing_json_passes() {
+    let policies = policies(&starter().text);
+    let text = r#""{\"key\":\"/home/me/.ssh/id_rsa\",\"mounts\":[\"/root/.bashrc\"]}""#;
+    for (tool, input) in [
+        ("Write", format!(r#"{{"file_path":"a.json","content":{text}}}"#)),
+        ("write_file", format!(r#"{{"path":"a.json","content":{text}}}"#)),
+        ("mcp__filesystem__write_file", format!(r#"{{"path":"a.json","content":{text}}}"#)),
+        (
+            "str_replace_based_edit_tool",
+            format!(r#"{{"command":"create","path":"a.json","file_text":{text}}}"#),
+        ),
+        ("Edit", format!(r#"{{"file_path":"a.json","old_string":{text},"new_string":{text}}}"#)),
+    ] {
+        let judgement = policies.ask(&call(tool, &input));
+        assert_eq!(judgement.verdict, Verdict::Allow, "{tool}: {:?}", judgement.rule);
+    }
+}
+
 #[test]
 fn other_tools_stream_by_name() {
     let policies = policies(&starter().text);

@@ -12,7 +12,16 @@ fn every_inner_call_is_judged() {
     let policies = rules(&[
         "id: d, tool: bash, verdict: deny, reason: no, when: { arg: command, contains: rm }",
     ]);
-    for outer in ["multi_tool_use.parallel", "parallel", "Multi_Tool_Use.Parallel"] {
+    for outer in [
+        "multi_tool_use.parallel",
+        "parallel",
+        "Multi_Tool_Use.Parallel",
+        "functions.parallel",
+        "functions.multi_tool_use.parallel",
+        "multi-tool-use-parallel",
+        "mcp__multi_tool_use__parallel",
+        "p\u{430}rallel",
+    ] {
         for inner in ["bash", "functions.bash", "Functions.Bash", "mcp__x__bash"] {
             let call = call(outer, &wrapped(inner, r#"{"command":"rm x"}"#));
             let judgement = policies.ask(&call);
@@ -61,4 +70,105 @@ fn a_wrapper_that_cannot_be_read_is_refused_if_anything_could_be() {
     assert_eq!(none.by_name("parallel"), "allow");
     let named = rules(&["id: d, tool: parallel, verdict: deny"]);
     assert_eq!(named.by_name("multi_tool_use.parallel"), "deny");
+}
+
+/// Each wrapper with a call of `tool` on a server, or of the agent's own `tool`.
+#[test]
+fn wrappers_of_other_agents() {
+    let own = rules(&[
+        "id: d, tool: bash, verdict: deny, reason: no, when: { arg: command, contains: rm }",
+    ]);
+    for outer in ["batch", "Batch", "functions.batch", "BatchTool", "b\u{430}tch"] {
+        for (list, name, arguments) in [
+            ("tool_calls", "tool", "parameters"),
+            ("invocations", "tool_name", "input"),
+            ("tool_uses", "recipient_name", "parameters"),
+        ] {
+            let input = |command: &str| {
+                format!(
+                    r#"{{"{list}":[{{"{name}":"read","{arguments}":{{}}}},
+                    {{"{name}":"bash","{arguments}":{{"command":"{command}"}}}}]}}"#
+                )
+            };
+            assert_eq!(own.verdict(outer, &input("rm x")), Verdict::Deny, "{outer} {list}");
+            assert_eq!(own.verdict(outer, &input("ls x")), Verdict::Allow, "{outer} {list}");
+        }
+    }
+    assert_eq!(own.verdict("batch", r#"{"operations":[{"command":"rm"}]}"#), Verdict::Allow);
+    assert_eq!(own.verdict("mcp__x__batch", r#"{"tool_calls":[1]}"#), Verdict::Allow);
+}
+
+#[test]
+fn calls_of_a_servers_tool_by_name() {
+    let policies = rules(&[
+        "id: d, server: github, tool: delete_repo, verdict: deny",
+        "id: r, server: shell, verdict: deny, when: { arg: command, contains: rm }",
+    ]);
+    for outer in ["CallMcpTool", "call_mcp_tool", "call-mcp-tool", "use_mcp_tool", "useMcpTool"] {
+        for (input, expected) in [
+            (r#"{"server":"github","toolName":"delete_repo","arguments":{}}"#, Verdict::Deny),
+            (r#"{"server":"user-github","toolName":"delete_repo"}"#, Verdict::Deny),
+            (r#"{"server":"project-0-my-shop-github","toolName":"delete_repo"}"#, Verdict::Deny),
+            (r#"{"ServerName":"GitHub","ToolName":"Delete-Repo","Arguments":{}}"#, Verdict::Deny),
+            (r#"{"server_name":"github","tool_name":"delete_repo"}"#, Verdict::Deny),
+            (r#"{"server_name":"github","tool_name":"github_delete_repo"}"#, Verdict::Deny),
+            (r#"{"toolName":"mcp__github__delete_repo"}"#, Verdict::Deny),
+            (
+                r#"{"server_name":"shell","tool_name":"x","arguments":"{\"command\":\"rm\"}"}"#,
+                Verdict::Deny,
+            ),
+            (r#"{"server":"shell","tool":"x","params":{"command":"rm x"}}"#, Verdict::Deny),
+            (r#"{"server_name":"shell","tool_name":"x","arguments":"rm"}"#, Verdict::Deny),
+            (r#"{"server":"shell","toolName":"x","arguments":{"command":"ls"}}"#, Verdict::Allow),
+            (r#"{"server":"user-github","toolName":"list_repos"}"#, Verdict::Allow),
+            (r#"{"server":"gitlab","toolName":"delete_repo","arguments":{}}"#, Verdict::Allow),
+            (r#"{}"#, Verdict::Allow),
+            // What cannot be told.
+            (r#"{"server":"gitlab"}"#, Verdict::Deny),
+            (r#"{"server":"gitlab","Server":"github","toolName":"x"}"#, Verdict::Deny),
+            (r#"{"server":"a","server_name":"github","toolName":"x"}"#, Verdict::Deny),
+            (r#"{"server":["a"],"toolName":"x"}"#, Verdict::Deny),
+        ] {
+            assert_eq!(policies.verdict(outer, input), expected, "{outer} {input}");
+        }
+        assert_eq!(policies.by_name(outer), "open");
+    }
+}
+
+/// A rule that allows must be about the very server that is named.
+#[test]
+fn a_call_inside_is_allowed_as_a_servers_tool() {
+    let rules = "id: w, tool: CallMcpTool, verdict: allow";
+    let server = "id: s, server: github, verdict: allow";
+    let policies = policies(&policy_text("p", "default: deny", &[rules, server]));
+    let input = |server: &str| format!(r#"{{"server":"{server}","toolName":"x"}}"#);
+    assert_eq!(policies.verdict("CallMcpTool", &input("github")), Verdict::Allow);
+    for server in ["user-github", "gitlab"] {
+        assert_eq!(policies.verdict("CallMcpTool", &input(server)), Verdict::Deny, "{server}");
+    }
+}
+
+#[test]
+fn every_call_inside_takes_a_token() {
+    let policies = rules(&[
+        "id: bash, tool: bash, verdict: deny, limit: { calls: 2, per: minute }",
+        "id: all, verdict: deny, limit: { calls: 9, per: minute }",
+    ]);
+    let item = |name: &str| format!(r#"{{"tool":"{name}","parameters":{{}}}}"#);
+    let input = |names: &[&str]| {
+        let items: Vec<String> = names.iter().map(|name| item(name)).collect();
+        format!(r#"{{"tool_calls":[{}]}}"#, items.join(","))
+    };
+    for (names, bash, all) in [
+        (&["bash", "read", "bash", "bash"][..], 3, 4),
+        (&["functions.bash", "bash"], 2, 2),
+        (&["read"], 0, 1),
+        (&[], 0, 1),
+    ] {
+        let limits = policies.ask(&call("batch", &input(names))).limits;
+        let count = |rule: &str| limits.iter().filter(|key| key.rule == rule).count();
+        assert_eq!((count("bash"), count("all")), (bash, all), "{names:?}");
+    }
+    let many = input(&["read"; 300]);
+    assert_eq!(policies.verdict("batch", &many), Verdict::Deny, "too many to be read");
 }

@@ -10,19 +10,26 @@ use crate::{ByName, Context, Decider, Decision, Settings};
 const PUSH: &str = r#"{"name":"push","description":"Pushes."}"#;
 
 fn call_of(name: &str) -> ToolCall {
+    call_with(name, "{}")
+}
+
+fn call_with(name: &str, arguments: &str) -> ToolCall {
     ToolCall {
         id: CallId::from("call_1"),
         name: ToolName::parse(name).unwrap(),
-        arguments: Arguments::json("{}"),
+        arguments: Arguments::json(arguments),
         origin: Origin::at(Surface::Response),
     }
 }
 
 /// What the proxy's door says to a name, then to the whole call: the rule, or nothing.
 fn heard(world: &World, name: &str) -> (String, String) {
+    heard_call(world, &call_of(name))
+}
+
+fn heard_call(world: &World, call: &ToolCall) -> (String, String) {
     let context = || Context::new(Origin::at(Surface::Response));
-    let call = call_of(name);
-    let by_name = match world.decider.hearing(context()).unwrap().by_name(0, &call) {
+    let by_name = match world.decider.hearing(context()).unwrap().by_name(0, call) {
         ByName::Deny(denial) => denial.rule.unwrap_or_default(),
         ByName::Stream(permit) => {
             assert!(permit.covers(&call.id, &call.name));
@@ -31,11 +38,11 @@ fn heard(world: &World, name: &str) -> (String, String) {
         ByName::NeedArguments => String::new(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pending = world.decider.hearing(context()).unwrap().whole(0, &call);
+    let pending = world.decider.hearing(context()).unwrap().whole(0, call);
     let whole = match runtime.block_on(pending) {
         Decision::Deny(denial) => denial.rule.unwrap_or_default(),
         Decision::Allow(permit) => {
-            assert!(permit.covers(&call));
+            assert!(permit.covers(call));
             String::new()
         }
     };
@@ -164,4 +171,33 @@ fn lists_hold_without_any_rule() {
     assert!(world.decider.judges());
     assert_eq!(heard(&world, "mcp__evil__x"), both("mcp.servers"));
     assert_eq!(heard(&world, "mcp__good__x"), both(""));
+}
+
+#[test]
+fn lists_hold_for_calls_that_others_carry() {
+    let deny = McpSettings {
+        deny_servers: globs(&["evil"]),
+        deny_tools: vec![tool_rule("*", "push", None)],
+        ..McpSettings::default()
+    };
+    let allow = McpSettings { allow_servers: Some(globs(&["git"])), ..McpSettings::default() };
+    let world = World::new(deny);
+    let whole = |name: &str, arguments: &str| heard_call(&world, &call_with(name, arguments)).1;
+    for (input, rule) in [
+        (r#"{"server":"evil","toolName":"x"}"#, "mcp.servers"),
+        (r#"{"server":"user-evil","toolName":"x"}"#, "mcp.servers"),
+        (r#"{"server":"git","toolName":"push"}"#, "mcp.tools"),
+        (r#"{"server":"git","toolName":"pull"}"#, ""),
+        (r#"{"server":"git","Server":"evil","toolName":"pull"}"#, "mcp.tools"),
+    ] {
+        assert_eq!(whole("CallMcpTool", input), rule, "{input}");
+    }
+    let batch = |tool: &str| format!(r#"{{"tool_calls":[{{"tool":"read"}},{{"tool":"{tool}"}}]}}"#);
+    assert_eq!(whole("batch", &batch("mcp__evil__x")), "mcp.servers");
+    assert_eq!(whole("batch", &batch("bash")), "");
+    world.decider.set_mcp(allow);
+    for (server, rule) in [("git", ""), ("user-git", ""), ("other", "mcp.servers")] {
+        let input = format!(r#"{{"server":"{server}","toolName":"x"}}"#);
+        assert_eq!(whole("CallMcpTool", &input), rule, "{server}");
+    }
 }
