@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{ArgumentsPiece, Carrier, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::event::{ArgumentsPiece, Carrier, Order, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::document;
 use crate::speaker::Read;
 use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
@@ -47,6 +47,10 @@ pub(crate) fn judge(
     for stray in find(data, &reading.taken, quiet)? {
         let piece = stray.piece(reader.stray_slot()?, data)?;
         reading.parts.push(Part { lane: 0, at: document(data), what: What::Piece(piece) });
+        if reading.order == Order::Free {
+            // A call keeps its place.
+            reading.order = Order::Lane(0);
+        }
     }
     Ok(())
 }
