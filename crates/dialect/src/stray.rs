@@ -72,17 +72,13 @@ fn find(data: &str, taken: &[Span], quiet: Quiet) -> Result<Vec<Stray>, Unreadab
 /// Whether a key or a value ends with a word that every call has, in letters or in escapes. Most
 /// frames have none and need not be walked again.
 fn may_hold_call(data: &[u8]) -> bool {
-    let mut from = 0;
-    for at in memchr::memchr2_iter(b'"', b'\\', data) {
-        let (before, rest) = (data.get(from..at), data.get(at..));
-        from = at + 1;
-        match rest {
-            Some([b'"', ..]) if before.is_some_and(ends_like_call) => return true,
-            Some([b'\\', b'u', b'0', b'0', b'4'..=b'7', ..]) => return true,
-            _ => {}
-        }
-    }
-    false
+    // Quotes stand too close to each other to search for each of them.
+    data.split(|byte| *byte == b'"').any(ends_like_call) || has_escaped_letter(data)
+}
+
+fn has_escaped_letter(data: &[u8]) -> bool {
+    let is_letter = |at| matches!(data.get(at..), Some([_, b'u', b'0', b'0', b'4'..=b'7', ..]));
+    memchr::memchr_iter(b'\\', data).any(is_letter)
 }
 
 fn ends_like_call(text: &[u8]) -> bool {
