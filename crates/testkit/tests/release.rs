@@ -24,16 +24,16 @@ struct Api {
     dialect: Dialect,
     /// Whose events it has: InvokeModel those of a model's own API.
     events: Dialect,
-    arguments: Come,
+    come: Come,
 }
 
 /// How the arguments of a call come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Come {
-    InTwoPieces,
-    InOnePiece,
+    TwoPieces,
+    OnePiece,
     /// As text in the event that begins the call, before one that ends it.
-    InTheStart,
+    Start,
 }
 
 /// All of them. Gemini has no arguments in one piece that could be cut off, and only Cohere's start
@@ -48,15 +48,14 @@ fn apis() -> Vec<Api> {
         Dialect::Converse,
         Dialect::Gemini,
     ];
-    let own = own.map(|dialect| Api { dialect, events: dialect, arguments: Come::InTwoPieces });
+    let own = own.map(|dialect| Api { dialect, events: dialect, come: Come::TwoPieces });
     let models = [Dialect::Anthropic, Dialect::Converse, Dialect::OpenAiChat];
     let invoked =
-        models.map(|events| Api { dialect: Dialect::Invoke, events, arguments: Come::InTwoPieces });
+        models.map(|events| Api { dialect: Dialect::Invoke, events, come: Come::TwoPieces });
     let two = own.into_iter().chain(invoked);
     let one = two.clone().filter(|api| api.events != Dialect::Gemini);
-    let one = one.map(|api| Api { arguments: Come::InOnePiece, ..api });
-    let cohere =
-        Api { dialect: Dialect::Cohere, events: Dialect::Cohere, arguments: Come::InTheStart };
+    let one = one.map(|api| Api { come: Come::OnePiece, ..api });
+    let cohere = Api { dialect: Dialect::Cohere, events: Dialect::Cohere, come: Come::Start };
     two.chain(one).chain([cohere]).collect()
 }
 
@@ -70,10 +69,10 @@ fn call_events(api: Api, call: usize) -> Vec<(String, Value)> {
     let (id, index) = (format!("id_{call}"), call);
     let mut pieces = vec![format!("{{\"{first}\":"), format!("\"{second}\"}}")];
     let whole = pieces.concat();
-    match api.arguments {
-        Come::InTwoPieces => {}
-        Come::InOnePiece => pieces = vec![whole.clone()],
-        Come::InTheStart => pieces.clear(),
+    match api.come {
+        Come::TwoPieces => {}
+        Come::OnePiece => pieces = vec![whole.clone()],
+        Come::Start => pieces.clear(),
     }
     let named = |key: &str, events: Vec<Value>| -> Vec<(String, Value)> {
         events.into_iter().map(|event| (event[key].as_str().unwrap().to_owned(), event)).collect()
@@ -141,7 +140,7 @@ fn call_events(api: Api, call: usize) -> Vec<(String, Value)> {
             let delta = |piece: &str| {
                 event("tool-call-delta", json!({ "function": { "arguments": piece } }))
             };
-            let begins_with = if api.arguments == Come::InTheStart { &*whole } else { "" };
+            let begins_with = if api.come == Come::Start { &*whole } else { "" };
             let mut start = function(Some(name), begins_with);
             start.as_object_mut().unwrap().remove("index");
             let end = json!({ "type": "tool-call-end", "index": index });

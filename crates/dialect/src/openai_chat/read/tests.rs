@@ -1,10 +1,13 @@
 use crate::{Carrier, Dialect, Limits, Reading, What};
 
-fn strays(reading: &Reading) -> Vec<&str> {
-    let stray = |what| match what {
-        &What::Piece(ref piece) if piece.carrier == Carrier::Stray => piece.name.as_deref(),
+fn stray(what: &What) -> Option<&str> {
+    match what {
+        What::Piece(piece) if piece.carrier == Carrier::Stray => piece.name.as_deref(),
         _ => None,
-    };
+    }
+}
+
+fn strays(reading: &Reading) -> Vec<&str> {
     reading.parts.iter().filter_map(|part| stray(&part.what)).collect()
 }
 
