@@ -254,6 +254,11 @@ impl Assembly {
         self.had_whole
     }
 
+    /// Whether the arguments that came are one complete document.
+    pub fn is_complete(&self) -> bool {
+        self.document == Document::Complete
+    }
+
     /// Why the call is refused whatever a policy says.
     pub fn refusal(&self) -> Option<&'static str> {
         if self.whole_then_more {

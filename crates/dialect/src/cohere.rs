@@ -29,6 +29,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: false,
     text_follows_calls: false,
+    blocks_go_on: true,
     error_events: |_, message| {
         let data = format!(
             "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",

@@ -28,6 +28,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
+    blocks_go_on: true,
     error_events,
     error_body,
     blocked_body: write::blocked_body,

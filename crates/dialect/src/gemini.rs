@@ -35,6 +35,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: false,
     text_follows_calls: true,
+    blocks_go_on: false,
     error_events: |blame, message| {
         vec![OwnEvent { name: None, data: write::error_body(blame, message) }]
     },

@@ -29,6 +29,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
+    blocks_go_on: true,
     error_events: |blame, message| {
         let data = write::error_event(error_code(blame), message);
         vec![OwnEvent { name: Some("error"), data }]

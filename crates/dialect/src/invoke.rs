@@ -21,12 +21,13 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     forms: Forms::EventStream,
     reader: |max_calls| Box::new(read::Reader::new(max_calls)),
     writer: || Box::new(write::Writer::default()),
+    // For models that say only text. How others make calls, their own API tells.
     notice_stands_alone: true,
     arguments_end_a_call: false,
-    // In Chat Completions they do.
-    name_may_grow: true,
+    name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
+    blocks_go_on: false,
     error_events: converse::error_events,
     error_body: converse::error_body,
     // Which model's it would have been, nothing tells. Most are of this one.

@@ -48,61 +48,8 @@ pub(crate) fn is_done(data: &str) -> bool {
         .is_some_and(|rest| rest.bytes().all(|byte| matches!(byte, b' '..=b'z')))
 }
 
-/// A call found in a shape the dialect does not know: an object with a name and an input.
-pub(crate) struct Stray {
-    pub(crate) name: Span,
-    pub(crate) input: Span,
-}
-
 /// Whether a text may be that of a call: every syntax of calls has brackets, a plain sentence has
 /// none.
 pub(crate) fn may_hold_a_call(text: &str) -> bool {
     text.contains(['{', '[', '<', '('])
-}
-
-/// Whether the name of a call may stand under this key.
-pub(crate) fn is_name_key(key: &Text<'_>) -> bool {
-    key.is("name") || key.is("tool_name")
-}
-
-/// Whether the arguments of a call may stand under this key.
-pub(crate) fn is_input_key(key: &Text<'_>) -> bool {
-    ["input", "arguments", "parameters", "args"].iter().any(|name| key.is(name))
-}
-
-/// Reads any value, as `skip` does, and reports an object inside it that looks like a call: one
-/// with a string `name` and an `input`, `arguments` or `parameters`.
-pub(crate) fn skip_looking_for_calls(
-    reader: &mut Reader<'_>,
-    found: &mut Vec<Stray>,
-) -> Result<Span, Error> {
-    match reader.kind()? {
-        Kind::Object => {
-            let start = reader.position();
-            let (mut name, mut input) = (None, None);
-            let mut object = reader.object()?;
-            while let Some(key) = object.next(reader)? {
-                let is_string = reader.kind()? == Kind::String;
-                let value = skip_looking_for_calls(reader, found)?;
-                if is_string && is_name_key(&key) {
-                    name = Some(value);
-                } else if is_input_key(&key) {
-                    input = Some(value);
-                }
-            }
-            if let (Some(name), Some(input)) = (name, input) {
-                found.push(Stray { name, input });
-            }
-            Ok(Span { start, end: reader.position() })
-        }
-        Kind::Array => {
-            let start = reader.position();
-            let mut array = reader.array()?;
-            while array.next(reader)? {
-                skip_looking_for_calls(reader, found)?;
-            }
-            Ok(Span { start, end: reader.position() })
-        }
-        _ => reader.skip(),
-    }
 }

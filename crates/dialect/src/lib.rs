@@ -206,6 +206,12 @@ impl Dialect {
         self.speaker().text_follows_calls
     }
 
+    /// Whether the frames of a block that has begun to leave overtake what is held, so that a
+    /// call which has begun to leave is never cut off by another.
+    pub fn blocks_go_on(self) -> bool {
+        self.speaker().blocks_go_on
+    }
+
     /// The lane of the plan that the model has for the calls of a turn, in APIs that keep it apart from
     /// the text.
     pub fn plan_lane(self) -> Option<Lane> {
@@ -300,6 +306,12 @@ impl Reader {
         self.dialect.has_spoken()
     }
 
+    /// The API that the calls of the response follow, where the dialect is an envelope around
+    /// another one and enough has come to tell which.
+    pub fn api(&self) -> Option<Dialect> {
+        self.dialect.api()
+    }
+
     /// A frame could not be read. Answers whether the harm can be contained: then everything the
     /// frame may have belonged to is spoiled, and no frame of it is read again.
     pub fn contain(&mut self) -> bool {
@@ -319,12 +331,6 @@ impl Writer {
     /// what is held.
     pub fn is_out(&self, slot: Slot) -> bool {
         self.dialect.is_out(slot)
-    }
-
-    /// Whether the frames of a block that has begun to leave overtake what is held, so that a
-    /// call which has begun to leave is never cut off by another.
-    pub fn blocks_go_on(&self) -> bool {
-        self.dialect.blocks_go_on()
     }
 
     /// The call that must end before another block may begin.

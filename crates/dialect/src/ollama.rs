@@ -25,6 +25,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: false,
     text_follows_calls: true,
+    blocks_go_on: false,
     error_events: |_, message| vec![OwnEvent { name: None, data: error_body(message) }],
     error_body: |_, message| error_body(message),
     blocked_body: |text| write::last_line("\"model\":\"callgate\",", "message", text),

@@ -26,6 +26,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: true,
     counts_blocks: false,
     text_follows_calls: false,
+    blocks_go_on: false,
     error_events: |blame, message| {
         let data = write::error_body(error_kind(blame), message);
         let done = OwnEvent { name: None, data: "[DONE]".to_owned() };

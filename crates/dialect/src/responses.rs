@@ -37,6 +37,7 @@ pub(crate) static SPEAKER: Speaker = Speaker {
     name_may_grow: false,
     counts_blocks: true,
     text_follows_calls: false,
+    blocks_go_on: false,
     error_events,
     error_body: |blame, message| {
         let kind = error_kind(blame);

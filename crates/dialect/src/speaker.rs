@@ -9,7 +9,7 @@ use crate::aside::Names;
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{RemovedTurn, Restored, Seen};
 use crate::stray::{Form, Quiet};
-use crate::{Blame, OwnEvent};
+use crate::{Blame, Dialect, OwnEvent};
 
 /// One dialect.
 pub(crate) struct Speaker {
@@ -31,6 +31,8 @@ pub(crate) struct Speaker {
     pub(crate) counts_blocks: bool,
     /// See [`Dialect::text_follows_calls`](crate::Dialect::text_follows_calls).
     pub(crate) text_follows_calls: bool,
+    /// See [`Dialect::blocks_go_on`](crate::Dialect::blocks_go_on).
+    pub(crate) blocks_go_on: bool,
     /// The events that end a stream with an error.
     pub(crate) error_events: fn(Blame, &str) -> Vec<OwnEvent>,
     /// The body that answers with an error.
@@ -55,6 +57,11 @@ pub(crate) trait Read: Debug + Send {
 
     /// Whether anything was read that is of this dialect.
     fn has_spoken(&self) -> bool;
+
+    /// See [`Reader::api`](crate::Reader::api).
+    fn api(&self) -> Option<Dialect> {
+        None
+    }
 
     /// The places of a frame or a body that are not looked through for calls the reader did not
     /// take. `None` where it looks for them itself.
@@ -92,11 +99,6 @@ pub(crate) trait Write: Debug + Send {
 
     /// Whether the block's start has left and its end has not.
     fn is_out(&self, _slot: Slot) -> bool {
-        false
-    }
-
-    /// Whether the frames of a block that has begun to leave overtake what is held.
-    fn blocks_go_on(&self) -> bool {
         false
     }
 

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{ArgumentsPiece, Carrier, Part, Piece, Reading, Slot, Unreadable, What};
+use crate::event::{ArgumentsPiece, Carrier, Order, Part, Piece, Reading, Slot, Unreadable, What};
 use crate::json::document;
 use crate::speaker::Read;
 use crate::vocabulary::{fold, is_call, is_input, is_name, is_place_of_calls, is_result};
@@ -47,6 +47,10 @@ pub(crate) fn judge(
     for stray in find(data, &reading.taken, quiet)? {
         let piece = stray.piece(reader.stray_slot()?, data)?;
         reading.parts.push(Part { lane: 0, at: document(data), what: What::Piece(piece) });
+        if reading.order == Order::Free {
+            // A call keeps its place.
+            reading.order = Order::Lane(0);
+        }
     }
     Ok(())
 }
@@ -68,17 +72,13 @@ fn find(data: &str, taken: &[Span], quiet: Quiet) -> Result<Vec<Stray>, Unreadab
 /// Whether a key or a value ends with a word that every call has, in letters or in escapes. Most
 /// frames have none and need not be walked again.
 fn may_hold_call(data: &[u8]) -> bool {
-    let mut from = 0;
-    for at in memchr::memchr2_iter(b'"', b'\\', data) {
-        let (before, rest) = (data.get(from..at), data.get(at..));
-        from = at + 1;
-        match rest {
-            Some([b'"', ..]) if before.is_some_and(ends_like_call) => return true,
-            Some([b'\\', b'u', b'0', b'0', b'4'..=b'7', ..]) => return true,
-            _ => {}
-        }
-    }
-    false
+    // Quotes stand too close to each other to search for each of them.
+    data.split(|byte| *byte == b'"').any(ends_like_call) || has_escaped_letter(data)
+}
+
+fn has_escaped_letter(data: &[u8]) -> bool {
+    let is_letter = |at| matches!(data.get(at..), Some([_, b'u', b'0', b'0', b'4'..=b'7', ..]));
+    memchr::memchr_iter(b'\\', data).any(is_letter)
 }
 
 fn ends_like_call(text: &[u8]) -> bool {

@@ -88,8 +88,8 @@ impl Core {
         } else if let Some(agrees) = self.said_again(piece) {
             return agrees;
         }
-        let grows = self.dialect.name_may_grow();
-        let by_arguments = self.dialect.arguments_end_a_call();
+        let grows = self.api().name_may_grow();
+        let by_arguments = self.api().arguments_end_a_call();
         let Some(call) = self.call_mut(piece.slot) else { return false };
         let denied = matches!(call.state, State::Denied(_));
         let grown_up = !matches!(call.state, State::Naming);
@@ -200,12 +200,12 @@ impl Core {
 
     pub(super) fn open(&mut self, lane: Lane, piece: &Piece) {
         let first = *self.first_lane.get_or_insert(lane);
-        let place = match self.dialect.counts_blocks() {
+        let place = match self.api().counts_blocks() {
             true => piece.slot as usize,
             false => self.calls.iter().filter(|call| call.lane == lane).count(),
         };
         let second_lane =
-            lane != first && piece.carrier == Carrier::Listed && self.dialect.mixes_lanes();
+            lane != first && piece.carrier == Carrier::Listed && self.api().mixes_lanes();
         self.several_lanes |= second_lane;
         let beside_a_stream = second_lane && self.a_call_streams();
         self.calls.push(CallSlot {
@@ -406,12 +406,14 @@ impl Core {
             }
             NameAnswer::NeedArguments => call.state = State::Held,
             NameAnswer::Stream(permit) => {
-                // Whatever may still change its shape, or come in another copy, waits.
+                // Whatever may still change its shape, or come in another copy, waits; and so does
+                // a call that was complete at once, for all of it would leave unjudged.
                 let odd = call.leaves_whole()
                     || several_lanes
                     || call.assembly.lacks_id()
                     || call.assembly.waits()
                     || call.assembly.came_whole()
+                    || call.assembly.is_complete()
                     || call.carrier == Carrier::Stray;
                 let names_it = callgate_call::ToolName::parse(call.assembly.name())
                     .is_ok_and(|name| permit.covers(&call.assembly.id().into(), &name));
@@ -462,7 +464,7 @@ impl Core {
             State::Asked(asked) => asked.streaming,
             state => matches!(state, State::Live),
         };
-        !call.ended && !streams && !self.dialect.arguments_end_a_call()
+        !call.ended && !streams && !self.api().arguments_end_a_call()
     }
 
     /// The call is complete and may leave.

@@ -139,6 +139,11 @@ impl Core {
         usual_framing(self.dialect)
     }
 
+    /// The API whose rules for calls hold: the dialect, or what it is an envelope around.
+    pub(crate) fn api(&self) -> Dialect {
+        self.reader.api().unwrap_or(self.dialect)
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.settings.limits
     }

@@ -208,7 +208,7 @@ impl Core {
     /// For each frame the place of the last one that must leave together with it, so that an error
     /// in between leaves no client with a call that was never made. Empty where nothing has to.
     fn reach(&self, frames: &[Entry]) -> Vec<usize> {
-        if self.writer.blocks_go_on() || !frames.iter().any(begins_call) {
+        if self.api().blocks_go_on() || !frames.iter().any(begins_call) {
             return Vec::new();
         }
         let mut reach = vec![0; frames.len()];
@@ -239,7 +239,7 @@ impl Core {
         match call.state {
             State::Allowed if !call.leaves_whole() => Unit::Call,
             // Some clients take a call that is cut off for one without arguments.
-            State::Live if self.dialect.arguments_end_a_call() => Unit::Beginning,
+            State::Live if self.api().arguments_end_a_call() => Unit::Beginning,
             _ => Unit::Frame,
         }
     }

@@ -174,8 +174,8 @@ impl Core {
     /// call that the client got only in some APIs.
     fn take_out(&mut self, lane: Lane, piece: &Piece, notice: String) -> Fate {
         let explain = self.settings.on_deny == OnDeny::Explain;
-        let alone = self.dialect.notice_stands_alone();
-        let may_follow_calls = self.dialect.text_follows_calls();
+        let alone = self.api().notice_stands_alone();
+        let may_follow_calls = self.api().text_follows_calls();
         let state = self.lane(lane);
         state.removed += 1;
         if piece.carrier == Carrier::Stray {
@@ -252,7 +252,7 @@ impl Core {
 
     /// The turn as the client got it; `None` if a call of it was too large to be known again.
     fn client_turn(&mut self, lane: Lane) -> Option<ClientTurn> {
-        let plan = self.dialect.plan_lane();
+        let plan = self.api().plan_lane();
         let plan = plan.map(|plan| self.lane(plan).digest.finish().unwrap_or_default());
         let state = self.lane(lane);
         let (text, signatures) = (state.digest.finish(), state.signatures.clone());

@@ -26,10 +26,8 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
     let mut readings = BTreeMap::new();
     if let Ok(document) = serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')) {
         readings.insert("whole", whole(dialect, &document));
-        if looks_anywhere(dialect) {
-            let list = document.as_array().map_or(std::slice::from_ref(&document), Vec::as_slice);
-            readings.insert(ANYWHERE, anywhere::calls(dialect, list));
-        }
+        let list = document.as_array().map_or(std::slice::from_ref(&document), Vec::as_slice);
+        readings.insert(ANYWHERE, anywhere::calls(dialect, list));
         return readings;
     }
     let events = events(&text);
@@ -53,24 +51,18 @@ pub fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Cal
         Dialect::Converse | Dialect::Invoke => readings = bedrock::readings(dialect, body),
         Dialect::Interactions => readings = interactions::readings(&text),
     }
-    if looks_anywhere(dialect) {
-        let documents: Vec<Value> = match dialect {
-            Dialect::Ollama => lines(&text),
-            Dialect::Converse => bedrock::events(body).into_iter().map(|(_, data)| data).collect(),
-            _ => events.into_iter().map(|(_, data)| data).collect(),
-        };
-        readings.insert(ANYWHERE, anywhere::calls(dialect, &documents));
-    }
+    let documents: Vec<Value> = match dialect {
+        Dialect::Ollama => lines(&text),
+        Dialect::Converse => bedrock::events(body).into_iter().map(|(_, data)| data).collect(),
+        Dialect::Invoke => bedrock::chunks(body).into_iter().map(|(_, data)| data).collect(),
+        _ => events.into_iter().map(|(_, data)| data).collect(),
+    };
+    readings.insert(ANYWHERE, anywhere::calls(dialect, &documents));
     readings
 }
 
 /// The reader that takes every copy of a call for a call, even in an honest stream.
 pub const ANYWHERE: &str = "anywhere";
-
-/// Messages and Chat, also behind Bedrock, have readers of their own for calls in odd places.
-fn looks_anywhere(dialect: Dialect) -> bool {
-    !matches!(dialect, Dialect::Anthropic | Dialect::OpenAiChat | Dialect::Invoke)
-}
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()

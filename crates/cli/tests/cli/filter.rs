@@ -93,6 +93,38 @@ fn what_is_allowed_leaves_byte_for_byte() {
     }
 }
 
+/// Two calls of Chat in turns, the first complete before the second, and whatever comes behind that.
+fn in_turns(rest: &str) -> String {
+    let chunk = |entry: Value| {
+        let delta = json!({"tool_calls": [entry]});
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": null});
+        format!("data: {}\n\n", json!({"object": "chat.completion.chunk", "choices": [choice]}))
+    };
+    let open = |index: usize| {
+        let function = json!({"name": "Bash", "arguments": ""});
+        chunk(
+            json!({"index": index, "id": format!("call_{index}"), "type": "function", "function": function}),
+        )
+    };
+    let first = json!({"index": 0, "function": {"arguments": HARMLESS.concat()}});
+    let second = json!({"index": 1, "function": {"arguments": HARMLESS[0]}});
+    open(0) + &open(1) + &chunk(first) + &chunk(second) + rest
+}
+
+/// The opening chunk of the first call would be a call without arguments to some clients.
+#[test]
+fn of_held_calls_in_turns_no_beginning_is_left_behind() {
+    let unreadable = "data: {\"choices\":[{\"index\":0,\"index\":1}]}\n\n";
+    let ran = filter("openai-chat").stdin(in_turns(unreadable)).run();
+    assert!(!ran.stdout.contains("call_") && !ran.stdout.contains("Bash"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\"error\":{"), "{}", ran.stdout);
+    let last = json!({"tool_calls": [{"index": 1, "function": {"arguments": HARMLESS[1]}}]});
+    let choice = json!({"index": 0, "delta": last, "finish_reason": "tool_calls"});
+    let last = json!({"object": "chat.completion.chunk", "choices": [choice]});
+    let whole = in_turns(&format!("data: {last}\n\ndata: [DONE]\n\n"));
+    assert_eq!(filter("openai-chat").stdin(whole.clone()).run().stdout, whole);
+}
+
 #[test]
 fn denied_by_its_arguments() {
     for (dialect, stream) in dialects() {

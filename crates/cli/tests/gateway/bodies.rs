@@ -302,6 +302,48 @@ fn a_held_call_leaves_when_it_is_complete_and_not_before() {
     }
 }
 
+#[test]
+fn a_held_call_leaves_whole_or_not_at_all() {
+    let case = case("openai-chat/evasion-cut_among_interleaved");
+    let all = events(&case.body);
+    // The first call is complete, the second has only begun. Behind it is a frame that cannot be
+    // read.
+    let (turns, rest) = all.split_at(all.len() - 2);
+    let piece = r#"{"index":1,"function":{"arguments":"{}"}}"#;
+    let last = format!(
+        "data: {{\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":0,\
+         \"delta\":{{\"tool_calls\":[{piece}]}}}}]}}\n\ndata: [DONE]\n\n"
+    );
+    for (rest, is_cut) in [(rest.concat(), true), (last.into_bytes(), false)] {
+        let (answer, _) = emptied(served(&case).framed(Framing::Chunked));
+        let feed = Feed::default();
+        let stalled = answer.send(turns.concat()).step(Step::Feed(feed.clone())).send(rest.clone());
+        let [_, (_, at_once)] = crate::support::turns("read_file", "{}");
+        let first = AtomicBool::new(true);
+        let upstream = Upstream::start(move |_| match first.swap(false, Ordering::SeqCst) {
+            true => stalled.clone(),
+            false => at_once.clone(),
+        });
+        let gateway = gateway(&upstream, HELD, "");
+        let mut exchange =
+            callgate_testkit::http::Exchange::open(gateway.address(), &ask(CHAT)).unwrap();
+        assert!(exchange.read_until("assistant"));
+        // Once this call has left, the record of the other one is durable too.
+        ask(CHAT).send(gateway.address());
+        let passed = overtaking(CHAT, "passes");
+        feed.say(passed.clone());
+        assert!(exchange.read_until("passes"), "nothing overtakes the calls");
+        assert!(!exchange.reply().text().contains("call_"), "{}", exchange.reply().text());
+        upstream.release();
+        let text = exchange.finish().unwrap().text();
+        let whole = [turns.concat(), rest].concat();
+        match is_cut {
+            true => assert!(!text.contains("call_") && text.contains("\"error\":{"), "{text}"),
+            false => assert_eq!(text.replace(&passed, ""), String::from_utf8_lossy(&whole)),
+        }
+    }
+}
+
 fn contains(bytes: &[u8], text: &str) -> bool {
     String::from_utf8_lossy(bytes).contains(text)
 }

@@ -4,14 +4,14 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text, Valu
 
 use super::EVENTS;
 use crate::event::{
-    ArgumentsPiece, Block, BlockStep, Carrier, Finish, Host, Order, Part, Piece, Reading, Slot,
-    Unreadable, What,
+    ArgumentsPiece, Block, BlockStep, Finish, Host, Order, Part, Piece, Reading, Slot, Unreadable,
+    What,
 };
 use crate::json::{
-    Edits, Fields, Stray, decode, document, elements, index, inside, is_done, member,
-    skip_looking_for_calls, text_or_null,
+    Edits, Fields, decode, document, elements, index, inside, is_done, member, text_or_null,
 };
 use crate::speaker::Read;
+use crate::stray::{self, Form, Quiet};
 use crate::tally::{Tally, counts};
 
 /// The one lane of a message.
@@ -56,7 +56,6 @@ struct Event<'a> {
     block: Option<Box<BlockHead<'a>>>,
     message: Option<Box<Message<'a>>>,
     usage: Option<Span>,
-    strays: Vec<Stray>,
 }
 
 #[derive(Default)]
@@ -141,12 +140,9 @@ impl Read for Reader {
             None if event.is_some_and(|name| EVENTS.iter().any(|e| e.as_bytes() == name)) => {
                 return Err(Unreadable::Ambiguous("an event whose data has no type"));
             }
-            _ => self.unknown(kind, &frame, data)?,
+            _ => self.unknown(kind, data)?,
         };
         self.has_spoken = true;
-        for stray in &frame.strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         reading.rename = rename(event, kind);
         Ok(reading)
     }
@@ -157,7 +153,7 @@ impl Read for Reader {
             return Err(Unreadable::Ambiguous("not a message"));
         }
         let mut json = Json::new(data);
-        let (message, strays) = read_message(&mut json)?;
+        let message = read_message(&mut json)?;
         json.end()?;
         let is_error = message.is_error();
         if !is_error && !message.is_message() {
@@ -167,9 +163,6 @@ impl Read for Reader {
         let mut reading = Reading { order: Order::Stream, ..Reading::default() };
         reading.model = message.model.map(|text| inside(&text));
         reading.tally = tally(message.usage, message.stop_reason, data);
-        for stray in &strays {
-            reading.parts.push(self.stray_part(stray, data)?);
-        }
         self.message_parts(&message, data, &mut reading)?;
         if !is_error {
             let at = message.stop_reason.map(|(span, _)| span).unwrap_or_default();
@@ -178,6 +171,16 @@ impl Read for Reader {
             reading.parts.push(Part { lane: LANE, at, what });
         }
         Ok(reading)
+    }
+
+    fn quiet(&self, _: Form) -> Option<Quiet> {
+        Some(&[])
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        let slot = self.started;
+        self.started += 1;
+        Ok(slot)
     }
 
     /// The texts of the blocks that stand whole in a message.
@@ -244,6 +247,7 @@ impl Reader {
                     return Err(Unreadable::TooManyCalls);
                 }
                 piece.ends = true;
+                reading.takes(block.span, block.name);
                 reading.parts.push(Part { lane: LANE, at: block.span, what: What::Piece(piece) });
             }
         }
@@ -272,6 +276,7 @@ impl Reader {
 
         let mut reading = block_reading(slot, BlockStep::Open, frame);
         if let Some(piece) = call {
+            reading.takes(head.span, head.name);
             reading.parts.push(Part { lane: LANE, at: head.span, what: What::Piece(piece) });
         } else {
             reading.text = head.text.filter(|text| !text.is_empty()).map(|text| inside(&text));
@@ -368,45 +373,13 @@ impl Reader {
     ///
     /// The first event tells whether the stream is of this API. A later one of another shape passes
     /// too, but what looks like a call in it may be the beginning of one whose rest cannot be told.
-    fn unknown(
-        &mut self,
-        kind: Option<&str>,
-        frame: &Event<'_>,
-        data: &str,
-    ) -> Result<Reading, Unreadable> {
+    fn unknown(&self, kind: Option<&str>, data: &str) -> Result<Reading, Unreadable> {
         let is_ours = kind.is_some_and(may_be_event);
-        let may_pass = is_ours || (self.has_spoken && frame.holds_no_call(data)?);
+        let may_pass = is_ours || (self.has_spoken && !stray::holds_call(data)?);
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
-        let mut reading = Reading { order: Order::Lane(LANE), ..Reading::default() };
-        let heads = frame.block.iter().map(|block| &**block);
-        for head in heads.chain(frame.message.iter().flat_map(|message| &message.blocks)) {
-            let slot = self.started;
-            if let Some(mut piece) = head.call(slot, data)? {
-                self.started += 1;
-                (piece.ends, piece.carrier) = (true, Carrier::Stray);
-                let what = What::Piece(piece);
-                reading.parts.push(Part { lane: LANE, at: document(data), what });
-            }
-        }
-        Ok(reading)
-    }
-
-    fn stray_part(&mut self, stray: &Stray, data: &str) -> Result<Part, Unreadable> {
-        let slot = self.started;
-        self.started += 1;
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let piece = Piece {
-            slot,
-            opens: true,
-            ends: true,
-            name: Some(name),
-            arguments: ArgumentsPiece::Whole(stray.input.of(data).to_owned()),
-            carrier: Carrier::Stray,
-            ..Piece::default()
-        };
-        Ok(Part { lane: LANE, at: document(data), what: What::Piece(piece) })
+        Ok(Reading { order: Order::Lane(LANE), ..Reading::default() })
     }
 }
 
@@ -422,19 +395,6 @@ impl Message<'_> {
 
     fn is_message(&self) -> bool {
         self.is("message") && self.content.is_some()
-    }
-}
-
-impl Event<'_> {
-    /// Whether nothing in it looks like a call.
-    fn holds_no_call(&self, data: &str) -> Result<bool, Unreadable> {
-        let heads = self.block.iter().map(|block| &**block);
-        for head in heads.chain(self.message.iter().flat_map(|message| &message.blocks)) {
-            if head.call(0, data)?.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(self.strays.is_empty())
     }
 }
 
@@ -572,15 +532,13 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
         match fields.find(&key)? {
             Some(0) => event.kind = text_or_null(&mut json)?,
             Some(1) => event.index = Some(index(&mut json, data)?),
-            Some(2) => event.delta = read_delta(&mut json, &mut event.strays)?,
+            Some(2) => event.delta = read_delta(&mut json)?,
             Some(3) => event.block = Some(Box::new(read_block(&mut json)?)),
             Some(4) if json.kind()? == Kind::Object => {
-                let (message, strays) = read_message(&mut json)?;
-                event.message = Some(Box::new(message));
-                event.strays.extend(strays);
+                event.message = Some(Box::new(read_message(&mut json)?));
             }
             _ => {
-                let value = skip_looking_for_calls(&mut json, &mut event.strays)?;
+                let value = json.skip()?;
                 if key.is("usage") {
                     event.usage = Some(value);
                 }
@@ -593,7 +551,7 @@ fn read_event(data: &str) -> Result<Event<'_>, Error> {
 
 const DELTA: [&str; 5] = ["type", "text", "partial_json", "stop_reason", "signature"];
 
-fn read_delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<'a>, Error> {
+fn read_delta<'a>(json: &mut Json<'a>) -> Result<Delta<'a>, Error> {
     let mut delta = Delta::default();
     if json.kind()? != Kind::Object {
         json.skip()?;
@@ -609,7 +567,7 @@ fn read_delta<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Delta<
             Some(3) => delta.stop_reason = Some(reason(json)?),
             Some(4) => delta.signature = text_or_null(json)?,
             _ => {
-                skip_looking_for_calls(json, strays)?;
+                json.skip()?;
             }
         }
     }
@@ -660,9 +618,9 @@ fn read_block<'a>(json: &mut Json<'a>) -> Result<BlockHead<'a>, Error> {
 
 const MESSAGE: [&str; 5] = ["content", "stop_reason", "model", "type", "error"];
 
-/// A message or an error, and the calls in fields that are not for calls.
-fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, Vec<Stray>), Error> {
-    let (mut message, mut strays) = (Message::default(), Vec::new());
+/// A message or an error.
+fn read_message<'a>(json: &mut Json<'a>) -> Result<Message<'a>, Error> {
+    let mut message = Message::default();
     let mut fields = Fields::new(&MESSAGE);
     let mut object = json.object()?;
     while let Some(key) = object.next(json)? {
@@ -683,12 +641,12 @@ fn read_message<'a>(json: &mut Json<'a>) -> Result<(Message<'a>, Vec<Stray>), Er
                 json.skip()?;
             }
             _ => {
-                let value = skip_looking_for_calls(json, &mut strays)?;
+                let value = json.skip()?;
                 if key.is("usage") {
                     message.usage = Some(value);
                 }
             }
         }
     }
-    Ok((message, strays))
+    Ok(message)
 }

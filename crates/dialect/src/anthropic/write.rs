@@ -29,10 +29,6 @@ impl Write for Writer {
         self.open.iter().any(|(open, _)| *open == slot)
     }
 
-    fn blocks_go_on(&self) -> bool {
-        true
-    }
-
     /// The call whose start has left and whose end has not.
     fn open_call(&self) -> Option<Slot> {
         self.open_call

@@ -235,6 +235,9 @@ impl Reader {
         }
         open.is_null |= is_null(entry, data);
         let mut reading = of_block(slot, BlockStep::Add, frame);
+        // Clients that join text skip anything else.
+        reading.uneven =
+            entry.arguments.is_some_and(|(_, kind)| !matches!(kind, Kind::String | Kind::Null));
         reading.takes(entry.span, entry.name);
         reading.parts.push(Part { lane: LANE, at: entry.span, what: What::Piece(piece) });
         Ok(reading)

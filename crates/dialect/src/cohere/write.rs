@@ -30,10 +30,6 @@ impl Write for Writer {
         self.open.iter().any(|(open, _)| *open == slot)
     }
 
-    fn blocks_go_on(&self) -> bool {
-        true
-    }
-
     fn open_call(&self) -> Option<Slot> {
         self.open_call
     }

@@ -25,10 +25,6 @@ impl Write for Writer {
         self.open.iter().any(|(open, _)| *open == slot)
     }
 
-    fn blocks_go_on(&self) -> bool {
-        true
-    }
-
     fn leaves_as_it_came(&self, reading: &Reading, data: &str) -> bool {
         let Some(block) = reading.block else { return true };
         let out = self.open.iter().find(|(slot, _)| *slot == block.slot);

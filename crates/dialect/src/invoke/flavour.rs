@@ -5,7 +5,7 @@ use callgate_call::json::{Kind, Reader as Json};
 use crate::converse;
 use crate::event::Unreadable;
 use crate::speaker::{Read, Write};
-use crate::{anthropic, openai_chat};
+use crate::{Dialect, anthropic, openai_chat};
 
 /// A model's own API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,16 @@ impl Flavour {
         }
         json.end()?;
         Ok(found.unwrap_or(Self::Plain))
+    }
+
+    /// Whose rules for calls it has.
+    pub(super) fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Anthropic => Some(Dialect::Anthropic),
+            Self::Nova => Some(Dialect::Converse),
+            Self::Chat => Some(Dialect::OpenAiChat),
+            Self::Plain => None,
+        }
     }
 
     pub(super) fn reader(self, max_calls: usize) -> Box<dyn Read> {

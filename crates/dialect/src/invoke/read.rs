@@ -3,6 +3,7 @@
 use callgate_call::json::Span;
 
 use super::flavour::Flavour;
+use crate::Dialect;
 use crate::aside::Names;
 use crate::event::{Order, Reading, Slot, Unreadable};
 use crate::speaker::Read;
@@ -39,6 +40,10 @@ impl Reader {
 impl Read for Reader {
     fn has_spoken(&self) -> bool {
         self.has_failed || self.inner.as_ref().is_some_and(|(_, inner)| inner.has_spoken())
+    }
+
+    fn api(&self) -> Option<Dialect> {
+        self.inner.as_ref().and_then(|(flavour, _)| flavour.dialect())
     }
 
     fn read(&mut self, event: Option<&[u8]>, data: &str) -> Result<Reading, Unreadable> {

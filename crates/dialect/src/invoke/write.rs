@@ -19,9 +19,12 @@ impl Writer {
     /// The writer of the API that `data` is of: the reader has made sure that it is always the
     /// same.
     fn inner(&mut self, data: &str) -> &mut dyn Write {
-        let flavour = || Flavour::of(data).unwrap_or(Flavour::Plain);
-        self.inner.get_or_insert_with(|| flavour().writer()).as_mut()
+        self.inner.get_or_insert_with(|| new_writer(data)).as_mut()
     }
+}
+
+fn new_writer(data: &str) -> Box<dyn Write> {
+    Flavour::of(data).unwrap_or(Flavour::Plain).writer()
 }
 
 impl Write for Writer {
@@ -34,10 +37,6 @@ impl Write for Writer {
 
     fn is_out(&self, slot: Slot) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.is_out(slot))
-    }
-
-    fn blocks_go_on(&self) -> bool {
-        self.inner.as_ref().is_some_and(|inner| inner.blocks_go_on())
     }
 
     fn open_call(&self) -> Option<Slot> {
@@ -76,11 +75,17 @@ impl Write for Writer {
     }
 
     fn text_ahead(&self, data: &str) -> Option<String> {
-        self.inner.as_ref()?.text_ahead(data)
+        match &self.inner {
+            Some(inner) => inner.text_ahead(data),
+            None => new_writer(data).text_ahead(data),
+        }
     }
 
     fn text_alone(&self, data: &str) -> Vec<(Span, String)> {
-        self.inner.as_ref().map(|inner| inner.text_alone(data)).unwrap_or_default()
+        match &self.inner {
+            Some(inner) => inner.text_alone(data),
+            None => new_writer(data).text_alone(data),
+        }
     }
 
     fn cut_short(&mut self, frame: &Frame<'_>, text: &str, out: &mut Vec<u8>) {

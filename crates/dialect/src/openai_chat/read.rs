@@ -9,9 +9,26 @@ use crate::event::{
     ArgumentsPiece, Carrier, Finish, Host, Lane, Order, Part, Piece, Reading, Slot, Unreadable,
     What,
 };
-use crate::json::{Stray, decode, document, inside, is_done, may_hold_a_call};
+use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::speaker::Read;
+use crate::stray::{self, Quiet};
 use crate::tally::{Tally, counts};
+
+/// What the provider has run, and a call that it refused, are read in their own ways.
+const QUIET: Quiet = &[
+    ("delta", &["executedtools"]),
+    ("message", &["executedtools"]),
+    ("error", &["failedgeneration"]),
+];
+
+/// A completion that was stored repeats what its request offered.
+const QUIET_IN_BODIES: Quiet = &[
+    ("delta", &["executedtools"]),
+    ("message", &["executedtools"]),
+    ("error", &["failedgeneration"]),
+    ("", &["tools", "toolchoice", "functions"]),
+    ("data", &["tools", "toolchoice", "functions"]),
+];
 
 /// Reads the chunks of one response.
 #[derive(Debug)]
@@ -64,7 +81,7 @@ impl Read for Reader {
         let is_chunk = found.choices != Choices::Missing || found.error.is_some() || found.is_error;
         // The first event tells whether the stream is of this API. Later ones that it does not
         // know pass, but a call in them may be the beginning of one whose rest cannot be told.
-        let may_pass = is_chunk || (self.has_spoken && found.strays.is_empty());
+        let may_pass = is_chunk || (self.has_spoken && !stray::holds_call(data)?);
         if !may_pass {
             return Err(Unreadable::Foreign);
         }
@@ -98,6 +115,17 @@ impl Read for Reader {
         reading.order = Order::Stream;
         reading.uneven = false;
         Ok(reading)
+    }
+
+    fn quiet(&self, form: stray::Form) -> Option<Quiet> {
+        Some(match form {
+            stray::Form::Frame => QUIET,
+            stray::Form::Body => QUIET_IN_BODIES,
+        })
+    }
+
+    fn stray_slot(&mut self) -> Result<Slot, Unreadable> {
+        Ok(self.take_slot())
     }
 
     /// What each choice says, and the parts of it where it says a list.
@@ -135,9 +163,6 @@ impl Reader {
             self.outside(&found, data, reading)?;
         }
         reading.tally = None;
-        for stray in &page.strays {
-            reading.parts.push(self.stray(stray, 0, document(data), data)?);
-        }
         Ok(())
     }
 
@@ -149,9 +174,6 @@ impl Reader {
         reading: &mut Reading,
     ) -> Result<(), Unreadable> {
         reading.model = reading.model.or(found.model.map(|text| inside(&text)));
-        for stray in &found.strays {
-            reading.parts.push(self.stray(stray, 0, document(data), data)?);
-        }
         // Some clients look at the first choice only.
         reading.uneven |= found.uneven || found.count > 1;
         if let Some(failure) = &found.error {
@@ -202,11 +224,9 @@ impl Reader {
             }
             reading.odd = true;
         }
+        choice.said().for_each(|said| said.takes(reading));
         for said in choice.delta.iter().chain(message) {
             self.said(said, lane, data, form, reading)?;
-        }
-        for stray in &choice.strays {
-            reading.parts.push(self.stray(stray, lane, document(data), data)?);
         }
         if let Some((at, reason)) = choice.finish {
             let says_calls = reason.is("tool_calls") || reason.is("function_call");
@@ -255,9 +275,6 @@ impl Reader {
         }
         if let Some(span) = said.executed {
             self.executed(span, lane, data, reading)?;
-        }
-        for stray in &said.strays {
-            reading.parts.push(self.stray(stray, lane, document(data), data)?);
         }
         Ok(())
     }
@@ -380,22 +397,6 @@ impl Reader {
         Ok(())
     }
 
-    fn stray(
-        &mut self,
-        stray: &Stray,
-        lane: Lane,
-        at: Span,
-        data: &str,
-    ) -> Result<Part, Unreadable> {
-        let name = Json::at(data, stray.name).string()?.decode()?.into_owned();
-        let mut arguments = stray.input.of(data).to_owned();
-        if let Ok(text) = Json::at(data, stray.input).string() {
-            arguments = text.decode()?.into_owned();
-        }
-        let piece = self.stray_piece(Some(name), arguments);
-        Ok(Part { lane, at, what: What::Piece(piece) })
-    }
-
     fn stray_piece(&mut self, name: Option<String>, arguments: String) -> Piece {
         Piece {
             slot: self.take_slot(),
@@ -458,3 +459,6 @@ fn fill(piece: &mut Piece, function: Option<&Function<'_>>, custom: bool, data: 
         _ => ArgumentsPiece::Whole(span.of(data).to_owned()),
     };
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,8 @@
 
 use callgate_call::json::{Error, Kind, Reader as Json, Span, Text};
 
-use crate::event::{Canonical, Lane, Unreadable};
-use crate::json::{Fields, Stray, index, skip_looking_for_calls, text_or_null};
+use crate::event::{Canonical, Lane, Reading, Unreadable};
+use crate::json::{Fields, index, text_or_null};
 
 /// A chunk or completion, without its choices.
 #[derive(Default)]
@@ -20,8 +20,6 @@ pub(super) struct View<'a> {
     pub(super) error: Option<Failure>,
     /// `usage`, unless it is `null`.
     pub(super) usage: Option<Span>,
-    /// Calls outside of every choice.
-    pub(super) strays: Vec<Stray>,
     /// Some clients skip a chunk of this shape.
     pub(super) uneven: bool,
 }
@@ -50,7 +48,6 @@ pub(super) struct Choice<'a> {
     /// Boxed, for few chunks have one.
     pub(super) message: Option<Box<Said<'a>>>,
     pub(super) finish: Option<(Span, Text<'a>)>,
-    pub(super) strays: Vec<Stray>,
     /// Its index is one no client could count to.
     pub(super) bad_index: bool,
     pub(super) uneven: bool,
@@ -71,8 +68,6 @@ pub(super) struct Said<'a> {
     pub(super) reasoning_details: Option<Span>,
     /// Calls the provider has run: `executed_tools`.
     pub(super) executed: Option<Span>,
-    /// Calls in members that are not for calls.
-    pub(super) strays: Vec<Stray>,
     pub(super) uneven: bool,
 }
 
@@ -94,6 +89,15 @@ impl<'a> Choice<'a> {
 }
 
 impl Said<'_> {
+    /// Notes its calls as those that stand where the API has them.
+    pub(super) fn takes(&self, reading: &mut Reading) {
+        for entry in self.entries.iter().chain(self.function_call.as_deref()) {
+            reading.taken.push(entry.span);
+            let function = entry.function.as_ref().or(entry.custom.as_ref());
+            reading.takes(entry.span, function.and_then(|function| function.name));
+        }
+    }
+
     pub(super) fn has_calls(&self) -> bool {
         !self.entries.is_empty() || self.function_call.is_some()
     }
@@ -189,8 +193,6 @@ const LANES: Lane = 1 << 10;
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) completions: Vec<Span>,
-    /// Calls outside of every completion.
-    pub(super) strays: Vec<Stray>,
 }
 
 /// The page that `data` is; `None` if it is something else.
@@ -211,7 +213,7 @@ pub(super) fn page(data: &str) -> Result<Option<Page>, Error> {
         } else if key.is("object") && kind == Kind::String {
             is_list = json.string()?.is("list");
         } else {
-            skip_looking_for_calls(&mut json, &mut page.strays)?;
+            json.skip()?;
         }
     }
     json.end()?;
@@ -242,7 +244,7 @@ fn walk<'a>(
                 }
                 _ => {
                     view.choices = Choices::Other;
-                    skip_looking_for_calls(json, &mut view.strays)?;
+                    json.skip()?;
                 }
             },
             Some(1) if json.kind()? == Kind::String => view.model = Some(json.string()?),
@@ -270,10 +272,10 @@ fn walk<'a>(
             }
             Some(7) => {
                 view.is_error |= json.kind()? != Kind::Null;
-                skip_looking_for_calls(json, &mut view.strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, &mut view.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -312,7 +314,7 @@ const CHOICE: [&str; 5] = ["index", "delta", "message", "finish_reason", "logpro
 fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadable> {
     let mut choice = Choice::default();
     if json.kind()? != Kind::Object {
-        skip_looking_for_calls(json, &mut choice.strays)?;
+        json.skip()?;
         choice.uneven = true;
         return Ok(choice);
     }
@@ -341,10 +343,10 @@ fn choice<'a>(json: &mut Json<'a>, data: &'a str) -> Result<Choice<'a>, Unreadab
             Some(place @ (3 | 4)) => {
                 let wanted = if place == 3 { Kind::String } else { Kind::Object };
                 choice.uneven |= !is_kind_or_null(json, wanted)?;
-                skip_looking_for_calls(json, &mut choice.strays)?;
+                json.skip()?;
             }
             _ => {
-                skip_looking_for_calls(json, &mut choice.strays)?;
+                json.skip()?;
             }
         }
     }
@@ -378,11 +380,11 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
                     Kind::Null => Content::Null(json.skip()?),
                     Kind::Array => {
                         said.uneven = true;
-                        parts(json, &mut said.strays)?
+                        parts(json)?
                     }
                     _ => {
                         said.uneven = true;
-                        Content::Other(skip_looking_for_calls(json, &mut said.strays)?)
+                        Content::Other(json.skip()?)
                     }
                 });
             }
@@ -420,10 +422,10 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
             Some(place @ 4..=8) => {
                 let wanted = if place == 8 { Kind::Array } else { Kind::String };
                 said.uneven |= !is_kind_or_null(json, wanted)?;
-                skip_looking_for_calls(json, &mut said.strays)?;
+                json.skip()?;
             }
             _ => {
-                let value = skip_looking_for_calls(json, &mut said.strays)?;
+                let value = json.skip()?;
                 if key.is("reasoning_details") {
                     said.reasoning_details = Some(value);
                 }
@@ -436,17 +438,17 @@ fn said<'a>(json: &mut Json<'a>, data: &'a str, key: Span) -> Result<Said<'a>, U
 }
 
 /// The parts of a content. What is thought is no text the user sees.
-fn parts<'a>(json: &mut Json<'a>, strays: &mut Vec<Stray>) -> Result<Content<'a>, Error> {
+fn parts<'a>(json: &mut Json<'a>) -> Result<Content<'a>, Error> {
     let start = json.position();
     let mut texts = Vec::new();
     let mut list = json.array()?;
     while list.next(json)? {
         if json.kind()? != Kind::Object {
-            skip_looking_for_calls(json, strays)?;
+            json.skip()?;
             continue;
         }
         let part = json.clone();
-        skip_looking_for_calls(json, strays)?;
+        json.skip()?;
         texts.extend(text_of_part(part)?);
     }
     Ok(Content::Parts(Span { start, end: json.position() }, texts))

@@ -13,7 +13,7 @@ use super::RemovedCall;
 /// cannot keep it.
 ///
 /// Most turns lose no call, and then nobody asks for the digest. So pieces are gathered, and hashed
-/// only when there are many of them or when the digest is asked for.
+/// only when there is more of them than most turns say, or when the digest is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct TextDigest {
     /// Insides of JSON strings that are not hashed yet.
@@ -23,9 +23,12 @@ pub struct TextDigest {
     is_begun: bool,
 }
 
-/// The bytes that are gathered before they are hashed: the text of most turns, and little enough to
-/// keep for every open stream.
-const GATHERED: usize = 2048;
+/// The most bytes that are gathered before they are hashed: four thousand tokens, which few turns
+/// pass. A stream keeps no more than twice of what it said.
+const GATHERED: usize = 16 << 10;
+
+/// Room for the text of a turn that makes calls, so that its pieces allocate once.
+const FIRST: usize = 2 << 10;
 
 impl TextDigest {
     /// Of no text yet.
@@ -42,8 +45,7 @@ impl TextDigest {
             }
         }
         if self.pending.capacity() == 0 {
-            // Once, so that no later piece allocates.
-            self.pending.reserve_exact(GATHERED);
+            self.pending.reserve_exact(FIRST);
         }
         self.pending.push_str(raw);
     }

@@ -344,7 +344,10 @@ fn an_unreadable_frame_is_contained() {
         + &stop(1)
         + &message_end("tool_use");
     let out = run(MESSAGES, &drive::allow_all(), &stream);
-    for calls in clients::readings(MESSAGES, &out.out).values() {
+    let mut readings = clients::readings(MESSAGES, &out.out);
+    // This one does not join pieces.
+    readings.remove(clients::ANYWHERE);
+    for calls in readings.values() {
         assert_eq!(calls, &[("Read".to_owned(), "{\"a\":1}".to_owned())], "{}", out.text());
     }
     assert!(out.notes.iter().any(|note| matches!(note, Note::Withheld { .. })));

@@ -1,6 +1,8 @@
 //! When held calls leave: not before they are complete and allowed, and then whole or not at all,
 //! however calls are interleaved, the stream is cut, and the answers come early or late.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use callgate_dialect::Dialect;
 use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Question, Step};
 use callgate_policy::{LimitFacts, NameJudgement, Policies};
@@ -8,26 +10,62 @@ use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
 use serde_json::{Value, json};
 
-const DIALECTS: [Dialect; 7] = [
-    Dialect::Anthropic,
-    Dialect::OpenAiChat,
-    Dialect::Responses,
-    Dialect::Interactions,
-    Dialect::Cohere,
-    Dialect::Converse,
-    Dialect::Gemini,
-];
+/// An API, and how its calls come.
+#[derive(Debug, Clone, Copy)]
+struct Api {
+    dialect: Dialect,
+    /// Whose events it has: InvokeModel those of a model's own API.
+    events: Dialect,
+    come: Come,
+}
+
+/// How the arguments of a call come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Come {
+    TwoPieces,
+    OnePiece,
+    /// As text in the event that begins the call, before one that ends it.
+    Start,
+}
+
+/// All of them. Gemini has no arguments in one piece that could be cut off, and only Cohere's start
+/// of a call can hold text.
+fn apis() -> Vec<Api> {
+    let own = [
+        Dialect::Anthropic,
+        Dialect::OpenAiChat,
+        Dialect::Responses,
+        Dialect::Interactions,
+        Dialect::Cohere,
+        Dialect::Converse,
+        Dialect::Gemini,
+    ];
+    let own = own.map(|dialect| Api { dialect, events: dialect, come: Come::TwoPieces });
+    let models = [Dialect::Anthropic, Dialect::Converse, Dialect::OpenAiChat];
+    let invoked =
+        models.map(|events| Api { dialect: Dialect::Invoke, events, come: Come::TwoPieces });
+    let two = own.into_iter().chain(invoked);
+    let one = two.clone().filter(|api| api.events != Dialect::Gemini);
+    let one = one.map(|api| Api { come: Come::OnePiece, ..api });
+    let cohere = Api { dialect: Dialect::Cohere, events: Dialect::Cohere, come: Come::Start };
+    two.chain(one).chain([cohere]).collect()
+}
 
 /// What only the frames of one call say: its name, then each piece of its arguments.
 const MARKS: [[&str; 3]; 2] =
     [["tool_a", "first_of_a", "second_of_a"], ["tool_b", "first_of_b", "second_of_b"]];
 
 /// The frames of one call in their order. The last one completes it.
-fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
+fn call_events(api: Api, call: usize) -> Vec<(String, Value)> {
     let [name, first, second] = MARKS[call];
     let (id, index) = (format!("id_{call}"), call);
-    let pieces = [format!("{{\"{first}\":"), format!("\"{second}\"}}")];
+    let mut pieces = vec![format!("{{\"{first}\":"), format!("\"{second}\"}}")];
     let whole = pieces.concat();
+    match api.come {
+        Come::TwoPieces => {}
+        Come::OnePiece => pieces = vec![whole.clone()],
+        Come::Start => pieces.clear(),
+    }
     let named = |key: &str, events: Vec<Value>| -> Vec<(String, Value)> {
         events.into_iter().map(|event| (event[key].as_str().unwrap().to_owned(), event)).collect()
     };
@@ -36,7 +74,11 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
             "function": { "name": name, "arguments": arguments } }),
         None => json!({ "index": index, "function": { "arguments": arguments } }),
     };
-    match dialect {
+    let in_pieces = |first: Value, delta: &dyn Fn(&str) -> Value, last: Option<Value>| {
+        let deltas = pieces.iter().map(|piece| delta(piece));
+        std::iter::once(first).chain(deltas).chain(last).collect::<Vec<Value>>()
+    };
+    match api.events {
         Dialect::Anthropic => {
             let start = json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
             let delta = |piece: &str| {
@@ -46,16 +88,15 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
             let start =
                 json!({ "type": "content_block_start", "index": index, "content_block": start });
             let stop = json!({ "type": "content_block_stop", "index": index });
-            named("type", vec![start, delta(&pieces[0]), delta(&pieces[1]), stop])
+            named("type", in_pieces(start, &delta, Some(stop)))
         }
         Dialect::OpenAiChat => {
             let chunk = |entry: Value| {
                 json!({ "object": "chat.completion.chunk",
                 "choices": [{ "index": 0, "delta": { "tool_calls": [entry] } }] })
             };
-            let entries = [function(Some(name), ""), function(None, &pieces[0])];
-            let entries = entries.into_iter().chain([function(None, &pieces[1])]);
-            named("object", entries.map(chunk).collect())
+            let delta = |piece: &str| chunk(function(None, piece));
+            named("object", in_pieces(chunk(function(Some(name), "")), &delta, None))
         }
         Dialect::Responses => {
             let event = |kind: &str, key: &str, value: Value| {
@@ -68,16 +109,10 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
                 json!({ "type": "function_call", "id": id,
                 "call_id": format!("call_{call}"), "name": name, "arguments": arguments })
             };
-            let delta = "function_call_arguments.delta";
-            named(
-                "type",
-                vec![
-                    event("output_item.added", "item", item("")),
-                    event(delta, "delta", pieces[0].as_str().into()),
-                    event(delta, "delta", pieces[1].as_str().into()),
-                    event("output_item.done", "item", item(&whole)),
-                ],
-            )
+            let delta = |piece: &str| event("function_call_arguments.delta", "delta", piece.into());
+            let added = event("output_item.added", "item", item(""));
+            let done = event("output_item.done", "item", item(&whole));
+            named("type", in_pieces(added, &delta, Some(done)))
         }
         Dialect::Interactions => {
             let step = json!({ "type": "function_call", "id": id, "name": name, "arguments": {} });
@@ -87,7 +122,7 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
             };
             let start = json!({ "event_type": "step.start", "index": index, "step": step });
             let stop = json!({ "event_type": "step.stop", "index": index });
-            named("event_type", vec![start, delta(&pieces[0]), delta(&pieces[1]), stop])
+            named("event_type", in_pieces(start, &delta, Some(stop)))
         }
         Dialect::Cohere => {
             let event = |kind: &str, calls: Value| {
@@ -97,27 +132,33 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
             let delta = |piece: &str| {
                 event("tool-call-delta", json!({ "function": { "arguments": piece } }))
             };
-            let mut start = function(Some(name), "");
+            let begins_with = if api.come == Come::Start { &*whole } else { "" };
+            let mut start = function(Some(name), begins_with);
             start.as_object_mut().unwrap().remove("index");
             let end = json!({ "type": "tool-call-end", "index": index });
             let start = event("tool-call-start", start);
-            named("type", vec![start, delta(&pieces[0]), delta(&pieces[1]), end])
+            named("type", in_pieces(start, &delta, Some(end)))
         }
         Dialect::Converse => {
             let start = json!({ "toolUse": { "toolUseId": id, "name": name } });
             let delta = |piece: &str| {
                 let delta = json!({ "toolUse": { "input": piece } });
-                let delta = json!({ "contentBlockIndex": index, "delta": delta });
-                ("contentBlockDelta".to_owned(), delta)
+                json!({ "contentBlockIndex": index, "delta": delta })
             };
             let start = json!({ "contentBlockIndex": index, "start": start });
             let stop = json!({ "contentBlockIndex": index });
-            vec![
-                ("contentBlockStart".to_owned(), start),
-                delta(&pieces[0]),
-                delta(&pieces[1]),
-                ("contentBlockStop".to_owned(), stop),
-            ]
+            let name = |event: Value| {
+                let is = |key: &str| event.get(key).is_some();
+                let name = if is("start") {
+                    "contentBlockStart"
+                } else if is("delta") {
+                    "contentBlockDelta"
+                } else {
+                    "contentBlockStop"
+                };
+                (name.to_owned(), event)
+            };
+            in_pieces(start, &delta, Some(stop)).into_iter().map(name).collect()
         }
         Dialect::Gemini => {
             let chunk = |call: Value| {
@@ -135,9 +176,9 @@ fn call_events(dialect: Dialect, call: usize) -> Vec<(String, Value)> {
     }
 }
 
-fn start(dialect: Dialect) -> Vec<(String, Value)> {
+fn start(api: Api) -> Vec<(String, Value)> {
     let event = |name: &str, data: Value| vec![(name.to_owned(), data)];
-    match dialect {
+    match api.events {
         Dialect::Anthropic => {
             event("message_start", json!({ "type": "message_start", "message": { "content": [] } }))
         }
@@ -167,9 +208,14 @@ fn start(dialect: Dialect) -> Vec<(String, Value)> {
 }
 
 /// A frame that cannot be read.
-fn garbage(dialect: Dialect) -> Vec<u8> {
+fn garbage(api: Api) -> Vec<u8> {
     let mut out = Vec::new();
-    let (framing, name) = match dialect {
+    if api.dialect == Dialect::Invoke {
+        let data = json!({ "bytes": STANDARD.encode("{\"type\":") }).to_string();
+        Style::default_of(Framing::EventStream).event(Some("chunk"), &data, &mut out);
+        return out;
+    }
+    let (framing, name) = match api.dialect {
         Dialect::Converse => (Framing::EventStream, Some("contentBlockDelta")),
         Dialect::OpenAiChat | Dialect::Gemini => (Framing::Sse, None),
         _ => (Framing::Sse, Some("x")),
@@ -185,17 +231,19 @@ struct Frame {
 }
 
 /// A stream of two calls in this order of their frames.
-fn scene(dialect: Dialect, order: &[usize]) -> Vec<Frame> {
-    let framed = |event: (String, Value)| match dialect {
+fn scene(api: Api, order: &[usize]) -> Vec<Frame> {
+    let framed = |event: (String, Value)| match (api.dialect, api.events) {
         // The end of a Chat stream is not for every frame.
-        Dialect::OpenAiChat => format!("data: {}\n\n", event.1).into_bytes(),
-        _ => made::events(dialect, vec![event]),
+        (Dialect::OpenAiChat, _) => format!("data: {}\n\n", event.1).into_bytes(),
+        (Dialect::Invoke, Dialect::Converse) => {
+            let (name, data) = event;
+            made::events(api.dialect, vec![(String::new(), json!({ name: data }))])
+        }
+        (dialect, _) => made::events(dialect, vec![event]),
     };
-    let mut calls = [0, 1].map(|call| call_events(dialect, call).into_iter());
-    let mut frames: Vec<Frame> = start(dialect)
-        .into_iter()
-        .map(|event| Frame { bytes: framed(event), call: None })
-        .collect();
+    let mut calls = [0, 1].map(|call| call_events(api, call).into_iter());
+    let mut frames: Vec<Frame> =
+        start(api).into_iter().map(|event| Frame { bytes: framed(event), call: None }).collect();
     for &call in order {
         let event = calls[call].next().unwrap();
         frames.push(Frame { bytes: framed(event), call: Some(call) });
@@ -205,9 +253,9 @@ fn scene(dialect: Dialect, order: &[usize]) -> Vec<Frame> {
 }
 
 /// Every order in which the frames of two calls can come.
-fn orders(dialect: Dialect) -> Vec<Vec<usize>> {
-    let length = call_events(dialect, 0).len();
-    if dialect == Dialect::Gemini {
+fn orders(api: Api) -> Vec<Vec<usize>> {
+    let length = call_events(api, 0).len();
+    if api.events == Dialect::Gemini {
         // A piece without a name belongs to the call that began last.
         return vec![[vec![0; length], vec![1; length]].concat()];
     }
@@ -308,8 +356,22 @@ impl<'a> Driven<'a> {
         }
     }
 
+    /// What has left, the chunks of InvokeModel decoded.
+    fn said(&self) -> String {
+        let out = String::from_utf8_lossy(&self.out);
+        let mut said = String::new();
+        for (place, text) in out.split("{\"bytes\":\"").enumerate() {
+            let coded = text.split('"').next().filter(|_| place > 0);
+            match coded.and_then(|coded| STANDARD.decode(coded).ok()) {
+                Some(data) => said.push_str(&String::from_utf8_lossy(&data)),
+                None => said.push_str(text),
+            }
+        }
+        said
+    }
+
     fn has(&self, mark: &str) -> bool {
-        String::from_utf8_lossy(&self.out).contains(mark)
+        self.said().contains(mark)
     }
 }
 
@@ -325,20 +387,14 @@ fn policy(held: &str) -> Policies {
 }
 
 /// Drives a stream up to a cut, and answers with the calls that left.
-fn drive_to(
-    dialect: Dialect,
-    policies: &Policies,
-    frames: &[Frame],
-    cut: Cut,
-    when: Answers,
-) -> [bool; 2] {
-    let mut driven = Driven::new(dialect, policies);
-    let whole = call_events(dialect, 0).len();
+fn drive_to(api: Api, policies: &Policies, frames: &[Frame], cut: Cut, when: Answers) -> [bool; 2] {
+    let mut driven = Driven::new(api.dialect, policies);
+    let whole = call_events(api, 0).len();
     let mut come = [0; 2];
     let about = |driven: &Driven<'_>| {
         let order: Vec<_> = frames.iter().filter_map(|frame| frame.call).collect();
-        let out = String::from_utf8_lossy(&driven.out).into_owned();
-        format!("{dialect:?} {order:?} {cut:?} {when:?}:\n{out}")
+        let out = driven.said();
+        format!("{api:?} {order:?} {cut:?} {when:?}:\n{out}")
     };
     for frame in frames {
         driven.gate.push(&frame.bytes);
@@ -348,14 +404,20 @@ fn drive_to(
         }
         driven.steps();
         driven.answer_due(when);
+        let said = driven.said();
         for call in [0, 1] {
-            let left = MARKS[call].iter().any(|mark| driven.has(mark));
+            let [name, first, second] = MARKS[call].map(|mark| said.contains(mark));
             let complete = come[call] == whole && driven.allowed[call];
-            assert!(driven.live[call] || !left || complete, "call {call} {}", about(&driven));
+            let may_leave = match driven.live[call] {
+                // What completes its arguments waits for the verdict on them.
+                true => !second || driven.allowed[call],
+                false => !(name || first || second) || complete,
+            };
+            assert!(may_leave, "call {call} {}", about(&driven));
         }
     }
     match cut {
-        Cut::Unreadable => driven.gate.push(&garbage(dialect)),
+        Cut::Unreadable => driven.gate.push(&garbage(api)),
         Cut::Failed => driven.gate.close(Close::Failed),
         Cut::End => driven.gate.close(Close::End),
     }
@@ -369,8 +431,9 @@ fn drive_to(
         driven.answer(0);
     }
     assert!(driven.ended, "{}", about(&driven));
+    let said = driven.said();
     [0, 1].map(|call| {
-        let marks = MARKS[call].map(|mark| driven.has(mark));
+        let marks = MARKS[call].map(|mark| said.contains(mark));
         let complete = come[call] == whole && driven.allowed[call];
         if !driven.live[call] {
             assert!(marks == [complete && marks[0]; 3], "call {call} {}", about(&driven));
@@ -381,15 +444,15 @@ fn drive_to(
 
 #[test]
 fn a_held_call_leaves_when_it_is_complete_and_then_whole() {
-    for dialect in DIALECTS {
+    for api in apis() {
         for held in ["*", "tool_a", "tool_b"] {
             let policies = policy(held);
-            for order in orders(dialect) {
-                let frames = scene(dialect, &order);
+            for order in orders(api) {
+                let frames = scene(api, &order);
                 for length in 1..=frames.len() {
                     for cut in [Cut::Unreadable, Cut::Failed, Cut::End] {
                         for when in [Answers::AtOnce, Answers::Later, Answers::Last] {
-                            drive_to(dialect, &policies, &frames[..length], cut, when);
+                            drive_to(api, &policies, &frames[..length], cut, when);
                         }
                     }
                 }
@@ -400,45 +463,45 @@ fn a_held_call_leaves_when_it_is_complete_and_then_whole() {
 
 #[test]
 fn calls_that_come_one_behind_the_other_leave_one_by_one() {
-    for dialect in DIALECTS {
-        let length = call_events(dialect, 0).len();
+    for api in apis() {
+        let length = call_events(api, 0).len();
         let order = [vec![0; length], vec![1; length]].concat();
-        let frames = scene(dialect, &order);
+        let frames = scene(api, &order);
         // One frame of the second call has come.
         let some = &frames[..frames.len() - length + 1];
         for when in [Answers::AtOnce, Answers::Later, Answers::Last] {
             for cut in [Cut::Unreadable, Cut::Failed, Cut::End] {
-                let left = drive_to(dialect, &policy("*"), some, cut, when);
+                let left = drive_to(api, &policy("*"), some, cut, when);
                 let early = when == Answers::AtOnce;
-                assert!(left[0] || !early, "{dialect:?} {cut:?} {when:?}");
-                assert!(!left[1], "{dialect:?} {cut:?} {when:?}");
+                assert!(left[0] || !early, "{api:?} {cut:?} {when:?}");
+                assert!(!left[1], "{api:?} {cut:?} {when:?}");
             }
         }
         for cut in [Cut::Failed, Cut::End] {
-            let left = drive_to(dialect, &policy("*"), &frames, cut, Answers::Last);
-            assert_eq!(left, [true, true], "{dialect:?} {cut:?}");
+            let left = drive_to(api, &policy("*"), &frames, cut, Answers::Last);
+            assert_eq!(left, [true, true], "{api:?} {cut:?}");
         }
     }
 }
 
 #[test]
 fn no_byte_of_a_held_call_leaves_before_its_last() {
-    for dialect in DIALECTS {
+    for api in apis() {
         let policies = policy("*");
-        let length = call_events(dialect, 0).len();
+        let length = call_events(api, 0).len();
         let order: Vec<usize> = [vec![0; length], vec![1; length]].concat();
-        let frames = scene(dialect, &order);
+        let frames = scene(api, &order);
         let first: Vec<u8> =
             frames[..=length].iter().flat_map(|frame| frame.bytes.clone()).collect();
-        let mut driven = Driven::new(dialect, &policies);
+        let mut driven = Driven::new(api.dialect, &policies);
         for (at, byte) in first.iter().enumerate() {
             driven.gate.push(&[*byte]);
             driven.steps();
             driven.answer_due(Answers::AtOnce);
             // The line that ends the last frame may be missing.
             let complete = at + 2 >= first.len();
-            assert!(complete || !driven.has(MARKS[0][0]), "{dialect:?} byte {at}");
+            assert!(complete || !driven.has(MARKS[0][0]), "{api:?} byte {at}");
         }
-        assert!(driven.has(MARKS[0][2]), "{dialect:?}");
+        assert!(driven.has(MARKS[0][2]), "{api:?}");
     }
 }

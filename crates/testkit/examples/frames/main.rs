@@ -3,7 +3,8 @@
 //! `frames` prints a table; `frames CASE ROUNDS` runs one case that often, for instruction counts.
 //! `text-API` is a stream of text, `masked-API` the same with rules that mask secrets and personal
 //! data, `live-API` that with one frame to a push; `many-masked` is one body with hundreds of
-//! masked texts.
+//! masked texts. A turn is as long as a long answer, and then another one begins; `endless-messages`
+//! is one turn.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,6 +26,9 @@ use streams::{STREAMS, Stream};
 
 /// Frames in one push: what a busy connection delivers at once.
 const BATCH: usize = 20;
+
+/// Batches of one turn: 160 frames, or fifteen thousand letters of Messages.
+const TURN: usize = 8;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -101,11 +105,14 @@ fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
     let policies = mask.map_or_else(drive::allow_all, drive::policies);
     let mut settings = drive::settings(OnDeny::Explain);
     settings.text = policies.text_guard(Direction::Response);
-    let mut gate = Gate::new(stream.dialect, settings);
+    let mut gate = Gate::new(stream.dialect, settings.clone());
     let mut run = empty();
-    gate.push(&stream.open());
-    let batch = stream.frame().repeat(at_once);
-    for _ in 0..rounds * BATCH / at_once {
+    let (open, batch) = (stream.open(), stream.frame().repeat(at_once));
+    for push in 0..rounds * BATCH / at_once {
+        if push % (TURN * BATCH / at_once) == 0 {
+            gate = Gate::new(stream.dialect, settings.clone());
+            gate.push(&open);
+        }
         gate.push(&batch);
         run.out.clear();
         drive::steps(&mut gate, &policies, &mut run);
@@ -117,6 +124,7 @@ fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
 enum Case {
     SplitMessages,
     TextMessages,
+    EndlessMessages,
     TextChat,
     FullMessages,
     FullChat,
@@ -124,9 +132,10 @@ enum Case {
 }
 
 impl Case {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::SplitMessages,
         Self::TextMessages,
+        Self::EndlessMessages,
         Self::TextChat,
         Self::FullMessages,
         Self::FullChat,
@@ -137,6 +146,7 @@ impl Case {
         match self {
             Self::SplitMessages => "split-messages",
             Self::TextMessages => "text-messages",
+            Self::EndlessMessages => "endless-messages",
             Self::TextChat => "text-chat",
             Self::FullMessages => "full-messages",
             Self::FullChat => "full-chat",
@@ -178,9 +188,14 @@ impl Case {
                 }
             }
             Self::TextMessages | Self::FullMessages => {
-                pump(Dialect::Anthropic, OPEN_TEXT, &batch, rounds);
+                pump(Dialect::Anthropic, OPEN_TEXT, &batch, (rounds, TURN));
             }
-            Self::TextChat | Self::FullChat => pump(Dialect::OpenAiChat, "", &batch, rounds),
+            Self::EndlessMessages => {
+                pump(Dialect::Anthropic, OPEN_TEXT, &batch, (rounds, usize::MAX));
+            }
+            Self::TextChat | Self::FullChat => {
+                pump(Dialect::OpenAiChat, "", &batch, (rounds, TURN));
+            }
             Self::HeldMessages => {
                 let pieces = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"some more of it\"}}\n\n";
                 let call = format!("{OPEN_CALL}{}", pieces.repeat(BATCH - 2));
@@ -215,13 +230,16 @@ fn empty() -> Run {
     }
 }
 
-fn pump(dialect: Dialect, open: &str, batch: &str, rounds: usize) {
+/// Batches of text, a new turn after so many.
+fn pump(dialect: Dialect, open: &str, batch: &str, (rounds, turn): (usize, usize)) {
     let policies: Policies = drive::allow_all();
-    let mut gate = gate(dialect);
+    let mut gate = self::gate(dialect);
     let mut run = empty();
-    gate.push(open.as_bytes());
-    drive::steps(&mut gate, &policies, &mut run);
-    for _ in 0..rounds {
+    for round in 0..rounds {
+        if round % turn == 0 {
+            gate = self::gate(dialect);
+            gate.push(open.as_bytes());
+        }
         gate.push(batch.as_bytes());
         run.out.clear();
         drive::steps(&mut gate, &policies, &mut run);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Call, text};
 
-/// Every call in the documents. Not for Messages and Chat.
+/// Every call in the documents.
 pub(super) fn calls<'a>(
     dialect: Dialect,
     documents: impl IntoIterator<Item = &'a Value>,
@@ -99,6 +99,7 @@ fn is_hosted(dialect: Dialect, kind: &str, name: &str) -> bool {
         .contains(&kind),
         Dialect::Interactions => super::interactions::HOSTED.contains(&kind),
         Dialect::Converse => kind == "server_tool_use" && name.starts_with("nova_"),
+        Dialect::Anthropic | Dialect::Invoke => ["server_tool_use", "mcp_tool_use"].contains(&kind),
         _ => false,
     }
 }
@@ -117,6 +118,6 @@ fn is_quiet(under: &str, key: &str) -> bool {
         ]
         .contains(&key),
         "citations" => key == "sources",
-        _ => key == "toolResult",
+        _ => ["toolResult", "executed_tools"].contains(&key),
     }
 }

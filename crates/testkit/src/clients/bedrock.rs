@@ -14,14 +14,14 @@ use super::{anthropic_by_index, anthropic_by_place, anthropic_last_at_stop, anth
 /// What each kind of client makes of a stream.
 pub(super) fn readings(dialect: Dialect, body: &[u8]) -> BTreeMap<&'static str, Vec<Call>> {
     let mut readings = BTreeMap::new();
-    let events = events(body);
     if dialect == Dialect::Converse {
+        let events = events(body);
         readings.insert("by index", by_index(&events));
         readings.insert("last begun", last_begun(&events));
         readings.insert("by shape", by_index(&by_shape(&events)));
         return readings;
     }
-    let chunks: Vec<(String, Value)> = events.iter().filter_map(chunk).collect();
+    let chunks = chunks(body);
     readings.insert("Messages by place", anthropic_by_place(&chunks));
     readings.insert("Messages by index", anthropic_by_index(&chunks));
     readings.insert("Messages last begun", anthropic_last_begun(&chunks));
@@ -80,6 +80,11 @@ fn name(mut headers: &[u8]) -> String {
         headers = rest;
     }
     name
+}
+
+/// What the chunks of InvokeModel hold.
+pub(super) fn chunks(body: &[u8]) -> Vec<(String, Value)> {
+    events(body).iter().filter_map(chunk).collect()
 }
 
 /// What a chunk holds. Python takes base64 with anything between.
