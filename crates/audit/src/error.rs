@@ -60,6 +60,16 @@ pub enum OpenError {
         /// Its permissions.
         mode: u32,
     },
+    /// Another user could write gateway keys and limits into it.
+    #[error("`{}` belongs to another user (uid {owner}), who could write into the audit store\nhint: let callgate run as that user, or run `chown {own} {}` as root and then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
+    Owned {
+        /// The store, a file beside it, or its folder.
+        path: PathBuf,
+        /// Whom it belongs to.
+        owner: u32,
+        /// Who runs this.
+        own: u32,
+    },
     /// The key file is not safe to use.
     #[error("the key file `{}` {why}", path.display())]
     KeyFile {

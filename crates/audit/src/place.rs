@@ -195,26 +195,16 @@ impl Place {
         Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
     }
 
-    /// A user who can write or replace the store can add gateway keys. In a folder such as `/tmp`
-    /// only its owner can replace a file.
+    /// A user who can write or replace the store can add gateway keys.
     #[cfg(unix)]
     fn check_private(&self) -> Result<(), OpenError> {
-        use std::os::unix::fs::MetadataExt;
-        const OTHERS_WRITE: u32 = 0o002;
-        const STICKY: u32 = 0o1000;
         let Self::File(path) = self else { return Ok(()) };
-        let folder = path.parent().map(|folder| match folder.as_os_str().is_empty() {
-            true => PathBuf::from("."),
-            false => folder.to_owned(),
-        });
+        let own = rustix::process::geteuid().as_raw();
         let files = ["", "-wal", "-shm"].iter().filter_map(|ending| self.beside(ending));
-        for path in files.chain(folder) {
+        for path in files.chain(folders(path)) {
             // A log that is not there yet is made with the permissions of the store.
             let Ok(found) = fs::metadata(&path) else { continue };
-            let mode = found.mode() & 0o7777;
-            if mode & OTHERS_WRITE != 0 && !(found.is_dir() && mode & STICKY != 0) {
-                return Err(OpenError::Exposed { path, mode });
-            }
+            check_private(path, &found, own)?;
         }
         Ok(())
     }
@@ -269,6 +259,52 @@ impl Place {
         }
     }
 }
+
+/// Whether nobody but this user, root and the group can write what was found. In a folder such as
+/// `/tmp` only its owner can replace a file. Root writes everywhere, and is given folders of others
+/// to work in.
+#[cfg(unix)]
+fn check_private(path: PathBuf, found: &fs::Metadata, own: u32) -> Result<(), OpenError> {
+    use std::os::unix::fs::MetadataExt;
+    const OTHERS_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    let mode = found.mode() & 0o7777;
+    if mode & OTHERS_WRITE != 0 && !(found.is_dir() && mode & STICKY != 0) {
+        return Err(OpenError::Exposed { path, mode });
+    }
+    let owner = found.uid();
+    if own != 0 && owner != 0 && owner != own {
+        return Err(OpenError::Owned { path, owner, own });
+    }
+    Ok(())
+}
+
+/// The folders in which somebody could put another file in the place of this one: its own, those
+/// of the links on the way to it, and the one that they lead to.
+#[cfg(unix)]
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let folder_of = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or_else(|| PathBuf::from("."), Path::to_owned)
+    };
+    let mut folders = vec![folder_of(path)];
+    let (mut ways, mut links) = (vec![path.to_owned()], 0);
+    while let Some(way) = ways.pop().filter(|_| links < MAX_LINKS) {
+        for link in way.ancestors() {
+            let Ok(target) = fs::read_link(link) else { continue };
+            let folder = folder_of(link);
+            ways.push(folder.join(target));
+            folders.push(folder);
+            links += 1;
+        }
+    }
+    folders.extend(fs::canonicalize(path).ok().as_deref().map(folder_of));
+    folders
+}
+
+/// The most links that are followed, as systems do.
+#[cfg(unix)]
+const MAX_LINKS: usize = 40;
 
 /// How long a connection waits for another one's lock. Shared with the connection's busy handler,
 /// so that one attempt can be made without waiting.
@@ -348,6 +384,35 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
 fn is_busy(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on must stop")]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, chown};
+
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_another_user_is_not_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        make_private(&path).unwrap();
+        let own = fs::metadata(&path).unwrap().uid();
+        let check = |own| check_private(path.clone(), &fs::metadata(&path).unwrap(), own);
+        check(own).unwrap();
+        if own == 0 {
+            // Root may have made it for whoever runs callgate.
+            check(1000).unwrap();
+            chown(&path, Some(1001), None).unwrap();
+        }
+        let owner = fs::metadata(&path).unwrap().uid();
+        let error = check(owner + 1).unwrap_err().to_string();
+        assert!(error.contains(&format!("belongs to another user (uid {owner})")), "{error}");
+        assert!(error.contains("hint: let callgate run as that user, or run `chown"), "{error}");
+        check(owner).unwrap();
+        check(0).unwrap();
+    }
 }
 
 /// For how long a busy store is tried again: as long as a lock is waited for.

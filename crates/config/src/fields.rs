@@ -327,6 +327,13 @@ const FIELDS: &[Field] = &[
         doc: "The wait for the next byte of a client's request body, also at MCP servers on the network.",
     },
     Field {
+        path: "gateway.client_body_total_timeout",
+        kind: Kind::Duration,
+        default: "10m",
+        example: "5m",
+        doc: "The wait for all of a client's request body. Every 16 KiB that come add a second.",
+    },
+    Field {
         path: "gateway.shutdown_timeout",
         kind: Kind::Duration,
         default: "30s",

@@ -92,6 +92,7 @@ pub(crate) struct WrittenGateway {
     pub(crate) idle_timeout: Option<At<Duration>>,
     pub(crate) client_head_timeout: Option<At<Duration>>,
     pub(crate) client_body_timeout: Option<At<Duration>>,
+    pub(crate) client_body_total_timeout: Option<At<Duration>>,
     pub(crate) shutdown_timeout: Option<At<Duration>>,
 }
 
@@ -249,6 +250,7 @@ fn gateway(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenGateway
         idle_timeout: section.duration("idle_timeout", problems),
         client_head_timeout: section.duration("client_head_timeout", problems),
         client_body_timeout: section.duration("client_body_timeout", problems),
+        client_body_total_timeout: section.duration("client_body_total_timeout", problems),
         shutdown_timeout: section.duration("shutdown_timeout", problems),
     }
 }

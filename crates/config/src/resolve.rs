@@ -322,6 +322,7 @@ fn proxy(written: Written) -> Result<callgate_proxy::Settings, Error> {
             idle: or(gateway.idle_timeout, timeouts.idle),
             client_head: or(gateway.client_head_timeout, timeouts.client_head),
             client_body: or(gateway.client_body_timeout, timeouts.client_body),
+            client_body_total: or(gateway.client_body_total_timeout, timeouts.client_body_total),
             shutdown: or(gateway.shutdown_timeout, timeouts.shutdown),
         },
         max_connections: number(limits.connections, DEFAULT_CONNECTIONS),

@@ -10,6 +10,7 @@ use callgate_call::Who;
 use callgate_decide::Decider;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, Request};
+use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
 use crate::settings::Provider;
@@ -136,32 +137,52 @@ fn of_key(key: callgate_decide::KeyInfo) -> Who {
     Who { key: Some(key.name), ..key.who }
 }
 
-/// Whether a gateway key stands anywhere in what is about to be sent to a provider.
-pub(crate) fn holds_key(headers: &HeaderMap, query: Option<&str>) -> bool {
+/// Whether a gateway key stands anywhere in what is about to be sent to a provider, in the clear or
+/// in a coding that programs undo.
+pub(crate) fn holds_key(headers: &HeaderMap, path: &str, query: Option<&str>) -> bool {
     let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let basic = headers.values().filter_map(|value| basic(value.to_str().ok()?)).map(Cow::Owned);
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let query = pairs.into_iter().flat_map(|(name, value)| [name, value]);
-    values.chain(basic).chain(query).any(|text| {
-        text.match_indices(KEY_PREFIX).any(|(at, _)| {
-            let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
-            let length = rest.bytes().take_while(|byte| is_of_key(*byte)).count();
-            length >= KEY_LENGTH
-        })
-    })
+    values.chain([Cow::from(path)]).chain(query).any(|text| says_key(&text, CODINGS))
 }
 
-/// What `Basic` credentials hold, by whatever header they come.
-fn basic(value: &str) -> Option<String> {
-    let (scheme, coded) = value.trim_start().split_once(' ')?;
-    if !scheme.eq_ignore_ascii_case("basic") {
+/// How many codings may lie over each other.
+const CODINGS: usize = 3;
+
+fn says_key(text: &str, codings: usize) -> bool {
+    let in_clear = text.match_indices(KEY_PREFIX).any(|(at, _)| {
+        let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
+        rest.bytes().take_while(|byte| is_of_key(*byte)).count() >= KEY_LENGTH
+    });
+    let Some(codings) = codings.checked_sub(1).filter(|_| !in_clear) else { return in_clear };
+    let is_escaped = text.contains('%');
+    is_escaped && says_key(&percent_decode_str(text).decode_utf8_lossy(), codings)
+        || text.split(|c| !is_of_base64(c)).flat_map(behind_slashes).any(|word| {
+            base64(word).is_some_and(|plain| says_key(&String::from_utf8_lossy(&plain), codings))
+        })
+}
+
+/// The word, and what stands behind each of its first slashes: a slash is of base64 and of paths.
+fn behind_slashes(word: &str) -> impl Iterator<Item = &str> {
+    let slashes = word.match_indices('/').take(MAX_SLASHES);
+    std::iter::once(word).chain(slashes.filter_map(|(at, _)| word.get(at + 1..)))
+}
+
+/// More than the paths of providers have.
+const MAX_SLASHES: usize = 16;
+
+/// What a word stands for as base64, if it is long enough for a key. Servers differ in how strictly they
+/// read it.
+fn base64(word: &str) -> Option<Vec<u8>> {
+    let shortest = (KEY_PREFIX.len() + KEY_LENGTH) * 4 / 3;
+    if word.len() < shortest {
         return None;
     }
-    // Servers differ in how strictly they read it.
-    let coded: String = coded.chars().filter(|c| !c.is_whitespace() && *c != '=').collect();
-    let coded = coded.replace('-', "+").replace('_', "/");
-    let plain = LENIENT.decode(coded).ok()?;
-    Some(String::from_utf8_lossy(&plain).into_owned())
+    LENIENT.decode(word.replace('-', "+").replace('_', "/")).ok()
+}
+
+fn is_of_base64(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_')
 }
 
 const LENIENT: GeneralPurpose = GeneralPurpose::new(

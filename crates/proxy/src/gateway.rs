@@ -121,7 +121,8 @@ impl Gateway {
         let (agent, session) = claims(request.headers());
         let visitor = Visitor { who: principal.who, agent, session, request: id.to_owned() };
         headers::upward(request.headers_mut(), true);
-        if access::holds_key(request.headers(), request.uri().query()) {
+        let uri = request.uri();
+        if access::holds_key(request.headers(), uri.path(), uri.query()) {
             return Err(Refusal::Door(Denied::MisplacedKey));
         }
         Ok(mount.answer(visitor, request).await.map(Outgoing::Mounted))

@@ -76,9 +76,11 @@ pub(crate) fn downward(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether an address is a path, which leads to the gateway again.
+/// Whether an address is a path, which leads to the gateway again. Clients leave out tabs before
+/// they read an address, and then two slashes may meet.
 fn stays_here(address: &[u8]) -> bool {
-    matches!(address, [b'/', rest @ ..] if !matches!(rest, [b'/' | b'\\', ..]))
+    let is_path = matches!(address, [b'/', rest @ ..] if !matches!(rest, [b'/' | b'\\', ..]));
+    is_path && !address.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
 }
 
 /// The body is not, or may not be, the provider's any more.
@@ -252,6 +254,22 @@ mod tests {
         body_changes(&mut headers);
         let left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
         assert_eq!(left, ["request-id"]);
+    }
+
+    #[test]
+    fn only_paths_lead_to_the_gateway_again() {
+        for (address, stays) in [
+            ("/v1/x", true),
+            ("/v1/x?y=%09/z#a", true),
+            ("//elsewhere.example", false),
+            ("/\\elsewhere.example", false),
+            ("/\t/elsewhere.example", false),
+            ("/\t\\elsewhere.example", false),
+            ("\t//elsewhere.example", false),
+            ("https://elsewhere.example", false),
+        ] {
+            assert_eq!(stays_here(address.as_bytes()), stays, "{address:?}");
+        }
     }
 
     #[test]

@@ -126,8 +126,9 @@ impl Refusal {
             ),
             Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
             Self::Stalled(limit) => format!(
-                "callgate: no byte of the request body came within {limit:?}. Send it again; the \
-                 operator can raise `gateway.client_body_timeout`."
+                "callgate: no byte of the request body came within {limit:?}, or all of it too \
+                 slowly. Send it again; the operator can raise `gateway.client_body_timeout` and \
+                 `gateway.client_body_total_timeout`."
             ),
             Self::RequestCoding(coding) => format!(
                 "callgate: the request must be read, and its content coding `{coding}` is not \

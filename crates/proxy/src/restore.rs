@@ -95,7 +95,12 @@ const CHANGED: &str = "one of its turns has something of a kept turn and is not 
 /// The traces in those turns of the request that no kept turn was found for.
 fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {
     let known: HashSet<[u8; 32]> = turns.iter().flat_map(RemovedTurn::keys).collect();
-    let is_new = |turn: &&SentTurn| !turn.keys.iter().any(|key| known.contains(key));
+    let is_known = |turn: &&SentTurn| turn.keys.iter().any(|key| known.contains(key));
+    let found: Vec<&SentTurn> = sent.turns.iter().filter(is_known).collect();
+    let is_new = |turn: &&SentTurn| {
+        let mut found = found.iter().map(|found| &found.at);
+        !found.any(|found| found.start < turn.at.end && turn.at.start < found.end)
+    };
     let traces = sent.turns.iter().filter(is_new).flat_map(|turn| &turn.traces);
     traces.take(Sent::MAX).map(|trace| sign(Sign::Trace, binding, trace)).collect()
 }

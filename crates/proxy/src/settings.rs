@@ -139,6 +139,8 @@ pub struct Timeouts {
     pub client_head: Duration,
     /// For the next byte of the body of a client's request.
     pub client_body: Duration,
+    /// For all of such a body; what has come buys more time.
+    pub client_body_total: Duration,
     /// For streams to finish once the gateway is told to stop.
     pub shutdown: Duration,
 }
@@ -152,6 +154,7 @@ impl Default for Timeouts {
             client_head: Duration::from_secs(30),
             // Clients have the whole body when they begin to send it.
             client_body: Duration::from_secs(60),
+            client_body_total: Duration::from_secs(600),
             shutdown: Duration::from_secs(30),
         }
     }

@@ -39,7 +39,7 @@ pub(crate) async fn request(
         headers::drop_keys(&mut headers);
         query = query.and_then(|query| access::without_key(&query).map(Cow::from));
     }
-    if access::holds_key(&headers, query.as_deref()) {
+    if access::holds_key(&headers, &way.path, query.as_deref()) {
         return Err(Refusal::Access(Denied::MisplacedKey));
     }
     if principal.swap {
@@ -55,7 +55,7 @@ pub(crate) async fn request(
         }
         RequestBody::Empty
     } else {
-        let body = ClientBody::new(body, inner.settings.timeouts.client_body);
+        let body = ClientBody::new(body, &inner.settings.timeouts);
         match why.any() {
             true => read(inner, exchange, why, &mut headers, body).await?,
             // No provider's connection is taken for a body of which nothing has come yet.

@@ -156,6 +156,51 @@ fn a_client_whose_body_stalls_gets_408_and_is_cut_off() {
     }
 }
 
+/// One byte now and then does not keep a connection, and the provider's, open.
+#[test]
+fn a_body_that_dribbles_is_cut_off() {
+    let texts = "policy: p\nrules: []\ntext:\n  - { id: no-word, keywords: [xyzzy], verdict: block, reason: Not that word. }\n";
+    for policy in [ALLOW, texts] {
+        let upstream = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", upstream.local_addr().unwrap());
+        let settings = "gateway: { client_body_timeout: 5s, client_body_total_timeout: 500ms }";
+        let gateway = Setup::new(binary(), &url, policy, settings).start();
+        let mut stream = TcpStream::connect(gateway.address()).unwrap();
+        let head = "POST /v1/messages HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{";
+        stream.write_all(head.as_bytes()).unwrap();
+        let begin = std::time::Instant::now();
+        // It answers in the middle of the body, and then closes.
+        while stream.write_all(b" ").is_ok() && begin.elapsed() < Duration::from_secs(1) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        let answer = rest_of(stream);
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+        assert!(answer.contains("gateway.client_body_total_timeout"), "{answer}");
+        assert!(begin.elapsed() < Duration::from_secs(4), "{:?}", begin.elapsed());
+    }
+}
+
+/// What comes buys time: a large body may take longer than the limit, if enough of it comes.
+#[test]
+fn a_large_body_that_keeps_coming_passes() {
+    let upstream = server();
+    let gateway = gateway(&upstream, ALLOW, "gateway: { client_body_total_timeout: 500ms }");
+    let piece = " ".repeat(16 << 10);
+    let mut stream = TcpStream::connect(gateway.address()).unwrap();
+    let head = format!(
+        "POST {MESSAGES} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        8 * piece.len() + 2
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    for _ in 0..8 {
+        stream.write_all(piece.as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(200));
+    }
+    stream.write_all(b"{}").unwrap();
+    let reply = Exchange::on(stream, "POST").unwrap().finish().unwrap();
+    assert_eq!(reply.status, 200, "{}", reply.text());
+}
+
 /// A client that is slow, but sends something all the time, is served.
 #[test]
 fn a_slow_body_passes() {

@@ -102,6 +102,13 @@ fn a_gateway_key_never_goes_up() {
         ("authorization", format!("Basic {}", base64(&format!("user:{key}")))),
         ("authorization", format!("bAsIc  {}", base64(&format!("{key}:")).trim_end_matches('='))),
         ("x-other", format!("Basic {}", base64(&key))),
+        ("authorization", format!("Basic\t{}", base64(&format!("user:{key}")))),
+        ("authorization", format!("Bearer {}", base64(&key))),
+        ("authorization", format!("Bearer {}", base64(&key).replace('+', "-").replace('/', "_"))),
+        ("authorization", format!("Bearer {}", base64(&base64(&key)))),
+        ("authorization", format!("Bearer {}", key.replace('_', "%5F"))),
+        ("x-api-key", key.replace('c', "%2563")),
+        ("cookie", format!("a=b; k={}", base64(&key))),
     ] {
         let request = ask(MESSAGES).header("x-callgate-key", &key).header(name, &value);
         let reply = request.send(gateway.address());
@@ -113,7 +120,19 @@ fn a_gateway_key_never_goes_up() {
         let reply = ask(&path).header("x-callgate-key", &key).send(gateway.address());
         assert_eq!(reply.status, 401, "{}", reply.text());
     }
+    for segment in [&key, &base64(&key).replace('=', "").replace('/', "_")] {
+        let path = format!("/v1beta/models/{segment}:generateContent");
+        let reply = ask(&path).header("x-callgate-key", &key).send(gateway.address());
+        assert_eq!(reply.status, 401, "{}", reply.text());
+    }
     assert!(upstream.requests().is_empty());
+    // Keys of providers look like base64 too.
+    let theirs = format!("Bearer sk-ant-api03-{}", "Aa0_".repeat(24));
+    let other = base64(&"cg_is short".repeat(9));
+    for (name, value) in [("authorization", &theirs), ("x-other", &other)] {
+        let ask = Ask::post(MESSAGES, "{}").header("x-callgate-key", &key).header(name, value);
+        assert_eq!(ask.send(gateway.address()).status, 200, "{value}");
+    }
 }
 
 #[test]

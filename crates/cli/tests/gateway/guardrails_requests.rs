@@ -12,7 +12,23 @@ const MASK: &str = "policy: p\nrules: []\ntext:\n  - { id: no-word, in: request,
 const BLOCK: &str = "policy: p\nrules: []\ntext:\n  - { id: no-word, in: request, keywords: [xyzzy], verdict: block, reason: Not that word. }\n";
 
 /// Requests in which `xyzzy` stands where somebody may say it.
-const SAID: [(&str, &str); 34] = [
+const SAID: [(&str, &str); 44] = [
+    (
+        "/model/amazon.nova-canvas/invoke",
+        r#"{"taskType":"INPAINTING","inPaintingParams":{"maskPrompt":"xyzzy"}}"#,
+    ),
+    (
+        "/model/amazon.nova-2-multimodal-embeddings/invoke",
+        r#"{"taskType":"SINGLE_EMBEDDING","singleEmbeddingParams":{"text":{"value":"xyzzy"}}}"#,
+    ),
+    ("/model/stability.sd3/invoke", r#"{"prompt":"a","negative_prompt":"xyzzy"}"#),
+    ("/model/twelvelabs.marengo/invoke", r#"{"text":{"inputText":"xyzzy"}}"#),
+    ("/model/m/converse", r#"{"promptVariables":{"a":{"text":"xyzzy"}}}"#),
+    (RESPONSES, r#"{"input":[{"type":"memo","role":"user","memo":"xyzzy"}]}"#),
+    (RESPONSES, r#"{"input":[{"type":"memo","name":"xyzzy"}]}"#),
+    (MESSAGES, r#"{"messages":[{"role":"user","content":[{"type":"memo","filename":"xyzzy"}]}]}"#),
+    (CHAT, r#"{"messages":[],"extra_body":{"messages":[{"role":"user","content":"xyzzy"}]}}"#),
+    ("/api/generate", r#"{"model":"m","prompt":"hi","template":"{{ .Prompt }} xyzzy"}"#),
     ("/v1/embeddings", r#"{"model":"m","input":"say xyzzy"}"#),
     ("/v1/embeddings", r#"{"model":"m","input":["a","say xyzzy"],"encoding_format":"float"}"#),
     ("/v1/moderations", r#"{"input":[{"type":"text","text":"say xyzzy"}]}"#),
@@ -59,7 +75,19 @@ const SAID: [(&str, &str); 34] = [
 ];
 
 /// Requests in which it names something, or is data, or says what must come back as it came.
-const NOT_SAID: [(&str, &str); 9] = [
+const NOT_SAID: [(&str, &str); 12] = [
+    (
+        RESPONSES,
+        r#"{"input":"hi","text":{"format":{"type":"json_schema","name":"xyzzy","schema":{}}}}"#,
+    ),
+    (
+        "/model/amazon.nova-canvas/invoke",
+        r#"{"taskType":"TEXT_IMAGE","textToImageParams":{"text":"a","conditionImage":"a"},"modelId":"m","quality":"xyzzy"}"#,
+    ),
+    (
+        CHAT,
+        r#"{"messages":[{"role":"assistant","reasoning_content":"xyzzy","content":"hi","tool_calls":[{"function":{"name":"xyzzy","arguments":"xyzzy"}}]}]}"#,
+    ),
     ("/v1/embeddings", r#"{"model":"xyzzy", "input" : "hi" ,"user":"xyzzy"}"#),
     ("/v1/audio/speech", r#"{"model":"m","input":"hi","voice":"xyzzy"}"#),
     ("/v2/embed", r#"{"model":"m","images":["data:image/png;base64,xyzzy"]}"#),

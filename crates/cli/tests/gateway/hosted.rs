@@ -29,7 +29,66 @@ const BUILT_IN: Left = Left::Nothing("uses the tool by itself");
 const KEPT: Left = Left::Nothing("does not show its tools");
 
 /// Each of these is a search, a look at a page, or code.
-const FEATURES: [Feature; 36] = [
+const FEATURES: [Feature; 50] = [
+    Feature(
+        RESPONSES,
+        r#"{"tools":[{"type":"shell","environment":{"type":"container_auto"}}],"input":"hi"}"#,
+        "shell",
+        Left::Body(r#"{"input":"hi"}"#),
+    ),
+    Feature(
+        RESPONSES,
+        r#"{"tools":[{"type":"programmatic_tool_calling"},{"type":"function","name":"look"}]}"#,
+        "programmatic_tool_calling",
+        Left::Body(r#"{"tools":[{"type":"function","name":"look"}]}"#),
+    ),
+    Feature(
+        GEMINI,
+        r#"{"tools":[{"parallelAiSearch":{}}],"contents":[]}"#,
+        "parallelAiSearch",
+        Left::Body(r#"{"contents":[]}"#),
+    ),
+    Feature(
+        GEMINI,
+        r#"{"tools":[{"exa_ai_search":{}}],"contents":[]}"#,
+        "exaAiSearch",
+        Left::Body(r#"{"contents":[]}"#),
+    ),
+    Feature(
+        CHAT,
+        r#"{"venice_parameters":{"enable_web_search":"auto","strip_thinking_response":true}}"#,
+        "venice_parameters.enable_web_search",
+        Left::Body(r#"{"venice_parameters":{"strip_thinking_response":true}}"#),
+    ),
+    Feature(
+        CHAT,
+        r#"{"model":"m","venice_parameters":{"enable_web_scraping":true}}"#,
+        "venice_parameters.enable_web_scraping",
+        Left::Body(r#"{"model":"m"}"#),
+    ),
+    Feature(CHAT, r#"{"model":"m:enable_web_search=on"}"#, "*:enable_web_search=on", BUILT_IN),
+    Feature(
+        CHAT,
+        r#"{"enable_enhancement":true,"messages":[]}"#,
+        "enable_enhancement",
+        Left::Body(r#"{"messages":[]}"#),
+    ),
+    Feature(CHAT, r#"{"model":"m","fallbacks":["a","b:online"]}"#, "*:online", BUILT_IN),
+    Feature(CHAT, r#"{"fallbacks":[{"m":["b:online"]}]}"#, "*:online", BUILT_IN),
+    Feature(CHAT, r#"{"fallbacks":[{"model":"b:online"}]}"#, "*:online", BUILT_IN),
+    Feature(
+        CHAT,
+        r#"{"fallbacks":[{"model":"b","web_search_options":{}}]}"#,
+        "web_search_options",
+        Left::Body(r#"{"fallbacks":[{"model":"b"}]}"#),
+    ),
+    Feature(CHAT, r#"{"models":[{"model":"b:online"}]}"#, "*:online", BUILT_IN),
+    Feature(
+        CHAT,
+        r#"{"tools":["browser_search","look"],"messages":[]}"#,
+        "browser_search",
+        Left::Body(r#"{"tools":["look"],"messages":[]}"#),
+    ),
     Feature(
         CHAT,
         r#"{"model":"m", "plugins" : [ {"id":"web","max_results":3} ] ,"messages":[]}"#,
@@ -336,6 +395,58 @@ fn what_the_provider_keeps_may_bring_any_tool() {
     assert!(upstream.requests().is_empty(), "the provider was asked");
 }
 
+/// Lists that other APIs have, under the names of what they hold.
+#[test]
+fn lists_of_other_apis_are_read_too() {
+    let upstream = upstream();
+    let policy = |rule: &str| {
+        format!(
+            "policy: lists\nrules:\n  - {{ id: closed, surface: inbound, {rule}, verdict: deny, reason: Closed. }}\n"
+        )
+    };
+    let tools = policy("tool: [Bash, 'data_sources.*']");
+    let servers = policy("server: [github, 'https://github*']");
+    let github = r#"{"mcp_servers":[{"name":"github","url":"https://x"}]}"#;
+    let map = r#"{"mcp_servers":{"github":{"url":"https://x"},"other":{"url":"https://y"}}}"#;
+    let typed = r#"{"mcp_servers":[{"type":"url","name":"github","url":"https://x"}]}"#;
+    let unnamed = r#"{"mcp_servers":[{"url":"https://github.example"}]}"#;
+    let functions = r#"{"functions":[{"name":"Bash"}],"function_call":"auto"}"#;
+    let cases = [
+        (CHAT, github, "{}"),
+        (RESPONSES, github, "{}"),
+        (CHAT, typed, "{}"),
+        (CHAT, unnamed, "{}"),
+        (CHAT, map, r#"{"mcp_servers":{"other":{"url":"https://y"}}}"#),
+        (RESPONSES, map, r#"{"mcp_servers":{"other":{"url":"https://y"}}}"#),
+        (MESSAGES, functions, "{}"),
+        (RESPONSES, functions, "{}"),
+        (CHAT, r#"{"data_sources":[{"type":"azure_search","parameters":{}}]}"#, "{}"),
+        (
+            CHAT,
+            r#"{"fallbacks":[{"model":"b","tools":["Bash"]}]}"#,
+            r#"{"fallbacks":[{"model":"b"}]}"#,
+        ),
+    ];
+    let gateways = [&tools, &servers].map(|policy| {
+        (gateway(&upstream, policy, ""), gateway(&upstream, policy, "inbound: strip"))
+    });
+    for (path, body, left) in cases {
+        let (refuses, strips) = &gateways[usize::from(body.contains("mcp_servers"))];
+        let (status, text) = send(refuses, path, body);
+        assert_eq!(status, 400, "{path} {body}: {text}");
+        send(strips, path, body);
+        assert_eq!(sent_up(&upstream).as_deref(), Some(left), "{path} {body}");
+    }
+    for (path, body) in [
+        (CHAT, r#"{"mcp_servers":{"other":{"url":"https://y"}}}"#),
+        (RESPONSES, r#"{"mcp_servers":[{"name":"other","url":"https://y"}]}"#),
+        (MESSAGES, r#"{"functions":[{"name":"look"}]}"#),
+    ] {
+        send(&gateways[1].0, path, body);
+        assert_eq!(sent_up(&upstream).as_deref(), Some(body), "{path}");
+    }
+}
+
 #[test]
 fn features_in_two_spellings_are_refused() {
     let upstream = upstream();
@@ -392,6 +503,16 @@ fn requests_that_switch_nothing_on_stay_as_they_are() {
             (CHAT, r#"{"model":"vendor/online"}"#),
             (CHAT, r#"{"model":"vendor/m:online-7b","models":["a:nitro","research-1"]}"#),
             (CHAT, r#"{"model":"compounder","user":"sonar"}"#),
+            // Nothing that a provider could find.
+            (CHAT, r#"{"plugins":[{"name":"x"}],"preset":{},"agent_id":""}"#),
+            (CHAT, r#"{"plugins":[{}],"models":[{"model":"a"},{"id":"b","tags":[1,"c"]}]}"#),
+            (CHAT, r#"{"model":"compound-7b","fallbacks":["acme/compound","compound-v2"]}"#),
+            (CHAT, r#"{"model":"m:enable_web_search=off&strip=true"}"#),
+            (CHAT, r#"{"venice_parameters":{"enable_web_search":"off","enable_x_search":false}}"#),
+            (CHAT, r#"{"enable_enhancement":false,"fallbacks":null,"data_sources":[]}"#),
+            (CHAT, r#"{"mcp_servers":[],"functions":null}"#),
+            (RESPONSES, r#"{"tools":[{"type":"shell"}],"input":"hi"}"#),
+            (RESPONSES, r#"{"tools":[{"type":"shell","environment":{"type":"local"}}]}"#),
             (
                 CHAT,
                 r#"{"model":"groq/compound","compound_custom":{"tools":{"enabled_tools":["wolfram_alpha"]}}}"#,

@@ -35,6 +35,7 @@ mod operation;
 mod policies;
 mod records;
 mod restoring;
+mod rewritten;
 mod routes;
 mod servers;
 mod strangers;

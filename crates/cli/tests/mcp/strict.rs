@@ -143,7 +143,42 @@ fn lookalikes(tool: &str) -> Vec<(&'static str, Value)> {
         ("vendor/batch", json!({ "calls": [{ "name": "echo", "arguments": {} }, call] })),
         ("vendor/run", json!({ "tool": tool, "input": "{\"all\":true}" })),
         ("callTool", json!({ "name": tool })),
+        ("vendor/twice", json!({ "name": tool, "input": {}, "arguments": { "all": true } })),
+        ("vendor/deep", json!({ "a": [{ "b": [{ "c": { "d": [call] } }] }] })),
     ]
+}
+
+/// The tool's name in the method itself.
+#[test]
+fn a_method_that_names_a_tool_is_judged_as_a_call() {
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let mut answers = simple();
+    answers["tools/list"] = json!({ "result": { "tools": [tool("delete_all"), tool("echo")] } });
+    let methods = |name: &str| {
+        ["tools/call/NAME", "callTool.NAME", "vendor/run/NAME", "NAME", "vendor:NAME"]
+            .map(|method| method.replace("NAME", name))
+    };
+    // As the vendor's own, these are no tools.
+    let honest = ["vendor/delete", "echo_all", "vendor/delete_all_drafts"].map(str::to_owned);
+    for method in methods("delete_all").into_iter().chain(methods("echo")).chain(honest.clone()) {
+        answers[method] = json!({ "result": { "done": true } });
+    }
+    let by_argument = "policy: p\nrules:\n  - { id: no-all, tool: delete_all, when: { arg: all, equals: true }, verdict: deny }\n";
+    for policy in [DENY, by_argument] {
+        let place = Place::new(policy, "");
+        let mut wrapped = place.scripted("s", answers.clone());
+        wrapped.hello();
+        wrapped.ask("tools/list", json!({}));
+        for method in methods("delete_all") {
+            let answer = wrapped.ask(&method, json!({ "all": true }));
+            assert!(answer.get("error").is_some(), "{policy}{method}: {answer}");
+        }
+        for method in methods("echo").into_iter().chain(honest.clone()) {
+            let answer = wrapped.ask(&method, json!({ "all": true }));
+            assert_eq!(answer["result"]["done"], true, "{policy}{method}: {answer}");
+        }
+        assert!(!wrapped.end().received.contains("delete_all\""), "{policy}");
+    }
 }
 
 #[test]

@@ -13,6 +13,11 @@ use crate::clock::now;
 use crate::counter::Counter;
 
 impl McpSession {
+    /// Whether the server has, or once had, a tool of this name.
+    pub fn knows_tool(&self, tool: &str) -> bool {
+        self.known_tool(&mut self.known_books(), tool).is_some()
+    }
+
     /// Judges what looks like a call by the rules, without the policies' defaults, and by the lists of what
     /// is denied. A policy that denies what it does not know means calls, and this may be none. It is
     /// recorded if it is denied.

@@ -86,9 +86,12 @@ impl ClientTurn {
             && sent.signatures.iter().all(|signature| self.signatures.contains(signature))
     }
 
-    /// Whether the client may have left its text out, and with it the notices.
+    /// Whether the client may have left its text out, and with it the notices: then only the ids of
+    /// all its calls tell the turn.
     pub(crate) fn drops_text(&self) -> bool {
-        self.plan.is_some() && self.text.is_none() && self.has_ids()
+        let is_named = |call: &ClientCall| !call.id.is_empty();
+        let is_known = !self.calls.is_empty() && self.calls.iter().all(is_named);
+        self.plan.is_some() && self.text.is_none() && is_known
     }
 
     fn is_empty(&self) -> bool {

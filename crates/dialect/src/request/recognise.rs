@@ -11,12 +11,15 @@ use super::{
     ClientCall, ClientTurn, Decoded, RemovedCall, RemovedTurn, TextDigest, shown, signature_hash,
 };
 use crate::json::member;
+use crate::responses::shown_as;
 
 /// One assistant message, as the client sent it.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     /// Its place among the messages.
     pub(crate) message: usize,
+    /// The place behind it.
+    pub(crate) end: usize,
     /// Its texts, each with its place in the content.
     pub(crate) texts: Vec<(usize, Decoded<'a>)>,
     /// What the client has of the turn.
@@ -28,7 +31,7 @@ pub(crate) struct Seen<'a> {
 impl<'a> Seen<'a> {
     /// A message with these texts; calls and signatures are added by the caller.
     pub(crate) fn new(message: usize, texts: Vec<(usize, Decoded<'a>)>) -> Self {
-        let mut seen = Self { message, texts, ..Self::default() };
+        let mut seen = Self { message, end: message + 1, texts, ..Self::default() };
         let mut digest = TextDigest::new();
         seen.texts.iter().for_each(|(_, text)| digest.add(&text.text));
         seen.client.text = digest.finish();
@@ -57,6 +60,11 @@ impl<'a> Seen<'a> {
             true => self.client.sought(),
             false => self.references.iter().map(|id| reference_key(&signature_hash(id))).collect(),
         }
+    }
+
+    /// Whether a message is of both.
+    fn overlaps(&self, other: &Self) -> bool {
+        self.message < other.end && other.message < self.end
     }
 
     /// Whether the message has a call of that id.
@@ -103,7 +111,8 @@ pub(crate) enum Found {
 
 /// Finds the message of each turn; no message is two turns. A message is a turn only if all that
 /// the client has of it agrees. Turns that are alike and lost the same calls are given out in their
-/// order; where turns match that lost different calls, none is.
+/// order, the oldest first: so a message keeps its turn when the conversation grows, and the
+/// provider finds it in its cache. Where turns match that lost different calls, none is.
 pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> {
     let mut by_key: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
     for (number, turn) in turns.iter().enumerate() {
@@ -112,7 +121,11 @@ pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> 
         }
     }
     let mut found = vec![Found::Nowhere; turns.len()];
+    let mut taken: Vec<&Seen<'_>> = Vec::new();
     for (place, seen) in seen.iter().enumerate() {
+        if taken.iter().any(|other| other.overlaps(seen)) {
+            continue;
+        }
         let matching = matching(seen, turns, &by_key);
         let removed = |number: &usize| turns.get(*number).map(|turn| turn.removed);
         let first = matching.first().and_then(removed);
@@ -122,6 +135,7 @@ pub(crate) fn recognise(seen: &[Seen<'_>], turns: &[RemovedTurn]) -> Vec<Found> 
                 Some(found @ Found::Nowhere) if !is_clear => *found = Found::Unclear,
                 Some(found @ (Found::Nowhere | Found::Unclear)) if is_clear => {
                     *found = Found::At(place);
+                    taken.push(seen);
                     break;
                 }
                 _ => {}
@@ -157,15 +171,63 @@ fn is_whole(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
     turn.client.as_ref().is_some_and(|client| client.is_sent_as(&seen.client))
 }
 
-/// Whether the message refers to items of the turn. The provider knows those by their ids, and only
-/// what the message holds itself can be compared.
+/// Whether the turn refers to items that the provider keeps, and is this turn as far as can be told:
+/// every item is one of the turn, all calls are there, and so is the text.
 fn is_referred_to(seen: &Seen<'_>, turn: &RemovedTurn) -> bool {
     let Some(client) = &turn.client else { return false };
     let own = turn.reference_keys();
     let sent = &seen.client;
-    seen.references.iter().any(|id| own.contains(&reference_key(&signature_hash(id))))
+    let referred = References::sort(&seen.references, turn);
+    seen.references.iter().all(|id| own.contains(&reference_key(&signature_hash(id))))
+        && sent.calls.len() + referred.others == client.calls.len()
         && sent.calls.iter().all(|call| client.calls.contains(call))
         && sent.signatures.iter().all(|signature| client.signatures.contains(signature))
+        && match sent.text {
+            Some(_) => {
+                sent.text == client.text && referred.is_wordless() && shows_notices(seen, turn)
+            }
+            None => referred.says_all(client, turn),
+        }
+}
+
+/// What references stand for, by the beginnings that the API gives to ids.
+#[derive(Default)]
+struct References {
+    /// Messages that were shown in the place of calls.
+    notices: usize,
+    messages: usize,
+    /// Neither messages nor reasoning.
+    others: usize,
+}
+
+impl References {
+    fn sort(ids: &[String], turn: &RemovedTurn) -> Self {
+        let shown: Vec<String> =
+            turn.calls.iter().filter_map(|call| shown_as(&call.original)).collect();
+        let mut sorted = Self::default();
+        for id in ids {
+            match id.split_once('_') {
+                _ if shown.contains(id) => sorted.notices += 1,
+                Some(("msg", _)) => sorted.messages += 1,
+                Some(("rs", _)) => {}
+                _ => sorted.others += 1,
+            }
+        }
+        sorted
+    }
+
+    /// Whether no message is referred to.
+    fn is_wordless(&self) -> bool {
+        self.notices + self.messages == 0
+    }
+
+    /// Whether they stand for all that the turn says: its notices, and other text if it has any.
+    fn says_all(&self, client: &ClientTurn, turn: &RemovedTurn) -> bool {
+        let mut notices = TextDigest::new();
+        let shown = turn.calls.iter().filter_map(|call| call.notice.as_deref());
+        let count = shown.inspect(|notice| notices.add(notice)).count();
+        self.notices == count && (client.text != notices.finish()) == (self.messages > 0)
+    }
 }
 
 /// Whether every notice of the turn stands in the message as it was shown, so that it can be cut out.

@@ -1,5 +1,7 @@
 //! By what a kept turn is looked up: what the turn and a later request have in common.
 
+use std::ops::Range;
+
 use callgate_call::json::Error;
 use sha2::{Digest, Sha256};
 
@@ -25,6 +27,8 @@ pub struct SentTurn {
     /// What it has in common with a kept turn that the client has changed: enough to say so, and
     /// never enough to restore it.
     pub traces: Vec<[u8; 32]>,
+    /// The messages that it stands in. The same ones may be looked at as several turns.
+    pub at: Range<usize>,
 }
 
 impl Sent {
@@ -40,7 +44,8 @@ pub fn sent(dialect: Dialect, request: &str) -> Result<Sent, Error> {
     let seen = (dialect.speaker().seen)(request)?;
     let turns = seen.iter().rev().take(Sent::MAX).map(|seen| {
         let texts = seen.texts.iter().map(|(_, text)| text.text.as_ref());
-        SentTurn { keys: seen.keys(), traces: traces(&seen.client, texts) }
+        let at = seen.message..seen.end;
+        SentTurn { keys: seen.keys(), traces: traces(&seen.client, texts), at }
     });
     let states = match dialect {
         Dialect::Responses => states(request)?,

@@ -162,19 +162,30 @@ impl<'a> Decoded<'a> {
     }
 
     /// The first place where `notice` stands as a paragraph of its own, or begins one and cannot be
-    /// the beginning of another notice, and is not `taken` yet.
+    /// the beginning of another notice, and is not `taken` yet. A notice that names its record may
+    /// stand anywhere, if it stands there once: clients join texts with less than a blank line, and
+    /// no model can quote a record that did not exist when it spoke.
     fn paragraph(&self, notice: &str, taken: &[(usize, Range<usize>)]) -> Option<Range<usize>> {
         if notice.is_empty() {
             return None;
         }
-        self.starts.iter().map(|start| *start..start + notice.len()).find(|at| {
+        let is_free = |at: &Range<usize>| {
+            taken.iter().all(|(_, other)| at.end <= other.start || other.end <= at.start)
+        };
+        let names_record = ends_with_record(notice);
+        let mut starts = self.starts.iter().map(|start| *start..start + notice.len());
+        let paragraph = starts.find(|at| {
             let behind = self.text.get(at.start..).and_then(|text| text.strip_prefix(notice));
             let ends = |behind: &str| {
                 // Text that follows it at once joins its last line, in APIs where all text is one.
-                behind.is_empty() || behind.starts_with(GAP) || ends_with_record(notice)
+                behind.is_empty() || behind.starts_with(GAP) || names_record
             };
-            behind.is_some_and(ends)
-                && taken.iter().all(|(_, other)| at.end <= other.start || other.end <= at.start)
+            behind.is_some_and(ends) && is_free(at)
+        });
+        paragraph.or_else(|| {
+            let mut places = self.text.match_indices(notice).filter(|_| names_record);
+            let at = places.next().map(|(start, _)| start..start + notice.len())?;
+            (places.next().is_none() && is_free(&at)).then_some(at)
         })
     }
 
@@ -262,7 +273,9 @@ fn set_off(text: &str, mut found: Vec<(usize, Range<usize>)>) -> Vec<Shown> {
     found.sort_by_key(|(_, at)| at.start);
     let (mut list, mut last, mut leads) = (Vec::with_capacity(found.len()), 0, true);
     for (call, at) in found {
-        let before = at.start.checked_sub(GAP.len()).filter(|start| *start >= last);
+        let ahead = text.get(last..at.start).unwrap_or("");
+        let before = [GAP, LINE_END].into_iter().find(|gap| ahead.ends_with(gap));
+        let before = before.map(|gap| at.start - gap.len());
         let gap_behind = text.get(at.end..).is_some_and(|behind| behind.starts_with(GAP));
         let cut = match before {
             Some(start) => start..at.end,
@@ -346,6 +359,9 @@ fn unit(unit: u16, at: usize, half: &mut Half, mut each: impl FnMut(usize, &str)
 
 /// What sets a notice off from the text around it.
 const GAP: &str = "\n\n";
+
+/// What some clients join texts with.
+const LINE_END: &str = "\n";
 
 /// How the line of a notice begins that names its record.
 const RECORD: &str = "Record: ";

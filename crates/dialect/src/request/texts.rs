@@ -70,7 +70,11 @@ fn found_by<'b>(body: &'b str, find: fn(&mut Texts<'b>, Span)) -> Result<Vec<Sai
     find(&mut found, document(body));
     match found.unreadable {
         Some(at) => Err(Error::new(Problem::WrongType, at)),
-        None => Ok(found.list),
+        None => {
+            found.list.sort_by_key(|said| said.at.start);
+            found.list.dedup();
+            Ok(found.list)
+        }
     }
 }
 
@@ -99,7 +103,7 @@ pub fn with_texts(body: &str, changes: Vec<(Span, String)>) -> String {
 }
 
 /// Where the conversation stands in a request: for each API its own names.
-const CONVERSATION: [&str; 22] = [
+const CONVERSATION: [&str; 25] = [
     "system",
     "messages",
     "instructions",
@@ -123,13 +127,18 @@ const CONVERSATION: [&str; 22] = [
     "query",
     "textprompts",
     "texttoimageparams",
+    "negativeprompt",
+    // What is put into a prompt that Bedrock keeps, and what Ollama makes a prompt with.
+    "promptvariables",
+    "template",
 ];
 
 /// Members that hold settings, of which only those where a model stops are text.
 const SETTINGS: [&str; 3] = ["generationconfig", "inferenceconfig", "options"];
 
-/// Members that hold a request of their own: Code Assist, and counting tokens.
-const ENVELOPES: [&str; 3] = ["request", "generatecontentrequest", "converse"];
+/// Members that hold a request of their own, or a part of one: Code Assist, counting tokens, and what
+/// servers read as if it stood beside them.
+const ENVELOPES: [&str; 4] = ["request", "generatecontentrequest", "converse", "extrabody"];
 
 /// Members of a message, an item, a block or a part that are text, or hold some.
 const TEXTS: [&str; 12] = [
@@ -166,7 +175,12 @@ struct Texts<'a> {
 
 impl Texts<'_> {
     fn conversation(&mut self, object: Span) {
-        for member in members(self.body, object) {
+        let all = members(self.body, object);
+        // Amazon's models that embed and draw have members of their own for each task.
+        if all.iter().any(|member| folded(member) == "tasktype") {
+            self.plain(object);
+        }
+        for member in all {
             let key = folded(&member);
             let is_object = self.kind(member.value) == Some(Kind::Object);
             match key.as_str() {
@@ -174,12 +188,22 @@ impl Texts<'_> {
                     self.said(member.value, By::Others);
                     self.conversation(member.value);
                 }
+                // Models of TwelveLabs, that embed it. Elsewhere it tells how an answer looks.
+                "text" if is_object => self.embedded(member.value),
                 // A request in base64, whose tokens are counted.
                 "invokemodel" => self.unreadable = Some(member.value.start),
                 key if ENVELOPES.contains(&key) => self.conversation(member.value),
                 key if SETTINGS.contains(&key) => self.settings(member.value),
                 key if CONVERSATION.contains(&key) => self.said(member.value, By::Others),
                 _ => {}
+            }
+        }
+    }
+
+    fn embedded(&mut self, object: Span) {
+        for member in members(self.body, object) {
+            if folded(&member) == "inputtext" {
+                self.said(member.value, By::Others);
             }
         }
     }
@@ -228,6 +252,7 @@ impl Texts<'_> {
         }
         let is_known = all_of(&kinds, |kind| KINDS.contains(&kind));
         let roles = self.words(&all, "role");
+        let is_strange = !is_known && !kinds.is_empty();
         let has_name = all_of(&roles, |role| !matches!(role, "tool" | "function"));
         let described = is_document || kinds.iter().any(|it| DESCRIBED.contains(&it.as_str()));
         for member in &all {
@@ -246,9 +271,11 @@ impl Texts<'_> {
                 key if RESULTS.contains(&key) => self.result(member.value),
                 // Who says it. In a result it is the name of the tool.
                 "name" if has_name => self.text(member.value),
+                "name" | "filename" if is_strange && by == By::Others => self.text(member.value),
                 // A call that the model made.
                 "input" | "arguments" if by == By::Model => {}
-                key if !is_known && roles.is_empty() && !is_no_text_key(key) => {
+                // A message that only says who speaks has other members for calls and thinking.
+                key if (is_strange || roles.is_empty()) && !is_known && !is_no_text_key(key) => {
                     self.strings(member.value);
                 }
                 _ => {}

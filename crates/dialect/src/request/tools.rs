@@ -147,23 +147,26 @@ impl Finder<'_> {
     fn lists(&mut self, dialect: Dialect, root: Span) -> Result<(), Error> {
         match dialect {
             Dialect::Anthropic => {
-                self.flat(root, &["tools", "mcp_servers"], &["tool_choice"])?;
+                self.flat(root, &["tools", SERVERS], &["tool_choice"])?;
+                self.flat(root, &["functions"], &["function_call"])?;
                 self.in_messages(root)
             }
             // Whichever model's words the request has.
             Dialect::Invoke => {
-                self.flat(root, &["tools", "mcp_servers"], &["tool_choice"])?;
+                self.flat(root, &["tools", SERVERS], &["tool_choice"])?;
                 self.flat(root, &["functions"], &["function_call"])?;
                 self.converse(root)?;
                 self.in_messages(root)
             }
             Dialect::OpenAiChat | Dialect::Ollama | Dialect::Cohere => {
                 let choices = ["tool_choice", "parallel_tool_calls", "strict_tools"];
-                self.flat(root, &["tools"], &choices)?;
+                self.flat(root, &["tools", SERVERS], &choices)?;
                 self.flat(root, &["functions"], &["function_call"])
             }
             Dialect::Responses => {
-                self.flat(root, &["tools"], &["tool_choice", "parallel_tool_calls"])?;
+                let choices = ["tool_choice", "parallel_tool_calls"];
+                self.flat(root, &["tools", SERVERS], &choices)?;
+                self.flat(root, &["functions"], &["function_call"])?;
                 self.in_input(root)
             }
             Dialect::Interactions => {
@@ -181,8 +184,10 @@ impl Finder<'_> {
         let first = self.list + 1;
         for list in lists {
             self.list += 1;
-            if let Some((item, value)) = self.one(root, &[list])? {
-                self.list(value, item, "")?;
+            match self.one(root, &[list])? {
+                Some((item, value)) if *list == SERVERS => self.servers(value, item)?,
+                Some((item, value)) => self.list(value, item, "")?,
+                None => {}
             }
         }
         for choice in choices {
@@ -203,6 +208,45 @@ impl Finder<'_> {
             self.entry(span, item, prefix)?;
         }
         Ok(())
+    }
+
+    /// MCP servers beside the tools: a list, or an object with the name of each for a key.
+    fn servers(&mut self, value: Span, parent: Item) -> Result<(), Error> {
+        let kind_of = |span: Span| Reader::at(self.data, span).kind();
+        let is_map = kind_of(value)? == Kind::Object
+            && members(self.data, value)
+                .iter()
+                .all(|member| kind_of(member.value).is_ok_and(|kind| kind == Kind::Object));
+        if is_map {
+            let group = self.all.groups.members(self.data, value, Some(parent));
+            for (place, name, span) in self.all.groups.keys(group) {
+                self.server(name, span, Item { group, place });
+            }
+            return Ok(());
+        }
+        for (item, span) in self.items(value, parent)? {
+            let word = |key| entry::word(self.data, span, key);
+            match word("name").or(word("server_label")).or(word("url")) {
+                Some(name) if word("type").is_none() => self.server(name, span, item),
+                _ => self.entry(span, item, "")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// All that a server has.
+    fn server(&mut self, name: String, definition: Span, item: Item) {
+        self.all.tools.push(Tool {
+            name: server::whole(&name),
+            also: Vec::new(),
+            host: Host::Provider,
+            definition,
+            except: Vec::new(),
+            item,
+            list: self.list,
+            prefix: 0,
+            server: Some(name),
+        });
     }
 
     fn entry(&mut self, span: Span, item: Item, prefix: &str) -> Result<(), Error> {
@@ -335,7 +379,7 @@ impl Finder<'_> {
     fn converse(&mut self, root: Span) -> Result<(), Error> {
         let top = self.all.groups.members(self.data, root, None);
         if let Some((_, more)) = self.one(top, &["additionalModelRequestFields"])? {
-            self.flat(more, &["tools", "mcp_servers"], &["tool_choice"])?;
+            self.flat(more, &["tools", SERVERS], &["tool_choice"])?;
             self.flat(more, &["functions"], &["function_call"])?;
             self.features(more)?;
         }
@@ -356,6 +400,9 @@ impl Finder<'_> {
         self.all.groups.one(group, names)
     }
 }
+
+/// Where a request lists MCP servers for the provider to use.
+const SERVERS: &str = "mcp_servers";
 
 /// The type of an item that answers a search for tools with their definitions.
 const FOUND_TOOLS: &str = "tool_search_output";

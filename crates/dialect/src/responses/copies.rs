@@ -29,6 +29,8 @@ pub(super) struct Known {
     pub(super) open: bool,
     /// All of it has come at least once.
     pub(super) whole: bool,
+    /// Text of it has come in pieces.
+    pub(super) said: bool,
     /// What it was added with, where that may be less than all.
     sketch: Option<Value>,
     /// What came of it in pieces that are not the text of its arguments: by command, or the patch.
@@ -164,6 +166,7 @@ impl Known {
             host: None,
             open: true,
             whole: false,
+            said: false,
             sketch: None,
             pieces: BTreeMap::new(),
         })

@@ -33,8 +33,10 @@ const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole numbe
 pub(super) struct Reader {
     items: Items,
     places: Places,
-    /// Text has come in pieces: what says it again is no new text.
+    /// Text has come in events of its item: what says it again is no new text.
     text_came: bool,
+    /// Text has come in pieces of an item that is not known.
+    text_of_unknown: bool,
     /// A signature has come in an item of its own.
     signature_came: bool,
     /// An event of the API was read.
@@ -49,6 +51,7 @@ impl Reader {
             items: Items::default(),
             places: Places::default(),
             text_came: false,
+            text_of_unknown: false,
             signature_came: false,
             has_spoken: false,
             max_calls,
@@ -196,8 +199,8 @@ impl Reader {
 
     /// Text the user sees.
     fn text(&mut self, frame: &Event<'_>) -> Result<Reading, Unreadable> {
-        let place = self.items.find(frame)?;
-        let known = place.and_then(|place| self.items.get(place));
+        let item = self.items.find(frame)?;
+        let known = item.and_then(|item| self.items.get(item));
         if known.is_some_and(|known| known.host.is_some()) {
             return Err(Unreadable::Orphan);
         }
@@ -205,7 +208,13 @@ impl Reader {
         let place = self.place_of(known, frame)?;
         let mut reading = block_reading(slot, BlockStep::Add, frame, place);
         reading.text = frame.delta.filter(|text| !text.is_empty()).map(|text| inside(&text));
-        self.text_came |= reading.text.is_some();
+        if reading.text.is_some() {
+            self.text_came = true;
+            match item.and_then(|item| self.items.get_mut(item)) {
+                Some(known) => known.said = true,
+                None => self.text_of_unknown = true,
+            }
+        }
         Ok(reading)
     }
 
@@ -264,6 +273,7 @@ impl Reader {
                 let at = was.and_then(|known| known.place);
                 let mut reading = block_reading(slot, BlockStep::Close, frame, at);
                 self.copy(place, item, host, data, &mut reading)?;
+                self.sign(item, &mut reading);
                 Ok(reading)
             }
             (Class::Call(host), _) => {
@@ -280,6 +290,7 @@ impl Reader {
                 let mut reading = block_reading(slot, BlockStep::Close, frame, place);
                 let stand = Stand { index, place: None };
                 self.new_whole(slot, stand, item, host, refuse, data, &mut reading)?;
+                self.sign(item, &mut reading);
                 Ok(reading)
             }
             // The call that was added is another thing now: what it is now says nothing of it.
@@ -296,14 +307,17 @@ impl Reader {
                     }
                     (None, None) => None,
                 };
+                let said = was.map_or(self.text_of_unknown, |known| known.said);
                 let mut reading = block_reading(slot, BlockStep::Close, frame, place);
-                for at in texts::signatures(item) {
-                    self.signature_came = true;
-                    reading.parts.push(Part { lane: LANE, at, what: What::Signature });
+                if item.kind == "message" && !said {
+                    self.say_whole(item, data, &mut reading);
                 }
+                self.sign(item, &mut reading);
                 reading.retells = true;
-                if let Some(place) = open {
-                    self.items.forget(place);
+                match open {
+                    Some(place) => self.items.forget(place),
+                    // It was never added, and has its place among the items all the same.
+                    None => drop(self.items.take_slot()),
                 }
                 Ok(reading)
             }
@@ -494,6 +508,9 @@ impl Reader {
                 self.say_once(item, data, reading);
                 continue;
             };
+            if !self.signature_came {
+                reading.parts.extend(texts::signatures(item).map(signature));
+            }
             let copy = self.items.copy_of(item, place, &taken)?;
             let index = i64::try_from(place).ok();
             let known = copy.and_then(|place| self.items.get(place));
@@ -521,17 +538,34 @@ impl Reader {
         self.text_came || self.signature_came || self.items.len() > 0
     }
 
-    /// The texts and signatures of an item, if none came before.
-    fn say_once(&mut self, item: &Item<'_>, data: &str, reading: &mut Reading) {
+    /// The texts and signatures of an item in a list, if none came before.
+    fn say_once(&self, item: &Item<'_>, data: &str, reading: &mut Reading) {
         if !self.text_came && item.kind == "message" {
-            for at in texts::of_item(data, item.span) {
-                reading.parts.push(Part { lane: LANE, at, what: What::Text });
-            }
+            let part = |at| Part { lane: LANE, at, what: What::Text };
+            reading.parts.extend(texts::of_item(data, item.span).into_iter().map(part));
         }
         if !self.signature_came {
-            let part = |at| Part { lane: LANE, at, what: What::Signature };
-            reading.parts.extend(texts::signatures(item).map(part));
+            reading.parts.extend(texts::signatures(item).map(signature));
         }
+    }
+
+    /// The texts of a message that came without pieces: some clients take them from here.
+    fn say_whole(&mut self, item: &Item<'_>, data: &str, reading: &mut Reading) {
+        let texts = texts::of_item(data, item.span);
+        if !texts.is_empty() {
+            self.text_came = true;
+            // They stand whole, and no pieces of them follow.
+            reading.content = Some(item.span);
+            let part = |at| Part { lane: LANE, at, what: What::Text };
+            reading.parts.extend(texts.into_iter().map(part));
+        }
+    }
+
+    /// What names the item when the client sends its turn back.
+    fn sign(&mut self, item: &Item<'_>, reading: &mut Reading) {
+        let before = reading.parts.len();
+        reading.parts.extend(texts::signatures(item).map(signature));
+        self.signature_came |= reading.parts.len() > before;
     }
 
     /// A call that came before, said once more.
@@ -640,6 +674,10 @@ fn block_reading(slot: Slot, does: BlockStep, frame: &Event<'_>, place: Option<i
         block: Some(Block { slot, does, index, place }),
         ..Reading::default()
     }
+}
+
+fn signature(at: Span) -> Part {
+    Part { lane: LANE, at, what: What::Signature }
 }
 
 fn finish() -> Part {

@@ -123,7 +123,7 @@ impl Places {
     }
 
     fn put_back(&mut self, items: &[Entry<'_>], seen: &Seen<'_>, plan: &Plan<'_>) {
-        let turn = history::turn_at(items, seen.message);
+        let turn = seen.message..seen.end;
         let mut marked: Vec<Option<usize>> = vec![None; plan.calls.len()];
         let shown = shown(&seen.texts, &plan.calls);
         for (place, item) in items.iter().enumerate().take(turn.end).skip(turn.start) {
@@ -155,7 +155,7 @@ impl Places {
                 *gone |= is_gone || referred.is_some();
             }
         }
-        for (call, gap) in plan.calls.iter().zip(self.choose(plan, &marked, &turn)) {
+        for (call, gap) in plan.calls.iter().zip(self.choose(items, plan, &marked, &turn)) {
             if let (Some(gap), Some(result)) = (self.gaps.get_mut(gap), answer::result(call)) {
                 gap.push(format!("{},{result}", call.original));
             }
@@ -166,11 +166,15 @@ impl Places {
     /// calls.
     fn choose(
         &self,
+        items: &[Entry<'_>],
         plan: &Plan<'_>,
         marked: &[Option<usize>],
         turn: &std::ops::Range<usize>,
     ) -> Vec<usize> {
         let is_gone = |place: usize| self.gone.get(place) == Some(&true);
+        // Outputs may stand between them.
+        let is_own = |place: &usize| items.get(*place).is_some_and(Entry::is_of_assistant);
+        let own: Vec<usize> = turn.clone().filter(is_own).collect();
         let (mut least, mut chosen) = (turn.start, Vec::with_capacity(plan.calls.len()));
         for (number, call) in plan.calls.iter().enumerate() {
             let gap = marked.get(number).copied().flatten().unwrap_or_else(|| {
@@ -180,7 +184,8 @@ impl Places {
                 let missing = hidden.count().saturating_sub(shown);
                 let most = marked.get(number..).unwrap_or(&[]).iter().flatten().min();
                 let most = most.copied().unwrap_or(turn.end);
-                (turn.start + call.place.saturating_sub(missing)).clamp(least.min(most), most)
+                let behind = own.get(call.place.saturating_sub(missing)).copied();
+                behind.unwrap_or(turn.end).clamp(least.min(most), most)
             });
             least = least.max(gap);
             chosen.push(gap);

@@ -109,13 +109,10 @@ fn collect(json: &mut Json<'_>, found: &mut Vec<Span>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What names the turn of a piece of reasoning: what is encrypted in it, and its id. A client may
-/// send either back.
+/// What names the turn of an item: its id, and what is encrypted in a piece of reasoning. A client
+/// may send back either.
 pub(super) fn signatures(item: &Item<'_>) -> impl Iterator<Item = Span> {
-    let names = [item.encrypted_content, item.id].into_iter().flatten();
-    let names: Vec<Span> = match item.kind == "reasoning" {
-        true => names.filter(|text| !text.is_empty()).map(|text| inside(&text)).collect(),
-        false => Vec::new(),
-    };
-    names.into_iter()
+    let encrypted = item.encrypted_content.filter(|_| item.kind == "reasoning");
+    let names = [encrypted, item.id].into_iter().flatten();
+    names.filter(|text| !text.is_empty()).map(|text| inside(&text))
 }

@@ -190,8 +190,8 @@ fn signatures_and_usage_are_told() {
     let [turn] = removed(&run).try_into().unwrap();
     let turn: &RemovedTurn = turn;
     let client = turn.client.as_ref().unwrap();
-    // What is encrypted in the reasoning, and its id.
-    assert_eq!(client.signatures.len(), 2);
+    // What is encrypted in the reasoning, its id, and that of the call.
+    assert_eq!(client.signatures.len(), 3);
     assert!(client.text.is_some());
 }
 

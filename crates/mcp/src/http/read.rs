@@ -1,6 +1,6 @@
 //! Bodies, read within bounds and without their coding.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use callgate_wire::{Decoder, Limits};
@@ -48,7 +48,10 @@ pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
 /// How long a client may pause in a message, unless the settings say otherwise.
 pub(crate) const CLIENT: Duration = Duration::from_secs(60);
 
-/// A whole body, whose sender may pause for `patience`.
+/// How many times as long as one pause all of a body may take.
+const PAUSES: u32 = 10;
+
+/// A whole body, whose sender may pause for `patience`, and ten times as long in all.
 pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     headers: &HeaderMap,
     mut body: B,
@@ -56,7 +59,11 @@ pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     patience: Duration,
 ) -> Result<Vec<u8>, ReadError> {
     let (mut decoder, mut read) = (decoder(headers)?, Vec::new());
-    let next = async |body: &mut B| tokio::time::timeout(patience, body.frame()).await;
+    let end = Instant::now().checked_add(patience.saturating_mul(PAUSES));
+    let next = async |body: &mut B| {
+        let left = end.map_or(patience, |end| end.saturating_duration_since(Instant::now()));
+        tokio::time::timeout(patience.min(left), body.frame()).await
+    };
     while let Some(frame) = next(&mut body).await.map_err(|_| ReadError::Late)? {
         let frame = frame.map_err(|_| ReadError::Broken)?;
         let Ok(data) = frame.into_data() else { continue };

@@ -13,9 +13,11 @@ const NAMES: [&str; 4] = ["name", "tool", "toolname", "function"];
 const ARGUMENTS: [&str; 7] =
     ["arguments", "args", "input", "parameters", "params", "toolinput", "toolarguments"];
 
-/// Objects that are looked at, and how deep. A call is at most in a list of calls.
+/// Objects that are looked at. How deep they stand is bounded for every message.
 const MAX_OBJECTS: usize = 4096;
-const MAX_DEPTH: usize = 4;
+
+/// What stands between the parts of a method.
+const SEPARATORS: [char; 4] = ['/', '.', ':', '#'];
 
 /// What may be a call.
 struct Lookalike {
@@ -33,12 +35,16 @@ impl Session {
     ) -> Option<String> {
         let calls_something = ["call", "tool"].iter().any(|it| method.to_lowercase().contains(it));
         let (mut found, mut left) = (Vec::new(), MAX_OBJECTS);
-        find(text, params?, MAX_DEPTH, &mut left, &mut found);
+        if let Some(params) = params {
+            find(text, params, &mut left, &mut found);
+        }
         if left == 0 {
             return Some("callgate: too much is in it to tell whether it is a call".to_owned());
         }
         // A name alone is a call only where the method says so.
         found.retain(|it| it.arguments.is_some() || calls_something);
+        let of_method = names_in(method, |name| self.desk.knows_tool(name));
+        found.extend(of_method.map(|tool| Lookalike { tool, arguments: params }));
         let judge = |it: Lookalike| {
             let arguments = self.arguments_at(text, it.arguments);
             self.desk.looks_like_call(method, &it.tool, arguments).err()
@@ -60,32 +66,54 @@ impl Session {
     }
 }
 
-fn find(text: &str, at: Span, depth: usize, left: &mut usize, found: &mut Vec<Lookalike>) {
-    if depth == 0 || *left == 0 {
+/// The tools that a method may name: the end of it behind a part that calls something, and every end
+/// that is the name of a tool.
+fn names_in(method: &str, is_known: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
+    let ends = method.match_indices(SEPARATORS).map(|(at, _)| method.split_at(at));
+    let ends = ends.map(|(before, end)| (before, end.get(1..).unwrap_or_default()));
+    let calls = |before: &str| {
+        let last = before.rsplit(SEPARATORS).next().unwrap_or(before);
+        last.to_lowercase().contains("call")
+    };
+    let ends = std::iter::once(("", method)).chain(ends).filter(|(_, end)| !end.is_empty());
+    let named = ends.filter(move |(before, end)| calls(before) || is_known(end));
+    named.map(|(_, end)| end.to_owned())
+}
+
+fn find(text: &str, at: Span, left: &mut usize, found: &mut Vec<Lookalike>) {
+    if *left == 0 {
         return;
     }
     match Reader::at(text, at).kind() {
         Ok(Kind::Array) => {
             for item in elements(text, at) {
-                find(text, item, depth - 1, left, found);
+                find(text, item, left, found);
             }
         }
         Ok(Kind::Object) => {
             *left -= 1;
-            let (mut tools, mut arguments) = (Vec::new(), None);
+            let (mut tools, mut arguments) = (Vec::new(), Vec::new());
             for member in members(text, at) {
                 let key = plain(&member.key.decode().unwrap_or_default());
                 match string(text, member.value) {
                     Some(name) if NAMES.contains(&key.as_str()) => tools.push(name),
                     Some(_) if !ARGUMENTS.contains(&key.as_str()) => continue,
-                    _ if ARGUMENTS.contains(&key.as_str()) => {
-                        arguments = arguments.or(Some(member.value));
-                    }
+                    _ if ARGUMENTS.contains(&key.as_str()) => arguments.push(Some(member.value)),
                     _ => {}
                 }
-                find(text, member.value, depth - 1, left, found);
+                find(text, member.value, left, found);
             }
-            found.extend(tools.into_iter().map(|tool| Lookalike { tool, arguments }));
+            if arguments.is_empty() {
+                arguments.push(None);
+            }
+            // Programs differ in which of them they take.
+            for tool in &tools {
+                let with = |arguments: &Option<Span>| Lookalike {
+                    tool: tool.clone(),
+                    arguments: *arguments,
+                };
+                found.extend(arguments.iter().map(with));
+            }
         }
         _ => {}
     }

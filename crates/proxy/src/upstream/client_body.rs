@@ -13,8 +13,11 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::quiet::Quiet;
+use crate::settings::Timeouts;
 
-/// A body as the client sends it. A pause that is longer than the limit ends it with an error.
+/// A body as the client sends it. A pause that is longer than the limit ends it with an error, and so
+/// do pauses that are longer together than what has come is worth: otherwise one byte now and then
+/// would keep a connection to the provider open for ever.
 ///
 /// Time counts only while somebody waits for the client: a provider that does not read holds nobody
 /// to account but itself.
@@ -23,8 +26,16 @@ pub(crate) struct ClientBody {
     /// The first frame, which was waited for before anything was sent to a provider.
     first: Option<Frame<Bytes>>,
     quiet: Quiet,
+    /// The longest pause.
+    pause: Duration,
+    /// What is left of the time for all of it.
+    left: Duration,
     stalled: Stalled,
 }
+
+/// The bytes that buy one more second: slow for a network, and far more than it costs to hold a
+/// connection open.
+const BYTES_A_SECOND: u32 = 16 * 1024;
 
 /// Says whether the client paused for too long. A connection to a provider reports a failed upload
 /// in several ways, and sometimes only as a reset.
@@ -44,9 +55,11 @@ pub(crate) enum ClientBodyError {
 }
 
 impl ClientBody {
-    pub(crate) fn new(incoming: Incoming, limit: Duration) -> Self {
-        let stalled = Stalled { limit, stalled: Arc::default() };
-        Self { incoming, first: None, quiet: Quiet::new(limit), stalled }
+    pub(crate) fn new(incoming: Incoming, timeouts: &Timeouts) -> Self {
+        let Timeouts { client_body: pause, client_body_total: left, .. } = *timeouts;
+        let stalled = Stalled { limit: pause, stalled: Arc::default() };
+        let quiet = Quiet::new(pause.min(left));
+        Self { incoming, first: None, quiet, pause, left, stalled }
     }
 
     /// Waits for the first byte; `None` if the body ends without one.
@@ -82,9 +95,21 @@ impl ClientBody {
         };
         // HTTP/2 has frames without a byte. They do not count.
         if !matches!(&frame, Some(Ok(frame)) if is_empty(frame)) {
-            self.quiet.broken();
+            self.count(&frame);
         }
         Poll::Ready(frame.map(|frame| frame.map_err(ClientBodyError::Broken)))
+    }
+}
+
+impl ClientBody {
+    /// Takes the pause before a frame off the time that is left, and adds what the frame is worth.
+    fn count(&mut self, frame: &Option<Result<Frame<Bytes>, hyper::Error>>) {
+        let paused = self.quiet.broken();
+        let data = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+        let length = u32::try_from(data.map_or(0, Bytes::len)).unwrap_or(u32::MAX);
+        let worth = Duration::from_secs(length.into()) / BYTES_A_SECOND;
+        self.left = self.left.saturating_sub(paused).saturating_add(worth);
+        self.quiet.set_limit(self.pause.min(self.left));
     }
 }
 
@@ -144,7 +169,9 @@ impl fmt::Debug for ClientBody {
 impl fmt::Display for ClientBodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Stalled(limit) => write!(f, "no byte of the body came within {limit:?}"),
+            Self::Stalled(limit) => {
+                write!(f, "the body did not come in time (a pause of {limit:?}, or too many)")
+            }
             Self::Broken(error) => error.fmt(f),
         }
     }

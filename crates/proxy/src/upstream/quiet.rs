@@ -26,9 +26,14 @@ impl Quiet {
         self.limit
     }
 
-    /// Bytes came.
-    pub(super) fn broken(&mut self) {
-        self.since = None;
+    /// From now on a silence may be as long as this.
+    pub(super) fn set_limit(&mut self, limit: Duration) {
+        self.limit = limit;
+    }
+
+    /// Bytes came. Answers how long there were none.
+    pub(super) fn broken(&mut self) -> Duration {
+        self.since.take().map(|since| since.elapsed()).unwrap_or_default()
     }
 
     /// No bytes now. Ready once the silence is too long.

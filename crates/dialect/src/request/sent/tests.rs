@@ -86,7 +86,8 @@ fn only_the_assistant_is_looked_at_the_newest_turn_first() {
     let user = json!({"role": "user", "content": notice(RECORD)});
     let turns = sent_in(json!([one, user, two, user]));
     let alone = |turn: Value| sent_in(json!([turn])).remove(0);
-    assert_eq!(turns, [alone(two), alone(one)]);
+    let [two, one] = [SentTurn { at: 2..3, ..alone(two) }, alone(one)];
+    assert_eq!(turns, [two, one]);
 }
 
 #[test]
@@ -97,7 +98,8 @@ fn a_request_without_messages_has_no_turns_and_an_unreadable_one_is_an_error() {
         assert!(sent(dialect, r#"{"messages":{}}"#).is_err());
     }
     // A turn of nothing has no key.
-    assert_eq!(sent_in(json!([{"role": "assistant", "content": " "}])), [SentTurn::default()]);
+    let nothing = SentTurn { at: 0..1, ..SentTurn::default() };
+    assert_eq!(sent_in(json!([{"role": "assistant", "content": " "}])), [nothing]);
 }
 
 #[test]
@@ -107,7 +109,8 @@ fn the_oldest_are_left_out() {
         .collect();
     let turns = sent_in(Value::Array(messages));
     assert_eq!(turns.len(), Sent::MAX);
-    assert_eq!(turns.last(), sent_in(json!([{"role": "assistant", "content": "9"}])).first());
+    let oldest = sent_in(json!([{"role": "assistant", "content": "9"}])).remove(0);
+    assert_eq!(turns.last(), Some(&SentTurn { at: 9..10, ..oldest }));
 }
 
 #[test]

@@ -81,6 +81,26 @@ fn half_a_pair_counts_as_lost() {
     assert_eq!(mixed.finish(), digest("\u{FFFD}x"), "finish may be asked twice");
 }
 
+/// A notice that names its record is found where a client has joined it to other text.
+#[test]
+fn a_notice_with_its_record_may_stand_anywhere_once() {
+    let notice = "no\nRecord: 0199e3a0-0000-7000-8000-000000000001";
+    for (text, left) in [
+        ("A. NOTICE", "A. "),
+        ("A.NOTICE", "A."),
+        ("A.\nNOTICE\nB.", "A.\nB."),
+        ("A.\n\nNOTICE\n\nB.", "A.\n\nB."),
+        // As a paragraph it is meant; twice in other text it is not clear which is.
+        ("A. NOTICE\n\nNOTICE", "A. NOTICE"),
+        ("A. NOTICE B. NOTICE", "A. NOTICE B. NOTICE"),
+    ] {
+        let (text, left) = (text.replace("NOTICE", notice), left.replace("NOTICE", notice));
+        let document = serde_json::to_string(&text).unwrap();
+        let texts = [(0, decoded(&document))];
+        assert_eq!(rest(&text, &shown(&texts, &[&call(notice)])[0]), left, "{text:?}");
+    }
+}
+
 /// What is left of a text when the notices `N1` and `N2` are cut out, and which of them lead.
 #[test]
 fn notices_are_cut_with_what_sets_them_off() {

@@ -152,6 +152,50 @@ fn blocks_of_unknown_kinds_are_read() {
     assert_eq!(found(body), ["A", "B", "C", "D", "E", "F", "G", "H"]);
 }
 
+/// Also where they say who speaks; what names them is text unless the model made them.
+#[test]
+fn blocks_of_unknown_kinds_with_a_role_or_a_name_are_read() {
+    let body = r#"{"input":[{"type":"memo","role":"user","id":"no","note":"A","name":"B"},{"type":"memo","filename":"C"},
+        {"type":"message","role":"user","content":"D","note":"no"},{"type":"memo","role":"assistant","note":"E"},
+        {"role":"assistant","reasoning_content":"no","content":"F","tool_calls":[{"function":{"arguments":"no"}}]}]}"#;
+    assert_eq!(found(body), ["A", "B", "C", "D", "E", "F"]);
+}
+
+#[test]
+fn models_that_embed_and_draw_are_read() {
+    for (body, said) in [
+        (
+            r#"{"taskType":"INPAINTING","inPaintingParams":{"text":"A","negativeText":"B","image":"no","maskPrompt":"C"},"imageGenerationConfig":{"width":1}}"#,
+            vec!["A", "B", "C"],
+        ),
+        (
+            r#"{"taskType":"SINGLE_EMBEDDING","singleEmbeddingParams":{"text":{"value":"A"}}}"#,
+            vec!["A"],
+        ),
+        // What is a conversation all the same is read as one.
+        (
+            r#"{"taskType":"x","messages":[{"role":"tool","content":[{"json":{"k":1}}]},{"role":"user","name":"A","content":"B"}]}"#,
+            vec!["k", "1", "A", "B"],
+        ),
+        (r#"{"prompt":"A","negative_prompt":"B","output_format":"no"}"#, vec!["A", "B"]),
+        (r#"{"inputType":"text","text":{"inputText":"A"}}"#, vec!["A"]),
+        (r#"{"input":"A","text":{"format":{"type":"json_schema","name":"no"}}}"#, vec!["A"]),
+        (r#"{"promptVariables":{"a":{"text":"A"}}}"#, vec!["A"]),
+    ] {
+        assert_eq!(found(body), said, "{body}");
+    }
+}
+
+#[test]
+fn what_stands_in_other_bodies_and_in_templates_is_read() {
+    let extra = r#"{"messages":[{"role":"user","content":"A"}],"extra_body":{"messages":[{"role":"user","content":"B"}],"user":"no"}}"#;
+    assert_eq!(found(extra), ["A", "B"]);
+    assert_eq!(
+        found(r#"{"model":"no","prompt":"A","template":"B {{ .Prompt }}"}"#),
+        ["A", "B {{ .Prompt }}"]
+    );
+}
+
 #[test]
 fn requests_that_are_no_conversation_say_every_string() {
     let plain = |body| -> Vec<&str> {

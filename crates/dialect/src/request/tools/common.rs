@@ -13,10 +13,22 @@ const COMMON: [(&[&str], &str); 3] = [
             "browsersearch",
             "pluginwebsearch",
             "novagrounding",
+            "parallelaisearch",
+            "exaaisearch",
         ],
         WEB_SEARCH,
     ),
-    (&["codeexecution", "codeinterpreter", "novacodeinterpreter"], CODE_EXECUTION),
+    (
+        &[
+            "codeexecution",
+            "codeinterpreter",
+            "novacodeinterpreter",
+            // Of OpenAI, in a container of its own, and code that calls the other tools.
+            "shell",
+            "programmatictoolcalling",
+        ],
+        CODE_EXECUTION,
+    ),
     (&["webfetch", "urlcontext", "visitwebsite", "browserautomation", "webextractor"], WEB_FETCH),
 ];
 
@@ -55,20 +67,38 @@ impl BuiltIn {
     /// What the model of this name uses.
     pub(super) fn of(model: &str) -> Option<Self> {
         let model = model.trim().to_lowercase();
-        let last = model.rsplit('/').next().unwrap_or_default();
+        let mut path = model.rsplit('/');
+        let (last, vendor) = (path.next().unwrap_or_default(), path.next());
         let mut parts = last.split(':');
         let name = parts.next().unwrap_or_default();
         let is_or_begins = |word: &str| {
             name.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
-        if is_or_begins("compound") {
+        // Anybody may call a model compound.
+        let is_compound = match vendor {
+            Some(vendor) => vendor.trim_start_matches('@') == "groq" && is_or_begins("compound"),
+            None => COMPOUND.contains(&name),
+        };
+        if is_compound {
             return Some(Self::Compound);
         }
-        let searches = parts.any(|variant| variant == "online")
+        let searches = parts.any(|variant| variant == "online" || is_switched_on(variant))
             || is_or_begins("sonar")
             || SEARCHING.iter().any(|part| name.contains(part));
         searches.then_some(Self::Search)
     }
+}
+
+/// Groq's systems, by the names they go by without their maker's.
+const COMPOUND: [&str; 4] = ["compound", "compound-mini", "compound-beta", "compound-beta-mini"];
+
+/// Venice takes settings behind the name of a model.
+fn is_switched_on(variant: &str) -> bool {
+    let mut settings = variant.split('&').filter_map(|setting| setting.split_once('='));
+    settings.any(|(key, value)| {
+        matches!(key, "enable_web_search" | "enable_x_search" | "enable_web_scraping")
+            && !matches!(value, "off" | "false")
+    })
 }
 
 /// Parts of the names of models that search whatever the request says.

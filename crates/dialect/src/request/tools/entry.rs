@@ -31,7 +31,7 @@ impl Entry {
 const INSIDE: [&str; 4] = ["function", "custom", "toolSpec", "systemTool"];
 
 /// Every key that is looked for. In another case it may mean the same to some.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "type",
     "name",
     "id",
@@ -48,6 +48,7 @@ const KEYS: [&str; 16] = [
     "configs",
     "default_config",
     "definition",
+    "environment",
 ];
 
 /// Types whose calls the client runs although it brought no definition.
@@ -70,10 +71,10 @@ const CLIENT: [&str; 12] = [
 pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
     let mut reader = Reader::at(data, span);
     match reader.kind()? {
-        // Some APIs allow the bare name.
+        // Some APIs allow the bare name of what they run.
         Kind::String => {
             let name = reader.string()?.decode()?.into_owned();
-            return Ok(Entry::new(vec![name], Host::Client));
+            return Ok(Entry::new(vec![name], Host::Provider));
         }
         // Providers differ in which of two equal keys they take.
         Kind::Object => drop(Value::parse(span.of(data))?),
@@ -109,9 +110,16 @@ pub(super) fn read(data: &str, span: Span) -> Result<Entry, Error> {
         Some(_) => kind.starts_with(known),
         None => kind == *known,
     });
-    let of_system = member(data, span, "systemTool").is_some();
+    let of_system = member(data, span, "systemTool").is_some() || is_hosted(data, span);
     let host = if (plain || known) && !of_system { Host::Client } else { Host::Provider };
     Ok(Entry::new(names, host))
+}
+
+/// Whether a tool is to run in an environment of the provider's.
+fn is_hosted(data: &str, span: Span) -> bool {
+    let environment = member(data, span, "environment");
+    let kind = environment.and_then(|environment| word(data, environment, "type"));
+    kind.is_some_and(|kind| kind != "local")
 }
 
 /// No key of an entry, or of an object in it that may name it, is another spelling of one that is

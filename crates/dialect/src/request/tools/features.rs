@@ -3,12 +3,12 @@
 
 use callgate_call::json::{Error, Kind, Problem, Reader, Span, Value};
 
-use super::common::{BuiltIn, CODE_EXECUTION, WEB_SEARCH, common};
+use super::common::{BuiltIn, CODE_EXECUTION, WEB_FETCH, WEB_SEARCH, common};
 use super::groups::Item;
-use super::{Choice, Finder, Tool, Unclean, server};
+use super::{Choice, Finder, SERVERS, Tool, Unclean, server};
 use crate::Dialect;
 use crate::event::Host;
-use crate::json::elements;
+use crate::json::{elements, members};
 
 /// A member of a request that makes the provider run something.
 struct Feature {
@@ -22,6 +22,8 @@ struct Feature {
 enum Is {
     /// A tool that is on unless this is `false` or `null`. What only configures it goes with it.
     Switch { common: &'static str, with: &'static [&'static str] },
+    /// A tool that is on unless this is `false`, `null` or `"off"`.
+    Word { common: &'static str },
     /// The same for an object, and off as well if a member of it says so.
     Unless { common: &'static str, key: &'static str, off: &'static str },
     /// A list of tools, as names or as objects with a name.
@@ -59,12 +61,21 @@ const fn of_many(path: &'static [&'static str], is: Is) -> Feature {
     Feature { dialects: MANY, path, is }
 }
 
-const FEATURES: [Feature; 15] = [
+const FEATURES: [Feature; 22] = [
     // OpenAI and Perplexity.
     of_many(&["web_search_options"], Is::Switch { common: WEB_SEARCH, with: &[] }),
     // Qwen.
     of_many(&["enable_search"], Is::Switch { common: WEB_SEARCH, with: &["search_options"] }),
     of_many(&["enable_code_interpreter"], Is::Switch { common: CODE_EXECUTION, with: &[] }),
+    // Hunyuan.
+    of_many(&["enable_enhancement"], Is::Switch { common: WEB_SEARCH, with: &[] }),
+    of_many(&["force_search_enhancement"], Is::Switch { common: WEB_SEARCH, with: &[] }),
+    // Venice.
+    of_many(&["venice_parameters", "enable_web_search"], Is::Word { common: WEB_SEARCH }),
+    of_many(&["venice_parameters", "enable_x_search"], Is::Word { common: WEB_SEARCH }),
+    of_many(&["venice_parameters", "enable_web_scraping"], Is::Word { common: WEB_FETCH }),
+    // Azure.
+    of_many(&["data_sources"], Is::Each { prefix: "data_sources", key: "type", common: None }),
     // Ernie.
     of_many(&["web_search"], Is::Unless { common: WEB_SEARCH, key: "enable", off: "false" }),
     // xAI.
@@ -97,10 +108,15 @@ const FEATURES: [Feature; 15] = [
     // Behind what limits the tools of a model.
     Feature { dialects: NAMED, path: &["model"], is: Is::Model },
     Feature { dialects: NAMED, path: &["models"], is: Is::Model },
+    // LiteLLM.
+    Feature { dialects: NAMED, path: &["fallbacks"], is: Is::Model },
 ];
 
 /// Before the names of the tools that a system of Groq's is limited to.
 const COMPOUND: &str = "compound_custom";
+
+/// Lists that are no models.
+const LISTS: [&str; 6] = ["tools", "functions", SERVERS, "messages", "plugins", "stop"];
 
 /// Objects whose members some servers read as if they stood at the top.
 const INSIDE: [&str; 2] = ["extra_body", "parameters"];
@@ -112,12 +128,17 @@ impl Finder<'_> {
         let top = self.all.groups.members(self.data, object, None);
         for key in INSIDE {
             if let Some((_, inner)) = self.one(top, &[key])? {
-                self.flat(inner, &["tools", "mcp_servers"], &["tool_choice"])?;
-                self.flat(inner, &["functions"], &["function_call"])?;
-                self.features_of(inner)?;
+                self.inside(inner)?;
             }
         }
         Ok(())
+    }
+
+    /// What an object offers whose members count as if they stood at the top.
+    fn inside(&mut self, object: Span) -> Result<(), Error> {
+        self.flat(object, &["tools", SERVERS], &["tool_choice"])?;
+        self.flat(object, &["functions"], &["function_call"])?;
+        self.features_of(object)
     }
 
     fn features_of(&mut self, object: Span) -> Result<(), Error> {
@@ -169,6 +190,11 @@ impl Finder<'_> {
                     }
                 }
             }
+            Is::Word { common } => {
+                if value.of(self.data) != "\"off\"" {
+                    self.add_as(name, vec![common.to_owned()], value, item);
+                }
+            }
             Is::Unless { common, key, off } => {
                 let inside = self.all.groups.members(self.data, value, None);
                 let is_off = self.one(inside, &[key])?;
@@ -208,39 +234,51 @@ impl Finder<'_> {
                 name => common(name),
             });
             let also = known.map(str::to_owned).into_iter().collect();
-            self.add_as(format!("{prefix}.{name}"), also, span, item);
+            let name = if name.is_empty() { prefix.to_owned() } else { format!("{prefix}.{name}") };
+            self.add_as(name, also, span, item);
         }
         Ok(())
     }
 
-    /// The name of an entry, unless it says that it is off.
+    /// The name of an entry, unless it says that it is off. One that the provider cannot name either
+    /// goes without.
     fn enabled(&mut self, entry: Span, key: &str) -> Result<Option<String>, Error> {
-        let unreadable = || Error::new(Problem::Unexpected, entry.start);
         let mut reader = Reader::at(self.data, entry);
         if reader.kind()? == Kind::String {
             return Ok(Some(reader.string()?.decode()?.into_owned()));
         }
-        // Two equal keys, and no name at all, cannot be read.
+        // Two equal keys cannot be read.
         drop(Value::parse(entry.of(self.data))?);
         let group = self.all.groups.members(self.data, entry, None);
-        let (_, name) = self.one(group, &[key])?.ok_or_else(unreadable)?;
+        let mut name = self.one(group, &[key])?;
+        for other in ["id", "name", "type"] {
+            let found = self.one(group, &[other])?;
+            name = name.or(found);
+        }
         let is_off = self.one(group, &["enabled"])?;
         if is_off.is_some_and(|(_, value)| value.of(self.data) == "false") {
             return Ok(None);
         }
+        let Some((_, name)) = name else { return Ok(Some(String::new())) };
         Ok(Some(Reader::at(self.data, name).string()?.decode()?.into_owned()))
     }
 
-    /// Something that the provider keeps: by its id, or as an object with it.
+    /// Something that the provider keeps: by its id, or as an object with it. Without any there is
+    /// nothing to find.
     fn kept(&mut self, prefix: &str, value: Span, item: Item) -> Result<(), Error> {
         let mut id = value;
         if Reader::at(self.data, value).kind()? == Kind::Object {
+            if members(self.data, value).is_empty() {
+                return Ok(());
+            }
             let group = self.all.groups.members(self.data, value, None);
             let unreadable = || Error::new(Problem::Unexpected, value.start);
             (_, id) = self.one(group, &["id"])?.ok_or_else(unreadable)?;
         }
         let id = Reader::at(self.data, id).string()?.decode()?.into_owned();
-        self.keep(prefix, &id, value, item);
+        if !id.trim().is_empty() {
+            self.keep(prefix, &id, value, item);
+        }
         Ok(())
     }
 
@@ -249,15 +287,31 @@ impl Finder<'_> {
         self.add_as(server::whole(&format!("{prefix}:{id}")), Vec::new(), value, item);
     }
 
-    /// What models use by themselves. The request says which of the tools of `listed` are on.
+    /// What models use by themselves: a name, or a list of names and of objects with a name and
+    /// settings. The request says which of the tools of `listed` are on.
     fn models(&mut self, value: Span, item: Item, listed: Option<BuiltIn>) -> Result<(), Error> {
-        let names = match Reader::at(self.data, value).kind()? {
-            Kind::Array => elements(self.data, value),
-            _ => vec![value],
-        };
-        for span in names {
-            let model = Reader::at(self.data, span).string()?.decode()?.into_owned();
-            self.model(&model, span, item, listed);
+        match Reader::at(self.data, value).kind()? {
+            Kind::Array => {
+                for element in elements(self.data, value) {
+                    self.models(element, item, listed)?;
+                }
+            }
+            Kind::Object => {
+                self.inside(value)?;
+                // Some list what takes the place of each model under its name.
+                let lists = members(self.data, value).into_iter();
+                let lists = lists.filter(|member| !LISTS.iter().any(|list| member.key.is(list)));
+                for element in lists.flat_map(|member| elements(self.data, member.value)) {
+                    let kind = Reader::at(self.data, element).kind()?;
+                    if matches!(kind, Kind::String | Kind::Object) {
+                        self.models(element, item, listed)?;
+                    }
+                }
+            }
+            _ => {
+                let model = Reader::at(self.data, value).string()?.decode()?.into_owned();
+                self.model(&model, value, item, listed);
+            }
         }
         Ok(())
     }

@@ -4,8 +4,7 @@ use callgate_call::json::{Error, Kind, Problem, Reader, Span};
 
 use super::common::common;
 use super::groups::Item;
-use super::{Choice, Finder, Mention, Tool, entry, server};
-use crate::event::Host;
+use super::{Choice, Finder, Mention, entry};
 use crate::json::elements;
 
 impl Finder<'_> {
@@ -89,17 +88,7 @@ impl Finder<'_> {
         let group = self.all.groups.elements(self.data, list, Some(parent));
         for (place, span) in elements(self.data, list).into_iter().enumerate() {
             let name = entry::word(self.data, span, "name").unwrap_or_default();
-            self.all.tools.push(Tool {
-                name: server::whole(&name),
-                also: Vec::new(),
-                host: Host::Provider,
-                definition: span,
-                except: Vec::new(),
-                item: Item { group, place },
-                list: self.list,
-                prefix: 0,
-                server: Some(name),
-            });
+            self.server(name, span, Item { group, place });
         }
     }
 }

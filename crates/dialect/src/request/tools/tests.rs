@@ -488,6 +488,12 @@ fn models_that_use_tools_by_themselves() {
         ("model:online-7b", None),
         ("sonarqube", None),
         ("compounds", None),
+        ("compound-7b", None),
+        ("acme/compound", None),
+        ("compound-mini", Some(BuiltIn::Compound)),
+        ("x/groq/compound-next", Some(BuiltIn::Compound)),
+        ("m:enable_web_search=auto", Some(BuiltIn::Search)),
+        ("m:enable_web_search=off", None),
         ("gpt-4o", None),
         ("", None),
     ] {

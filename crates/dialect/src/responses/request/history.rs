@@ -92,20 +92,14 @@ impl<'a> Request<'a> {
         own.chain(references).take(Sent::MAX).map(str::to_owned).collect()
     }
 
-    /// What can be told of each turn of the assistant.
+    /// What can be told of each turn of the assistant. First those that a client may have sent in
+    /// pairs of a call and its output, then the items in a row.
     pub(super) fn seen(&self, request: &str) -> Vec<Seen<'a>> {
         let items = self.items();
-        let (mut list, mut at) = (Vec::new(), 0);
-        while at < items.len() {
-            let turn = turn_at(items, at);
-            if turn.is_empty() {
-                at += 1;
-                continue;
-            }
-            list.push(look(request, items, turn.clone()));
-            at = turn.end;
-        }
-        list
+        let calls: Vec<_> = items.iter().map(|item| item.client_call(request)).collect();
+        let runs = runs(items);
+        let in_pairs = in_pairs(items, &calls, &runs);
+        in_pairs.into_iter().chain(runs).map(|turn| look(items, &calls, turn)).collect()
     }
 
     fn items(&self) -> &[Entry<'a>] {
@@ -123,35 +117,77 @@ pub(super) fn turn_at(items: &[Entry<'_>], start: usize) -> Range<usize> {
     start..start + length
 }
 
-fn look<'a>(request: &str, items: &[Entry<'a>], turn: Range<usize>) -> Seen<'a> {
-    let of_turn = || items.iter().enumerate().take(turn.end).skip(turn.start);
-    let messages = of_turn().filter(|(_, item)| item.is_message());
-    let texts = messages
-        .flat_map(|(place, item)| item.texts.iter().map(move |text| (place, Decoded::new(text))));
+fn runs(items: &[Entry<'_>]) -> Vec<Range<usize>> {
+    let (mut runs, mut at) = (Vec::new(), 0);
+    while at < items.len() {
+        let run = turn_at(items, at);
+        at = run.end.max(at + 1);
+        runs.extend((!run.is_empty()).then_some(run));
+    }
+    runs
+}
+
+/// The most pairs that are taken together for one turn.
+const MAX_PAIRS: usize = 16;
+
+/// The ranges that may be one turn although outputs stand between its items: each row of items but
+/// the first begins with a call.
+fn in_pairs(
+    items: &[Entry<'_>],
+    calls: &[Option<ClientCall>],
+    runs: &[Range<usize>],
+) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for (number, first) in runs.iter().enumerate() {
+        let mut end = first.end;
+        for next in runs.iter().skip(number + 1).take(MAX_PAIRS - 1) {
+            let mut between = items.iter().take(next.start).skip(end);
+            let is_call = calls.get(next.start).is_some_and(Option::is_some);
+            if !is_call || !between.all(Entry::is_output) {
+                break;
+            }
+            end = next.end;
+            ranges.push(first.start..end);
+        }
+    }
+    ranges
+}
+
+fn look<'a>(items: &[Entry<'a>], calls: &[Option<ClientCall>], turn: Range<usize>) -> Seen<'a> {
+    let all = || items.iter().zip(calls).enumerate().take(turn.end).skip(turn.start);
+    let of_turn = || all().filter(|(_, (item, _))| item.is_of_assistant());
+    let messages = of_turn().filter(|(_, (item, _))| item.is_message());
+    let texts = messages.flat_map(|(place, (item, _))| {
+        item.texts.iter().map(move |text| (place, Decoded::new(text)))
+    });
     let mut seen = Seen::new(turn.start, texts.collect());
-    for (_, item) in of_turn() {
+    seen.end = turn.end;
+    for (_, (item, call)) in of_turn() {
         if item.is("reasoning") {
             seen.add_signature(item.encrypted_content.filter(|text| !text.is_empty()).or(item.id));
         } else if let Some(id) = item.reference() {
             seen.references.push(id.to_owned());
-        } else if let Some(call) = client_call(request, item.span) {
-            seen.client.calls.push(call);
+        } else {
+            seen.client.calls.extend(call.clone());
         }
     }
     seen
 }
 
-/// The call that an item is, if the client runs it: read as it was in the response.
-fn client_call(request: &str, span: Span) -> Option<ClientCall> {
-    let item = read_item(&mut Json::at(request, span)).ok()?;
-    if item.class() != Class::Call(Host::Client) {
-        return None;
-    }
-    let (id, name) = (item.result_id().ok()?, item.tool().ok()?);
-    Some(ClientCall::new(id, &name, &item.arguments(request).ok()?))
-}
-
 impl<'a> Entry<'a> {
+    /// The call that it is, if the client runs it: read as it was in the response.
+    fn client_call(&self, request: &str) -> Option<ClientCall> {
+        if !self.is_of_assistant() || self.is_message() {
+            return None;
+        }
+        let item = read_item(&mut Json::at(request, self.span)).ok()?;
+        if item.class() != Class::Call(Host::Client) {
+            return None;
+        }
+        let (id, name) = (item.result_id().ok()?, item.tool().ok()?);
+        Some(ClientCall::new(id, &name, &item.arguments(request).ok()?))
+    }
+
     fn is(&self, kind: &str) -> bool {
         self.kind.is_some_and(|text| text.is(kind))
     }
@@ -160,12 +196,17 @@ impl<'a> Entry<'a> {
         self.is("message") || self.kind.is_none()
     }
 
-    fn is_of_assistant(&self) -> bool {
+    pub(super) fn is_of_assistant(&self) -> bool {
         if self.is_message() {
             return self.role.is_some_and(|role| role.is("assistant"));
         }
+        !self.is_output() && !self.is("additional_tools")
+    }
+
+    /// Whether it is the client's answer to a call.
+    fn is_output(&self) -> bool {
         let kind = meaning(self.kind).unwrap_or_default();
-        !kind.ends_with("_output") && kind != "mcp_approval_response" && kind != "additional_tools"
+        kind.ends_with("_output") || kind == "mcp_approval_response"
     }
 
     /// The id of the item it stands for, if it only refers to one.

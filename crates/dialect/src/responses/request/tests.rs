@@ -3,9 +3,7 @@ use serde_json::{Value, json};
 use super::{seen, states};
 use crate::Dialect;
 use crate::request::testing::{self, client_turn};
-use crate::request::{
-    ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, sent, signature_hash,
-};
+use crate::request::{ClientCall, RemovedCall, RemovedTurn, Restored, sent, signature_hash};
 
 fn restore(request: &str, turns: &[RemovedTurn]) -> Result<Restored, callgate_call::json::Error> {
     testing::restore(Dialect::Responses, request, turns)
@@ -187,21 +185,68 @@ fn what_the_client_knows_of_is_not_put_back() {
     skips(&turn, &[said(NOTICE), own], Restored::PRESENT);
 }
 
+fn refer(id: &str) -> Value {
+    json!({"type": "item_reference", "id": id})
+}
+
+/// A turn that the provider keeps: reasoning, a text, a call that was taken out with a notice, and one
+/// that stayed.
+fn kept() -> RemovedTurn {
+    let mut turn = turn(call("function_call", 2, Some(NOTICE)));
+    turn.response = Some("resp_1".into());
+    let request = json!({"input": [said("Hm."), said(NOTICE), other_call("c2")[0]]}).to_string();
+    let mut client = client_turn(Dialect::Responses, &request).unwrap();
+    client.signatures = ["rs_1", "enc", "msg_0", "fc_2"].map(signature_hash).to_vec();
+    turn.client = Some(client);
+    turn
+}
+
 #[test]
 fn a_reference_to_the_message_becomes_the_call() {
-    let mut turn = turn(call("function_call", 1, Some(NOTICE)));
-    turn.response = Some("resp_1".into());
-    turn.client =
-        Some(ClientTurn { signatures: vec![signature_hash("rs_1")], ..Default::default() });
-    let refer = |id: &str| json!({"type": "item_reference", "id": id});
+    let [ls, output] = other_call("c2");
+    let (all, rest) = (["rs_1", "msg_0"].map(refer), [output, user("why")]);
+    let put_back = [parsed("function_call"), result()];
+    let request = |middle: &[Value]| [&all[..], middle, &rest].concat();
+    let becomes = |before: &[Value], after: &[Value]| becomes(&kept(), before, after);
     becomes(
-        &turn,
-        &[refer("rs_1"), refer("msg_1"), user("why")],
-        &[refer("rs_1"), parsed("function_call"), result(), user("why")],
+        &request(&[refer("msg_1"), refer("fc_2")]),
+        &request(&[put_back[0].clone(), put_back[1].clone(), refer("fc_2")]),
     );
-    let request = json!({"input": [refer("msg_1")]}).to_string();
-    let asked = sent(Dialect::Responses, &request).unwrap().turns.remove(0).keys;
-    assert!(turn.keys().iter().any(|key| asked.contains(key)));
+    // The call that stayed may be sent whole.
+    becomes(
+        &request(&[refer("msg_1"), ls.clone()]),
+        &request(&[put_back[0].clone(), put_back[1].clone(), ls.clone()]),
+    );
+    // Reasoning may be left out, and text be sent whole.
+    becomes(
+        &[said("Hm."), said(NOTICE), refer("fc_2"), rest[0].clone()],
+        &[said("Hm."), put_back[0].clone(), put_back[1].clone(), refer("fc_2"), rest[0].clone()],
+    );
+    let asked = json!({"input": [refer("msg_1")]}).to_string();
+    let asked = sent(Dialect::Responses, &asked).unwrap().turns.remove(0).keys;
+    assert!(kept().keys().iter().any(|key| asked.contains(key)));
+}
+
+/// One id in common does not make it the turn: all that stands beside it must be of the turn, and
+/// nothing may be missing.
+#[test]
+fn a_reference_alone_is_not_the_turn() {
+    let [ls, _] = other_call("c2");
+    let [other, _] = other_call("c3");
+    for items in [
+        vec![refer("msg_1")],
+        vec![refer("rs_1"), user("why")],
+        vec![refer("msg_1"), refer("fc_2")],
+        vec![refer("msg_0"), refer("msg_1")],
+        vec![refer("msg_0"), refer("msg_1"), refer("fc_2"), refer("msg_9")],
+        vec![refer("msg_0"), refer("msg_1"), refer("fc_2"), said("Something else.")],
+        vec![refer("msg_0"), refer("msg_1"), refer("fc_2"), ls.clone()],
+        vec![refer("msg_0"), refer("msg_1"), other],
+        vec![said("Hm."), refer("msg_1"), refer("fc_2")],
+        vec![refer("msg_0"), refer("msg_1"), refer("fc_2"), reasoning("of another turn")],
+    ] {
+        skips(&kept(), &items, Restored::NOT_FOUND);
+    }
 }
 
 /// Where the provider keeps the response only the result is missing.
@@ -288,4 +333,38 @@ fn an_id_in_common_is_not_enough() {
         assert_eq!(restore(&request("ls"), turns).unwrap().restored, ["call_1"], "{kind}");
         assert_eq!(restore(&request("pwd"), turns).unwrap().body, None, "{kind}");
     }
+}
+
+/// Some clients put each output directly behind its call, and so tear the turn apart.
+#[test]
+fn a_turn_in_pairs_is_one_turn() {
+    let [[one, one_out], [two, two_out]] = ["c2", "c3"].map(other_call);
+    let as_given = [said("Hm."), one.clone(), two.clone(), one_out.clone(), two_out.clone()];
+    let request = json!({ "input": as_given }).to_string();
+    let client = client_turn(Dialect::Responses, &request);
+    let pairs =
+        [user("a"), said("Hm."), one.clone(), one_out.clone(), two.clone(), two_out.clone()];
+    // Taken out between the two that stayed.
+    let turn = RemovedTurn { client, ..turn(call("function_call", 2, None)) };
+    let [call, result] = [parsed("function_call"), result()];
+    let (head, tail) = pairs.split_at(4);
+    becomes(&turn, &pairs, &[head, &[call, result], tail].concat());
+    // With something of the user's between them, or another call behind, it is another turn.
+    let [three, three_out] = other_call("c4");
+    let torn = [said("Hm."), one, one_out, user("a"), two, two_out];
+    skips(&turn, &torn, Restored::NOT_FOUND);
+    skips(&turn, &[&pairs[..4], &[three, three_out]].concat(), Restored::NOT_FOUND);
+}
+
+#[test]
+fn turns_one_after_the_other_are_not_taken_for_pairs() {
+    let [[one, one_out], [two, two_out]] = ["c2", "c3"].map(other_call);
+    let request = json!({ "input": [one, one_out] }).to_string();
+    let client = client_turn(Dialect::Responses, &request);
+    let turn = RemovedTurn { client, ..turn(call("function_call", 1, None)) };
+    becomes(
+        &turn,
+        &[one.clone(), one_out.clone(), two.clone(), two_out.clone()],
+        &[one, parsed("function_call"), result(), one_out, two, two_out],
+    );
 }

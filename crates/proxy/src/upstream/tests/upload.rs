@@ -34,7 +34,7 @@ async fn client() -> (DuplexStream, Incoming) {
 }
 
 fn streamed(incoming: Incoming) -> Request<RequestBody> {
-    let body = ClientBody::new(incoming, Duration::from_secs(60));
+    let body = ClientBody::new(incoming, &crate::settings::Timeouts::default());
     Request::post("/").body(RequestBody::Streamed(body)).unwrap()
 }
 
