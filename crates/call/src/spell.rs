@@ -54,6 +54,13 @@ const TOOL_FIRST: &str = "_mcp_";
 /// and clients take them off again: OpenAI's, then Gemini's.
 const NAMESPACES_OF_ALL: [&str; 3] = ["functions.", "default_api.", "default_api:"];
 
+/// Some clients put these before all their tools, also before those that are no server's, and take
+/// them off the model's answer again: opencode with a login of Claude, hermes-agent.
+const MARKS_OF_ALL: [&str; 2] = ["mcp__", "mcp_"];
+
+/// LobeChat's separator: `<server>____<tool>____<kind>`. What follows the kind is nothing to it.
+const LOBE: &str = "____";
+
 /// The words that a server's name may consist of, at most, where a name is split. Servers have one to four.
 const MAX_SERVER_WORDS: usize = 16;
 
@@ -152,6 +159,21 @@ pub fn without_namespace(folded: &str) -> Option<&str> {
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
+/// A name without the mark that some clients put before all of their tools. What is left may be a server
+/// and its tool: the caller knows whether it is a name of its own.
+pub fn without_mark(folded: &str) -> Option<&str> {
+    let rest = MARKS_OF_ALL.iter().find_map(|mark| folded.strip_prefix(mark))?;
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
+/// Server and tool of a name that says the kind of tool behind them, as LobeChat writes it.
+pub fn with_kind(folded: &str) -> Option<Reading<'_>> {
+    let mut parts = folded.split(LOBE);
+    let (server, tool, _kind) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_one = !server.is_empty() && !tool.is_empty();
+    is_one.then_some(Reading { server, tool })
+}
+
 /// A name in a namespace in a namespace is odd already. Further ones are not taken off.
 pub const MAX_NAMESPACES: usize = 4;
 
@@ -172,6 +194,9 @@ pub fn part(name: &str) -> Vec<String> {
         // Gemini CLI
         sanitized(name, |c| strict(c) || matches!(c, '.' | ':'), char::len_utf16),
         sanitized(name, |c| strict(c) && c != '-', char::len_utf16),
+        // Roo Code
+        sanitized(name, strict, |_| 0),
+        sanitized(name, strict, |_| 0).replace('-', "___"),
     ] {
         if !all.contains(&sanitized) {
             all.push(sanitized);
@@ -317,6 +342,15 @@ mod tests {
         assert_eq!(without_namespace("default_api:x.y"), Some("x.y"));
         assert_eq!(without_namespace("functions."), None);
         assert_eq!(without_namespace("myfunctions.bash"), None);
+    }
+
+    #[test]
+    fn names_that_say_their_kind() {
+        let read = |name| with_kind(name).map(|it| (it.server, it.tool));
+        assert_eq!(read("github____delete_repo____mcp"), Some(("github", "delete_repo")));
+        assert_eq!(read("github____delete_repo____mcp____x"), Some(("github", "delete_repo")));
+        assert_eq!(read("github____delete_repo"), None);
+        assert_eq!(read("____x____mcp"), None);
     }
 
     #[test]

@@ -110,11 +110,19 @@ impl Servers {
         self.split(plain, plain == folded, spellings);
         let mut inner = plain;
         for _ in 0..spell::MAX_NAMESPACES {
-            let Some(rest) = spell::without_namespace(inner) else { break };
+            let outer = spell::without_namespace(inner).or_else(|| self.without_mark(inner));
+            let Some(rest) = outer else { break };
             spellings.texts.push(rest.to_owned());
             self.split(rest, false, spellings);
             inner = rest;
         }
+    }
+
+    /// A name without a mark that stands before an agent's own tool, or before a name with a mark of its
+    /// own. Elsewhere the mark says that what follows is a server.
+    fn without_mark<'n>(&self, text: &'n str) -> Option<&'n str> {
+        let rest = spell::without_mark(text)?;
+        (self.own_tools.contains_key(rest) || rest.starts_with("mcp_")).then_some(rest)
     }
 
     /// `is_written`: the name itself is split like this already.
@@ -132,6 +140,9 @@ impl Servers {
             };
             spellings.is_unclear |= trust == Trust::Spelled && !is_cut_inside_a_separator(reading);
             spellings.add(reading, trust);
+        }
+        if let Some(reading) = spell::with_kind(text) {
+            spellings.add(&reading, Trust::Spelled);
         }
         for name in spell::without_plugin(text) {
             split(&name).iter().for_each(|reading| spellings.add(reading, Trust::Spelled));

@@ -167,3 +167,50 @@ fn an_allowed_server_is_found_behind_two_underscores() {
         assert_eq!(check(tool, policy), 1, "{tool}");
     }
 }
+
+/// The same with arguments, by the policy that callgate starts with.
+fn check_starter(tool: &str, input: &str) -> i32 {
+    Test::new(&["check", "--policy", "builtin:starter", "--tool", tool, "--input", input])
+        .run()
+        .code
+}
+
+#[test]
+fn a_mark_before_all_tools_hides_none() {
+    let (harmful, harmless) = (r#"{"command":"rm -rf /"}"#, r#"{"command":"ls"}"#);
+    for tool in ["mcp_bash", "mcp_Bash", "mcp__terminal", "sandbox____bash____mcp", "executeBash"] {
+        assert_eq!(check_starter(tool, harmful), 1, "{tool}");
+        assert_eq!(check_starter(tool, harmless), 0, "{tool}");
+    }
+    let batch = r#"{"tool_calls":[{"tool":"bash","parameters":{"command":"rm -rf /"}}]}"#;
+    assert_eq!(check_starter("mcp_batch", batch), 1);
+}
+
+const HYPHENS: &str = "policy: p\nrules:\n  - { id: keep, server: acme.git-hub, tool: delete-repo, verdict: deny, reason: Repositories stay. }\n";
+
+#[test]
+fn hyphens_and_dots_as_agents_write_them() {
+    for tool in [
+        "mcp__acme_git-hub__delete-repo",
+        "mcp--acmegit___hub--delete___repo",
+        "mcp__acmegit___hub__delete___repo",
+        "mcp_mcp__acme_git-hub__delete_repo",
+    ] {
+        assert_eq!(check(tool, HYPHENS), 1, "{tool}");
+    }
+    for tool in ["mcp--acmegit___lab--delete___repo", "mcp--acmegit___hub--delete___repos"] {
+        assert_eq!(check(tool, HYPHENS), 0, "{tool}");
+    }
+}
+
+const BARE: &str = "policy: p\nrules:\n  - { id: keep, tool: delete_repo, verdict: deny, reason: Repositories stay. }\n";
+
+#[test]
+fn names_that_say_their_kind_are_read_without_knowing_the_server() {
+    for tool in ["any____delete_repo____mcp", "any____delete_repo____mcp____x"] {
+        assert_eq!(check(tool, BARE), 1, "{tool}");
+    }
+    for tool in ["any____delete_repo_notes____mcp", "read_mcp_resource", "mcp_github_list"] {
+        assert_eq!(check(tool, BARE), 0, "{tool}");
+    }
+}

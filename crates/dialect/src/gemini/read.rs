@@ -108,7 +108,8 @@ impl Read for Reader {
     }
 
     fn quiet(&self, _: Document) -> Option<Quiet> {
-        Some(&[])
+        // What tools gave back.
+        Some(&[("functionresponse", &["response"]), ("toolresponse", &["response"])])
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {

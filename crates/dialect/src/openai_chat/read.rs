@@ -14,8 +14,10 @@ use crate::speaker::Read;
 use crate::stray::{self, Quiet};
 use crate::tally::{Tally, counts};
 
-/// What the provider has run, and a call that it refused, are read in their own ways.
+/// What the provider has run, and a call that it refused, are read in their own ways. LiteLLM lists the
+/// tools of MCP servers that it has asked for.
 const QUIET: Quiet = &[
+    ("providerspecificfields", &["mcplisttools"]),
     ("delta", &["executedtools"]),
     ("message", &["executedtools"]),
     ("error", &["failedgeneration"]),
@@ -23,11 +25,12 @@ const QUIET: Quiet = &[
 
 /// A completion that was stored repeats what its request offered.
 const QUIET_IN_BODIES: Quiet = &[
+    ("providerspecificfields", &["mcplisttools"]),
     ("delta", &["executedtools"]),
     ("message", &["executedtools"]),
     ("error", &["failedgeneration"]),
-    ("", &["tools", "toolchoice", "functions"]),
-    ("data", &["tools", "toolchoice", "functions"]),
+    ("", &["tools", "toolchoice", "functions", "metadata"]),
+    ("data", &["tools", "toolchoice", "functions", "metadata"]),
 ];
 
 /// Reads the chunks of one response.

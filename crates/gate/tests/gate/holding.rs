@@ -506,3 +506,34 @@ fn removed_calls_are_handed_out_and_come_back() {
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], "toolu_0");
     assert_eq!(body["messages"][2]["content"][0]["is_error"], true);
 }
+
+/// A list of tools, what a tool gave back, and what the request said of itself look like calls.
+#[test]
+fn what_only_looks_like_a_denied_call_passes() {
+    let tool = json!({ "type": "function", "function": { "name": "rm", "parameters": {} } });
+    let fields = json!({ "mcp_list_tools": [tool] });
+    let delta = json!({ "content": "You have ", "provider_specific_fields": fields });
+    let stream = chunk(json!({ "index": 0, "delta": delta }));
+    let message = json!({ "role": "assistant", "content": "hi" });
+    let stored = json!({
+        "id": "c",
+        "object": "chat.completion",
+        "metadata": { "name": "rm", "input": "docs" },
+        "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }],
+    });
+    let found = json!({ "name": "rm", "parameters": {} });
+    let parts = json!([{ "toolResponse": { "id": "1", "response": found } }, { "text": "hi" }]);
+    let candidate =
+        json!({ "content": { "parts": parts, "role": "model" }, "finishReason": "STOP" });
+    let answer = json!({ "candidates": [candidate] });
+    let bodies = [
+        (CHAT, stream + "data: [DONE]\n\n"),
+        (CHAT, stored.to_string()),
+        (Dialect::Gemini, answer.to_string()),
+    ];
+    for (dialect, body) in bodies {
+        let (settings, policies) = (drive::settings(OnDeny::Explain), drive::deny_names(&["rm"]));
+        let run = drive::run(dialect, settings, &policies, [body.as_bytes()]);
+        assert_eq!(run.text(), body, "{dialect:?}");
+    }
+}

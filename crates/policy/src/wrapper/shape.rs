@@ -41,12 +41,16 @@ const ARGUMENTS: [&str; 5] = ["arguments", "Arguments", "args", "parameters", "p
 pub(super) fn of(name: &ToolName) -> Option<Shape> {
     let plain = plain_name(name.folded());
     let text = spell::without_namespaces(&plain);
+    shape_of(text)
+        .or_else(|| spell::without_mark(text).and_then(shape_of))
+        .or_else(|| is_parallel_in_a_namespace(name).then_some(Shape::List))
+}
+
+fn shape_of(text: &str) -> Option<Shape> {
     let is_separator = |c: &char| matches!(c, '_' | '-' | '.' | '/' | ':' | ' ');
     let letters = || text.chars().filter(|c| !is_separator(c));
     let known = NAMES.iter().find(|(known, _)| letters().eq(known.chars()));
-    known
-        .map(|(_, shape)| *shape)
-        .or_else(|| is_parallel_in_a_namespace(name).then_some(Shape::List))
+    known.map(|(_, shape)| *shape)
 }
 
 fn is_parallel_in_a_namespace(name: &ToolName) -> bool {

@@ -118,6 +118,8 @@ fn is_quiet(under: &str, key: &str) -> bool {
         ]
         .contains(&key),
         "citations" => key == "sources",
+        "provider_specific_fields" => key == "mcp_list_tools",
+        "functionResponse" | "toolResponse" => key == "response",
         _ => ["toolResult", "executed_tools"].contains(&key),
     }
 }
