@@ -20,8 +20,11 @@ pub use changed::changed;
 /// The longest input. Longer ones take more time and find nothing new.
 pub const MAX_LEN: usize = 8 * 1024;
 
-/// Every target that needs no store and no runtime, by name.
-pub const TARGETS: [(&str, fn(&[u8])); 14] = [
+/// A target: its name, and what checks one input.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target that needs no store and no runtime.
+pub const TARGETS: [Target; 14] = [
     ("json", json::check),
     ("sse", sse::check),
     ("coding", coding::check),

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::thread;
 
+use callgate_testkit::drive;
 use callgate_testkit::gateway::Gateway;
 use serde_json::{Value, json};
 
@@ -173,9 +174,17 @@ pub(crate) fn assert_only_denied(
     assert!(text.contains("callgate blocked") && text.contains("Not here."), "{what}: {refusal}");
 }
 
+/// Without `--all`, a client talks to every second server, and the next client to the others.
 fn every_server_through(client: Client, peers: &Peers) {
     let folder = repository();
-    let servers = peers.all(folder.path());
+    let mut servers = peers.all(folder.path());
+    if !drive::runs_everything() {
+        let mut place = client as usize;
+        servers.retain(|_| {
+            place += 1;
+            place.is_multiple_of(2)
+        });
+    }
     let denied: Vec<_> = servers.iter().map(|server| (server.name, server.other)).collect();
     let place = Place::new(&denying(&denied), "");
     let mut targets = Vec::new();

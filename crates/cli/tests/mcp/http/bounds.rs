@@ -17,7 +17,8 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 #[test]
 fn a_client_that_stops_within_a_message_is_given_up() {
     let server = Server::new(Era::Modern);
-    let gateway = server.gateway(ALLOW, "gateway: { client_body_timeout: 1s }");
+    let setup = server.setup(ALLOW, "", "").also("gateway: { client_body_timeout: 1s }");
+    let gateway = server.start(setup);
     let address = gateway.address();
     let bytes = Client::modern(&gateway).post(CALL).to_bytes(address);
     let mut stream = TcpStream::connect(address).unwrap();
