@@ -164,6 +164,7 @@ impl Hearing {
         self.denied_by_name(number, call, meant, verdict, denial, begun)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "all that the record of a denied call takes")]
     fn denied_by_name(
         &mut self,
         number: CallNumber,

@@ -17,6 +17,10 @@ pub type Lane = u32;
 
 /// What one frame holds. Spans are places in the frame's data.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each flag says one thing, and any of them go together"
+)]
 pub struct Reading {
     /// What the frame may overtake.
     pub order: Order,
@@ -171,6 +175,10 @@ pub enum What {
 
 /// A piece of a call.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each flag says one thing, and any of them go together"
+)]
 pub struct Piece {
     /// The call.
     pub slot: Slot,

@@ -12,6 +12,7 @@ use crate::stray::{Form, Quiet};
 use crate::{Blame, Dialect, OwnEvent};
 
 /// One dialect.
+#[expect(clippy::struct_excessive_bools, reason = "facts about an API, each true or not")]
 pub(crate) struct Speaker {
     /// The word used on the command line and in records.
     pub(crate) word: &'static str,

@@ -16,6 +16,10 @@ use crate::{Malformed, Settings};
 
 /// The gate without its input.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what has happened so far; any of them go together"
+)]
 pub(crate) struct Core {
     pub(crate) dialect: Dialect,
     pub(crate) settings: Settings,

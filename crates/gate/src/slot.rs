@@ -19,6 +19,10 @@ use callgate_policy::Denial;
 ///                                                                  end to come
 /// ```
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what was odd about the call; its progress is `State`"
+)]
 pub(crate) struct CallSlot {
     pub(crate) slot: Slot,
     pub(crate) lane: Lane,

@@ -8,6 +8,10 @@ use crate::json::{index, text_or_null};
 
 /// A chunk, or a whole response.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each flag says one thing, and any of them go together"
+)]
 pub(super) struct View<'a> {
     pub(super) candidates: Vec<Candidate<'a>>,
     /// It has a member that only this API has.

@@ -175,6 +175,10 @@ impl Writer {
         Some(Edited { edits, own, is_empty: removed && !left && !outside })
     }
 
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one edit of one frame, and two places to write to"
+    )]
     fn edit_choice(
         &mut self,
         data: &str,
@@ -303,6 +307,10 @@ impl Writer {
     }
 
     /// Keeps a piece, under the index its call leaves under, and with its id and name only once.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one edit of one frame, and two places to write to"
+    )]
     fn keep(
         &mut self,
         data: &str,

@@ -30,6 +30,10 @@ const ODD_INDEX: Unreadable = Unreadable::Ambiguous("its index is no whole numbe
 
 /// Reads the frames of one response.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what has been seen so far; any of them go together"
+)]
 pub(super) struct Reader {
     items: Items,
     places: Places,

@@ -105,6 +105,7 @@ impl Write for Writer {
 
 impl Writer {
     /// Writes an event of one item.
+    #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
     fn write_block(
         &mut self,
         frame: &Frame<'_>,
@@ -191,6 +192,7 @@ impl Writer {
     }
 
     /// Writes an event that holds the response as it stands, or anything else.
+    #[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
     fn write_whole(
         &mut self,
         frame: &Frame<'_>,
@@ -327,6 +329,7 @@ fn events_of(item: &str) -> Option<[&'static str; 3]> {
 }
 
 /// Says all of the arguments behind the item that was added.
+#[expect(clippy::too_many_arguments, reason = "one event and where to write it")]
 fn say_arguments(
     frame: &Frame<'_>,
     data: &str,

@@ -137,6 +137,7 @@ impl Pieces {
 }
 
 /// What both have in common, as far as it stands next to a difference: behind one, before one.
+#[expect(clippy::fn_params_excessive_bools, reason = "the two sides of one text")]
 fn shortened(text: &str, behind: bool, before: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= 2 * AROUND + 1 {

@@ -13,6 +13,7 @@ use crate::judge::Judge;
 use crate::render;
 use crate::report;
 
+#[expect(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
 pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool) -> Result<Exit> {
     let judge = Judge::new(policies);
     let call = check::one_call(flags, None)?;
