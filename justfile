@@ -3,13 +3,17 @@
 _default:
     @just --list --unsorted
 
-# formatting, lints, unit tests: seconds when warm
+# formatting, lints, the quick tests: under a minute when warm
 check:
     cargo xtask check
 
-# everything; installs what it needs
+# what a change must pass; installs what it needs
 test:
     cargo xtask test
+
+# and what a release must pass
+test-all:
+    cargo xtask test --all
 
 # exactly what CI runs
 ci:

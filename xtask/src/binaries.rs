@@ -90,9 +90,10 @@ fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
     Ok(Ended { took, failure: Some(output) })
 }
 
-/// Builds all tests. Those in the documentation are one of the jobs, which cargo builds and runs.
-pub(crate) fn build(workspace: &Workspace) -> Result<Vec<Job>> {
-    let args = ["test", "--workspace", "--no-run", "--quiet"];
+/// Builds the tests that these words of cargo choose; without any, all of them.
+pub(crate) fn build(workspace: &Workspace, which: &[&str]) -> Result<Vec<Job>> {
+    // Always of the whole workspace: of single packages, cargo builds libraries with other features.
+    let args = [&["test", "--workspace", "--no-run", "--quiet"], which].concat();
     eprintln!("$ cargo {}", args.join(" "));
     let done = workspace
         .cargo(&args)
@@ -106,11 +107,15 @@ pub(crate) fn build(workspace: &Workspace) -> Result<Vec<Job>> {
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
     let jobs: Result<Vec<Job>> = told.lines().filter_map(|line| job(line).transpose()).collect();
     let mut jobs = jobs?;
-    let command = workspace.cargo(&["test", "--workspace", "--doc", "--quiet"]);
-    jobs.push(Job { name: "documentation tests".into(), command });
     // What is not among the longest stays in the order of cargo.
     jobs.sort_by_key(|job| !LONGEST.iter().any(|long| job.name.ends_with(&format!(" {long}"))));
     Ok(jobs)
+}
+
+/// The tests in the documentation, which cargo builds and runs.
+pub(crate) fn of_documentation(workspace: &Workspace) -> Job {
+    let command = workspace.cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    Job { name: "documentation tests".into(), command }
 }
 
 /// The job that a message of cargo is about, if it is about a test binary.

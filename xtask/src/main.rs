@@ -24,7 +24,7 @@ use workspace::Workspace;
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  check                      formatting, lints, unit tests: seconds when warm
+  check                      formatting, lints, the quick tests: under a minute when warm
   test                       what a change must pass; installs what it needs
   test --all                 and what only a release must pass; takes an hour
   bench                      speed of the hot paths and of the gateway, as tables

@@ -41,7 +41,8 @@ pub(crate) fn test(workspace: &Workspace, extent: Extent) -> Result<()> {
     steps.step("lock file", || lock_file(workspace))?;
     steps.run_beside(&BESIDE);
     steps.step("lints", || check::lints(workspace))?;
-    let jobs = steps.step("build of the tests", || binaries::build(workspace))?;
+    let mut jobs = steps.step("build of the tests", || binaries::build(workspace, &[]))?;
+    jobs.push(binaries::of_documentation(workspace));
     steps.wait_for(SET_UP)?;
     // Found where they were set up.
     let clients = setup::clients(workspace)?;
