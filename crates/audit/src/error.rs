@@ -61,7 +61,7 @@ pub enum OpenError {
         mode: u32,
     },
     /// Another user could write gateway keys and limits into it.
-    #[error("`{}` belongs to another user (uid {owner}), who could write into the audit store\nhint: let callgate run as that user, or run `chown {own} {}` as root and then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
+    #[error("`{}` belongs to another user (uid {owner}), who could write into the audit store\nhint: run callgate as that user, or take the file over with `chown {own} {}` as root. Then check `callgate keys list` for keys you did not add", path.display(), path.display())]
     Owned {
         /// The store, a file beside it, or its folder.
         path: PathBuf,

@@ -279,8 +279,8 @@ fn check_private(path: PathBuf, found: &fs::Metadata, own: u32) -> Result<(), Op
     Ok(())
 }
 
-/// The folders in which somebody could put another file in the place of this one: its own, those
-/// of the links on the way to it, and the one that they lead to.
+/// Every folder whose writers could swap this file for another: the one it is in, and for a symbolic
+/// link also the folders of each link and of its target.
 #[cfg(unix)]
 fn folders(path: &Path) -> Vec<PathBuf> {
     let folder_of = |path: &Path| {
@@ -402,14 +402,17 @@ mod tests {
         let check = |own| check_private(path.clone(), &fs::metadata(&path).unwrap(), own);
         check(own).unwrap();
         if own == 0 {
-            // Root may have made it for whoever runs callgate.
+            // A file that root created for another user is accepted.
             check(1000).unwrap();
             chown(&path, Some(1001), None).unwrap();
         }
         let owner = fs::metadata(&path).unwrap().uid();
         let error = check(owner + 1).unwrap_err().to_string();
         assert!(error.contains(&format!("belongs to another user (uid {owner})")), "{error}");
-        assert!(error.contains("hint: let callgate run as that user, or run `chown"), "{error}");
+        assert!(
+            error.contains("hint: run callgate as that user, or take the file over with `chown"),
+            "{error}"
+        );
         check(owner).unwrap();
         check(0).unwrap();
     }

@@ -85,7 +85,7 @@ impl Servers {
         }
     }
 
-    /// Whether somebody names this server.
+    /// Whether the config or a rule names this server.
     pub(crate) fn know(&self, server: &str) -> bool {
         self.known.contains(server)
     }

@@ -57,7 +57,7 @@ pub(crate) fn judge(
             for inner in inner {
                 tokens.extend(judge_inner(policies, &mut judgement, &inner, outer_question));
             }
-            // The wrapper itself is no call of its own to a limit that counts what it carries.
+            // A limit that already counts the inner calls does not count the wrapper as well.
             tokens.extend(
                 judgement
                     .limits

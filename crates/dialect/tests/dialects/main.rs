@@ -1,4 +1,5 @@
-//! What clients of single APIs get after a call was taken out, and what becomes of their next request.
+//! Tests of one API each: what its clients receive after a call was removed, and how their next request
+//! is restored.
 
 #![allow(
     clippy::unwrap_used,
