@@ -134,7 +134,7 @@ impl Program {
 /// Builds programs with the profile and the features of the tests, which have nearly everything of
 /// them built already.
 pub(crate) fn build_like_tests(workspace: &Workspace, programs: &[&Program]) -> Result<()> {
-    let mut command = workspace.cargo(&["build", "--quiet", "--workspace"]);
+    let mut command = workspace.linting_cargo(&["build", "--quiet", "--workspace"]);
     for program in programs {
         command.args(["--example", program.name]);
     }

@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::steps::{Took, said_by};
+use crate::steps::{Took, said_by, shown};
 use crate::workspace::Workspace;
 
 /// They take longest, and are begun first so that none of them is left to run alone at the end.
@@ -90,13 +90,14 @@ fn run_one(Job { name, mut command }: Job) -> Result<Ended> {
     Ok(Ended { took, failure: Some(output) })
 }
 
-/// Builds the tests that these words of cargo choose; without any, all of them.
-pub(crate) fn build(workspace: &Workspace, which: &[&str]) -> Result<Vec<Job>> {
-    // Always of the whole workspace: of single packages, cargo builds libraries with other features.
-    let args = [&["test", "--workspace", "--no-run", "--quiet"], which].concat();
-    eprintln!("$ cargo {}", args.join(" "));
-    let done = workspace
-        .cargo(&args)
+/// What cargo is told to build tests. Always of the whole workspace: of single packages, cargo builds
+/// libraries with other features.
+pub(crate) const BUILD: [&str; 4] = ["test", "--workspace", "--no-run", "--quiet"];
+
+/// Builds tests with this command, and gives them.
+pub(crate) fn build(mut cargo: Command) -> Result<Vec<Job>> {
+    eprintln!("$ {}", shown(&cargo));
+    let done = cargo
         .arg("--message-format=json-render-diagnostics")
         .stderr(Stdio::inherit())
         .output()
@@ -114,7 +115,7 @@ pub(crate) fn build(workspace: &Workspace, which: &[&str]) -> Result<Vec<Job>> {
 
 /// The tests in the documentation, which cargo builds and runs.
 pub(crate) fn of_documentation(workspace: &Workspace) -> Job {
-    let command = workspace.cargo(&["test", "--workspace", "--doc", "--quiet"]);
+    let command = workspace.linting_cargo(&["test", "--workspace", "--doc", "--quiet"]);
     Job { name: "documentation tests".into(), command }
 }
 

@@ -151,7 +151,7 @@ pub(crate) fn works(command: &mut Command) -> bool {
 }
 
 /// The command as one would type it, more or less.
-fn shown(command: &Command) -> String {
+pub(crate) fn shown(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program()).file_name();
     let mut line = program.unwrap_or_default().to_string_lossy().into_owned();
     for arg in command.get_args() {

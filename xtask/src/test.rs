@@ -17,8 +17,8 @@ use crate::{binaries, check, fuzz, setup, tidy};
 pub(crate) enum Extent {
     /// What every change must pass.
     Usual,
-    /// All there is: every agent in every scenario, every revision of every peer, every single cut, and
-    /// some minutes of fuzzing.
+    /// All there is: every agent in every scenario, every revision of every peer, every single cut, the
+    /// links inside the documentation, and some minutes of fuzzing.
     All,
 }
 
@@ -40,8 +40,8 @@ pub(crate) fn test(workspace: &Workspace, extent: Extent) -> Result<()> {
     steps.step("formatting", || check::formatting(workspace))?;
     steps.step("lock file", || lock_file(workspace))?;
     steps.run_beside(&BESIDE);
-    steps.step("lints", || check::lints(workspace))?;
-    let mut jobs = steps.step("build of the tests", || binaries::build(workspace, &[]))?;
+    let mut jobs = steps
+        .step("build and lints", || binaries::build(workspace.linting_cargo(&binaries::BUILD)))?;
     jobs.push(binaries::of_documentation(workspace));
     steps.wait_for(SET_UP)?;
     // Found where they were set up.
@@ -52,8 +52,8 @@ pub(crate) fn test(workspace: &Workspace, extent: Extent) -> Result<()> {
     steps.step("licences, bans, sources", || setup::cargo_deny(workspace)?.check(workspace))?;
     let parts = steps.step("tests", || tests(jobs, extent, &clients, &peers, &agents, go))?;
     steps.parts(parts);
-    steps.step("documentation", || documentation(workspace))?;
     if extent == Extent::All {
+        steps.step("documentation", || documentation(workspace))?;
         steps.step("fuzzing", || fuzz::fuzz(workspace, FUZZ_SECONDS, None))?;
     }
     steps.finish()

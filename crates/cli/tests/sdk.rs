@@ -3,7 +3,7 @@
 //! Every response of the corpus goes through the real binary, allowed and denied, and is then read
 //! by the official clients of its dialect and by the Vercel AI SDK (`sdk/README.md`). No client may
 //! see a denied call; where the clients agree on a response as the provider sent it,
-//! they must see the same when all is allowed.
+//! they must see the same when all is allowed. Without `--all`, they read every third response.
 //!
 //! The clients are set up by `cargo xtask test`, which says where they are in
 //! `CALLGATE_SDK_PYTHON` and `CALLGATE_SDK_NODE`.
@@ -23,6 +23,7 @@ use std::process::{Command, Stdio};
 
 use callgate_dialect::Dialect;
 use callgate_testkit::corpus::{self, Case};
+use callgate_testkit::drive;
 use callgate_testkit::sdk::{self, Seen, Treatment, every_name};
 use callgate_testkit::table;
 use serde_json::{Value, json};
@@ -31,7 +32,14 @@ use serde_json::{Value, json};
 fn official_clients_see_no_denied_call_and_all_else() {
     let Some(interpreters) = sdk::interpreters() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let cases = corpus::all();
+    let mut cases = corpus::all();
+    if !drive::runs_everything() {
+        let mut number = 0;
+        cases.retain(|_| {
+            number += 1;
+            number % 3 == 0
+        });
+    }
     let (mut jobs, mut allowed, mut same) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for case in &cases {
         // What leaves as it came is read once.
@@ -60,7 +68,7 @@ fn official_clients_see_no_denied_call_and_all_else() {
     let text = render(&cases, &seen);
     // Not by `println!`, which is only shown when a test fails.
     std::io::stderr().write_all(text.as_bytes()).unwrap();
-    if std::env::var_os("CALLGATE_CASES").is_none() {
+    if drive::runs_everything() && std::env::var_os("CALLGATE_CASES").is_none() {
         table::keep("docs/bypasses.md", "official clients", &text);
     }
 }

@@ -14,7 +14,7 @@ use callgate_testkit::differential::{self, Effort, Kind, Plan, Pool, Sabotage};
 use callgate_testkit::sdk;
 
 /// Streams of each dialect: what two cores can do in less than a minute.
-const STREAMS: usize = 40;
+const STREAMS: usize = 20;
 
 fn plan(name: &str, dialects: &[Dialect], streams: usize, sabotage: Sabotage) -> Plan {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential").join(name);
