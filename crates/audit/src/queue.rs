@@ -1,7 +1,6 @@
 //! What waits to be written, within bounds.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -42,8 +41,6 @@ impl Work {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<Waiting>,
-    /// The number of entries, readable without the lock.
-    length: AtomicUsize,
     changed: Condvar,
 }
 
@@ -68,10 +65,6 @@ pub(crate) enum Taken {
 }
 
 impl Queue {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.length.load(Ordering::Relaxed) == 0
-    }
-
     /// Queues something, or says at once that there is no room.
     pub(crate) fn push(&self, work: Work) -> Receipt {
         let size = work.size();
@@ -85,7 +78,6 @@ impl Queue {
         let (receipt, answer) = Receipt::waiting();
         waiting.entries.push_back(Entry { work, answer });
         waiting.bytes += size;
-        self.length.store(waiting.entries.len(), Ordering::Relaxed);
         drop(waiting);
         self.changed.notify_one();
         receipt
@@ -105,7 +97,6 @@ impl Queue {
         let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
         waiting.bytes = waiting.bytes.saturating_sub(taken);
-        self.length.store(waiting.entries.len(), Ordering::Relaxed);
         Taken::Batch(batch)
     }
 

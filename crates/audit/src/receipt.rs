@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use callgate_policy::Written;
 use parking_lot::{Condvar, Mutex};
 
 /// Says when what was appended is as safe as [`Durability`](crate::Durability) promises, or that it
@@ -82,16 +83,19 @@ impl Receipt {
 }
 
 impl Future for Receipt {
-    type Output = Result<(), AppendError>;
+    type Output = Result<Written, AppendError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let told = |result: &Result<(), AppendError>| {
+            Poll::Ready(result.clone().map(|()| Written::by_the_store()))
+        };
         match &self.0 {
-            State::Ready(result) => Poll::Ready(result.clone()),
+            State::Ready(result) => told(result),
             State::Waiting(shared) => {
                 let mut slot = shared.slot.lock();
                 // Kept, not taken: a receipt that is polled again says the same again.
                 if let Some(result) = &slot.result {
-                    return Poll::Ready(result.clone());
+                    return told(result);
                 }
                 match &mut slot.waker {
                     Some(waker) => waker.clone_from(context.waker()),
@@ -168,8 +172,8 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         assert!(Pin::new(&mut receipt).poll(&mut context).is_pending());
         answer.give(Ok(()));
-        assert_eq!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(())));
-        assert_eq!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(())));
+        assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
+        assert!(matches!(Pin::new(&mut receipt).poll(&mut context), Poll::Ready(Ok(_))));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What the handles, the writer and the keeper share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -14,9 +13,9 @@ use crate::keys::Keys;
 use crate::known::{Known, View};
 use crate::place::{Patience, Place};
 use crate::queue::{Queue, Work};
-use crate::receipt::{AppendError, Receipt};
+use crate::receipt::Receipt;
 use crate::removed::Bindings;
-use crate::settings::{Durability, Settings};
+use crate::settings::Settings;
 use crate::store::{Fault, Item, Store};
 use crate::turns::Turns;
 
@@ -81,43 +80,14 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Writes at once if that takes microseconds and nobody else is at it; queues it otherwise.
+    /// Queues something for the writer, so that whoever appends never waits for the store.
     pub(crate) fn put(&self, item: Item) -> Receipt {
         self.put_all(vec![item])
     }
 
     /// The same for what is written together or not at all.
     pub(crate) fn put_all(&self, items: Vec<Item>) -> Receipt {
-        match self.put_now(&items) {
-            Some(result) => Receipt::ready(result),
-            None => self.queue.push(Work::Write(items)),
-        }
-    }
-
-    fn put_now(&self, items: &[Item]) -> Option<Result<(), AppendError>> {
-        let slow = match (self.settings.durability, &self.place) {
-            (Durability::Process, _) | (_, Place::Memory(_)) => false,
-            (Durability::Disk, Place::File(_)) => true,
-        };
-        if slow || self.pulse.is_failing() || self.is_taken() || !self.queue.is_empty() {
-            return None;
-        }
-        let mut appending = self.appending.try_lock_for(ONE_APPEND)?;
-        let store = appending.as_ref()?;
-        match self.patience.without(|| store.commit(items.iter(), now())) {
-            Ok(()) => {
-                items.iter().for_each(|item| self.written(item));
-                Some(Ok(()))
-            }
-            Err(Fault::Busy) => None,
-            Err(fault) => {
-                if let Fault::Lost(_) = fault {
-                    *appending = None;
-                }
-                self.pulse.fail(fault.why());
-                Some(Err(AppendError::Store(fault.why())))
-            }
-        }
+        self.queue.push(Work::Write(items))
     }
 
     /// Runs something with the connection that appends, which is opened anew if it was lost. Waits
@@ -231,6 +201,3 @@ impl Shared {
 pub(crate) fn now() -> i64 {
     Timestamp::now().as_microsecond()
 }
-
-/// How long an append waits for another one in this process before it queues: a few of them.
-const ONE_APPEND: Duration = Duration::from_micros(100);

@@ -1,10 +1,11 @@
 //! Policies and a call in, an answer out. `filter` and `check` share it.
 
 use callgate_call::ToolCall;
-use callgate_decide::{Buckets, now};
+use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
-    Denial, Direction, Judgement, LimitFacts, NameJudgement, Policies, RuleExplanation, TextGuard,
+    Direction, Judgement, LimitFacts, NameJudgement, Policies, Recorded, RuleExplanation, Settled,
+    TextGuard,
 };
 
 /// The policies of this run, and the buckets of their limits.
@@ -40,18 +41,9 @@ impl Judge {
         }
     }
 
-    /// Judges a whole call, counts it, and answers.
-    pub(crate) fn whole(&mut self, call: &ToolCall) -> (Answer, Judgement) {
-        let judgement = self.buckets.judge(&self.policies, call, self.dry(call));
-        let answer = match (judgement.permit(call), judgement.denial(call)) {
-            (Some(permit), _) => Answer::Allow(permit),
-            (None, Some(denial)) => Answer::Deny(denial),
-            (None, None) => {
-                let tool = call.name.raw();
-                Answer::Deny(Denial::refused(tool, "the policies gave no permit for it"))
-            }
-        };
-        (answer, judgement)
+    /// Judges a whole call and counts it.
+    pub(crate) fn whole(&mut self, call: &ToolCall) -> Judgement {
+        self.buckets.judge(&self.policies, call, self.dry(call))
     }
 
     /// Judges a whole call and counts nothing.
@@ -64,5 +56,14 @@ impl Judge {
         let (now, limits) = (now(), LimitFacts::unasked());
         let judgement = self.policies.judge(call, &now, &limits);
         (judgement, self.policies.explain(call, &now, &limits))
+    }
+}
+
+/// What `filter` answers the gate, which writes no records.
+pub(crate) fn unrecorded(judgement: Judgement, call: &ToolCall) -> Answer {
+    match judgement.settle(call) {
+        Settled::Pass(permit) => Answer::Allow(Recorded::without_a_store(permit)),
+        Settled::Wait(ticket) => Answer::Deny(ticket.refuse(NO_APPROVER)),
+        Settled::Stop(denial) => Answer::Deny(denial),
     }
 }

@@ -1,7 +1,7 @@
 //! Where the tokens of limits are: in this process, or in the store for all that use it.
 
 use callgate_audit::{Audit, Bucket};
-use callgate_policy::{Judgement, LimitBy, LimitFacts, LimitKey, Rate};
+use callgate_policy::{LimitBy, LimitKey, Rate};
 use parking_lot::MutexGuard;
 use sha2::{Digest, Sha256};
 
@@ -48,28 +48,16 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// The judgement once more with what the buckets have left, if it names any. A call that is
-    /// denied after all takes no token.
-    pub(crate) fn judge(
-        &mut self,
-        first: Judgement,
-        again: impl Fn(&LimitFacts) -> Judgement,
-    ) -> Judgement {
-        if first.limits.is_empty() || !first.verdict.passes() {
-            return first;
-        }
-        let mut empty = self.empty(&first.limits);
-        // Another process may take the last token in between: then that is what counts.
-        loop {
-            let judgement = again(&LimitFacts::exceeded(empty.clone()));
-            let full = first.limits.iter().filter(|key| !empty.contains(key));
-            let full: Vec<LimitKey> = full.cloned().collect();
-            if !judgement.verdict.passes() || full.is_empty() {
-                return judgement;
-            }
+    /// Takes a token from each, if the call passes with those that are empty, which `passes` is told.
+    /// Another process may take the last token in between: then it is asked again.
+    pub(crate) fn spend(&mut self, keys: &[LimitKey], mut passes: impl FnMut(&[LimitKey]) -> bool) {
+        let mut empty = self.empty(keys);
+        while passes(&empty) {
+            let full: Vec<LimitKey> =
+                keys.iter().filter(|key| !empty.contains(key)).cloned().collect();
             let lost = self.take(&full);
             if lost.is_empty() {
-                return judgement;
+                return;
             }
             empty.extend(lost);
         }

@@ -12,6 +12,7 @@ use callgate_policy::{Direction, Policies, TextGuard, TextHit};
 use parking_lot::Mutex;
 
 use crate::advertised::Told;
+use crate::clerk::Clerk;
 use crate::hearing::Hearing;
 use crate::limits::Buckets;
 use crate::mcp::{Desk, Launch, McpSession, McpSettings};
@@ -33,6 +34,7 @@ pub(crate) struct Inner {
     told: Mutex<Told>,
     /// What concerns MCP servers.
     pub(crate) desk: Desk,
+    pub(crate) clerk: Clerk,
 }
 
 /// Whether the policies in force are those that were last written.
@@ -94,17 +96,23 @@ impl Decider {
             settings,
             told: Mutex::default(),
             desk: Desk::default(),
+            clerk: Clerk::default(),
         }))
     }
 
     /// A hearing for one response, by the policies of this moment; `None` if there are none.
     pub fn hearing(&self, context: Context) -> Option<Hearing> {
+        let restricts = self.0.desk.settings.load().restricts_names();
         let policies = match self.0.policies() {
             Some(policies) => policies,
             // What is said about MCP servers holds without rules too.
-            None if self.0.desk.settings.load().restricts_names() => Arc::default(),
+            None if restricts => Arc::default(),
             None => return None,
         };
+        if restricts {
+            // So that all tools are known when the first name comes.
+            self.0.ask_to_refresh();
+        }
         Some(Hearing::new(Arc::clone(&self.0), policies, context))
     }
 
@@ -112,7 +120,7 @@ impl Decider {
         self.0.policies()
     }
 
-    pub(crate) fn inner(&self) -> &Inner {
+    pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.0
     }
 

@@ -4,19 +4,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
-use callgate_call::{Arguments, Form, ToolCall};
+use callgate_call::ToolCall;
 use callgate_policy::{
-    Denial, Direction, Judgement, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard,
-    TextHit, may_carry,
+    Denial, Direction, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard, TextHit,
+    may_carry,
 };
 
 use crate::clock::now;
-use crate::counter::Counter;
 use crate::decider::{Context, Inner};
-use crate::mcp::{Meant, Objections};
-use crate::pending::{Decision, Pending};
+use crate::mcp::{Meant, now_micros};
+use crate::pending::Pending;
+use crate::pipeline::{self, Seen, Subject};
 use crate::record::{self, Input};
-use crate::settings::{OddArguments, Oversize};
 
 /// One response. Its calls are judged by the policies that were in force when it began.
 #[derive(Debug)]
@@ -25,8 +24,6 @@ pub struct Hearing {
     policies: Arc<Policies>,
     context: Context,
     begun: Instant,
-    /// Calls that are held for their arguments, and since when.
-    held: Vec<(CallNumber, Instant)>,
     /// Calls that were denied by their name: their input comes later.
     denied: Vec<(CallNumber, RecordId)>,
     /// Calls and oddities recorded.
@@ -99,7 +96,6 @@ impl Hearing {
             policies,
             context,
             begun: Instant::now(),
-            held: Vec::new(),
             denied: Vec::new(),
             recorded: 0,
             odd: 0,
@@ -107,74 +103,53 @@ impl Hearing {
         }
     }
 
-    /// Judges by the name alone. A call that a limit counts is asked about again, whole: it must
-    /// be counted once.
+    /// Judges by the name alone, from what is in memory. A call that a limit counts is asked about
+    /// again, whole: it must be counted once.
     pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
         let begun = Instant::now();
         let meant = self.inner.meant(&call.name);
-        let call = &meant.read(call);
+        let settings = self.inner.desk.settings.load();
+        // Where there are no lists of servers and tools, it is early enough to know with the arguments.
+        if settings.restricts_names() && self.inner.may_be_news(&call.name, &meant, self.begun) {
+            self.inner.ask_to_refresh();
+            return ByName::NeedArguments;
+        }
+        let call = &meant.read(call.clone());
         let objections = self.inner.check_meant(&call.name, &meant);
         if objections.stops().next().is_some() {
-            return self.refuse_by_name(number, call, &meant, &objections, begun);
+            let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
+            let denial = objections.denial(call.name.raw(), judgement.denial(call));
+            let verdict = objections.verdict(&judgement);
+            return self.denied_by_name(number, call, &meant, (verdict, denial), begun);
         }
         match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
             // Lists of servers and tools have a say about what a call carries.
             NameJudgement::Allow(permit, judgement)
-                if judgement.limits.is_empty() && !may_carry(&call.name) =>
+                if judgement.limits.is_empty()
+                    && !may_carry(&call.name)
+                    && !meant.is_rated(&settings) =>
             {
                 ByName::Stream(permit)
             }
-            NameJudgement::Allow(..) | NameJudgement::NeedArguments => {
-                self.held.push((number, begun));
-                ByName::NeedArguments
-            }
+            NameJudgement::Allow(..) | NameJudgement::NeedArguments => ByName::NeedArguments,
             NameJudgement::Deny(judgement) => {
-                self.deny_by_name(number, call, &meant, &judgement, begun)
+                let told = (record::verdict(&judgement), judgement.denial(call));
+                self.denied_by_name(number, call, &meant, told, begun)
             }
         }
     }
 
-    /// What is said about MCP servers stands against the name.
-    fn refuse_by_name(
-        &mut self,
-        number: CallNumber,
-        call: &ToolCall,
-        meant: &Meant,
-        objections: &Objections,
-        begun: Instant,
-    ) -> ByName {
-        let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
-        let denial = objections.denial(call.name.raw(), judgement.denial(call));
-        let Some(denial) = denial else { return ByName::NeedArguments };
-        let verdict = objections.verdict(&judgement);
-        self.denied_by_name(number, call, meant, verdict, denial, begun)
-    }
-
     /// Recorded at once; its input follows in a record of its own.
-    fn deny_by_name(
-        &mut self,
-        number: CallNumber,
-        call: &ToolCall,
-        meant: &Meant,
-        judgement: &Judgement,
-        begun: Instant,
-    ) -> ByName {
-        let Some(denial) = judgement.denial(call) else { return ByName::NeedArguments };
-        let verdict = record::verdict(judgement);
-        self.denied_by_name(number, call, meant, verdict, denial, begun)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "all that the record of a denied call takes")]
     fn denied_by_name(
         &mut self,
         number: CallNumber,
         call: &ToolCall,
         meant: &Meant,
-        verdict: callgate_audit::Verdict,
-        mut denial: Denial,
+        (verdict, denial): (callgate_audit::Verdict, Option<Denial>),
         begun: Instant,
     ) -> ByName {
-        let mut record = record::call(kind(meant), &self.context, call, Input::Pending);
+        let Some(mut denial) = denial else { return ByName::NeedArguments };
+        let mut record = record::call(meant.kind(), &self.context, call, Input::Pending);
         meant.tell(&mut record);
         record.verdict = Some(verdict);
         record.timing.judged_us = Some(micros(begun));
@@ -190,95 +165,28 @@ impl Hearing {
             return;
         };
         let (_, completes) = self.denied.swap_remove(place);
-        let kind = kind(&self.inner.meant(&call.name));
+        let kind = self.inner.meant(&call.name).kind();
         let mut record = record::call(kind, &self.context, call, Input::Known);
         record.completes = Some(completes);
         self.inner.write(record);
     }
 
     /// Judges a whole call, counts it and records it. The answer comes when the record is durable.
-    pub fn whole(&mut self, number: CallNumber, call: &ToolCall) -> Pending {
-        let begun = Instant::now();
-        let held = self.held.iter().position(|(held, _)| *held == number);
-        let held = held.map(|place| self.held.swap_remove(place).1);
-        let meant = self.inner.meant(&call.name);
-        let call = &meant.read(call);
-        let objections = self.inner.check_call(call, &meant);
-        let stopped = objections.stops().next().is_some();
-        let judged = self.judge(call, &objections);
-        let kind = if judged.kind == Kind::ToolCall { kind(&meant) } else { judged.kind };
-        let mut record = record::call(kind, &self.context, call, Input::Known);
-        meant.tell(&mut record);
-        record.verdict = Some(match &judged.refused {
-            Some(why) => record::without_rule(Action::Deny, why),
-            None => objections.verdict(&judged.judgement),
-        });
-        record.timing.judged_us = Some(micros(begun));
-        record.timing.waited_ms = held.map(millis);
-        record.detail = judged.warning.or(record.detail);
-        let id = record.id.to_string();
+    pub fn whole(&mut self, call: ToolCall) -> Pending {
         self.recorded += 1;
-
-        let permit = match judged.refused {
-            None if !stopped => judged.judgement.permit(call),
-            _ => None,
+        let subject = Subject {
+            context: self.context.clone(),
+            policies: Arc::clone(&self.policies),
+            readings: Vec::new(),
+            along: Vec::new(),
+            seen: Seen::InAnswer { begun: self.begun },
+            record: RecordId::new(),
+            at: now_micros(),
+            begun: Instant::now(),
+            call,
         };
-        // What sanitizers took out of the arguments does not belong into the record either.
-        if let Some(rewritten) = permit.as_ref().and_then(|permit| permit.rewritten())
-            && let Some(tool) = &mut record.tool
-        {
-            tool.input = Some(rewritten.to_owned());
-        }
-        if let Some(permit) = permit {
-            let rewritten = permit.rewritten().map(Arguments::json);
-            let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
-            meant.intend(&self.inner, call, arguments, record.id);
-            let settings = &self.inner.settings;
-            let receipt = self.inner.audit.append(record);
-            let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
-            return Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
-        }
-        self.inner.write(record);
-        let refused = judged.refused.unwrap_or("the policies gave no permit for it");
-        let denial = objections.denial(call.name.raw(), judged.judgement.denial(call));
-        let mut denial = denial.unwrap_or_else(|| Denial::refused(call.name.raw(), refused));
-        denial.record = Some(id);
-        Pending::ready(Decision::Deny(denial))
-    }
-
-    /// The judgement of a whole call. One that is stopped anyway is counted by no limit.
-    fn judge(&self, call: &ToolCall, objections: &Objections) -> Judged {
-        let (settings, policies) = (&self.inner.settings, &*self.policies);
-        let oversize = matches!(call.arguments.form(), Form::Oversize(_));
-        let first = match settings.oversize {
-            Oversize::Allow if oversize => {
-                policies.judge_waived(call, &now(), &LimitFacts::unasked())
-            }
-            _ => policies.judge(call, &now(), &LimitFacts::unasked()),
-        };
-        if oversize && settings.oversize == Oversize::Deny {
-            return Judged::refused(first, "its arguments are larger than the limit");
-        }
-        if !oversize && settings.arguments == OddArguments::Deny && call.arguments.value().is_err()
-        {
-            return Judged::refused(first, "its arguments are not one JSON object");
-        }
-        if oversize && settings.oversize == Oversize::Allow {
-            let warning = "its arguments are larger than the limit and were not judged".to_owned();
-            return Judged {
-                judgement: first,
-                kind: Kind::ToolCallWarning,
-                refused: None,
-                warning: Some(warning),
-            };
-        }
-        let judgement = match objections.stops().next().is_some() {
-            true => first,
-            false => {
-                Counter::of(&self.inner).judge(first, |limits| policies.judge(call, &now(), limits))
-            }
-        };
-        Judged { judgement, kind: Kind::ToolCall, refused: None, warning: None }
+        let decided = pipeline::decide(Arc::clone(&self.inner), subject);
+        Pending::new(async { decided.await.decision })
     }
 
     /// A call the provider has run itself.
@@ -355,26 +263,6 @@ const MAX_ODD: u64 = 64;
 
 fn said(failure: Option<String>) -> String {
     failure.map_or_else(String::new, |failure| format!("{failure}; "))
-}
-
-/// What came of judging a whole call.
-struct Judged {
-    judgement: Judgement,
-    kind: Kind,
-    /// Why it is denied, whatever the judgement says.
-    refused: Option<&'static str>,
-    warning: Option<String>,
-}
-
-impl Judged {
-    fn refused(judgement: Judgement, why: &'static str) -> Self {
-        Self { judgement, kind: Kind::ToolCall, refused: Some(why), warning: None }
-    }
-}
-
-/// How records call a call.
-fn kind(meant: &Meant) -> Kind {
-    if meant.is_known() { Kind::McpToolCallIntercepted } else { Kind::ToolCall }
 }
 
 fn micros(since: Instant) -> u64 {

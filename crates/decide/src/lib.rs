@@ -32,7 +32,7 @@
 //!     origin,
 //! };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-//! match runtime.block_on(hearing.whole(0, &call)) {
+//! match runtime.block_on(hearing.whole(call)) {
 //!     Decision::Deny(denial) => assert!(denial.record.is_some()),
 //!     Decision::Allow(_) => unreachable!(),
 //! }
@@ -43,6 +43,7 @@
 //! It knows no stream, no provider's format and no HTTP: those are the doors'.
 
 mod advertised;
+mod clerk;
 mod clock;
 mod counter;
 mod decider;
@@ -50,6 +51,7 @@ mod hearing;
 mod limits;
 pub mod mcp;
 mod pending;
+mod pipeline;
 mod record;
 mod settings;
 #[cfg(test)]
@@ -60,11 +62,12 @@ pub use callgate_audit::{
     FoundRemoved, Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry, SoughtRemoved,
 };
 pub use callgate_policy::{
-    Denial, NamePermit, Permit, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
+    Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use clock::now;
 pub use decider::{Context, Decider, PolicyState};
 pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
 pub use limits::Buckets;
 pub use pending::{Decision, Pending};
+pub use pipeline::NO_APPROVER;
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};

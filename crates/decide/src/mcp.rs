@@ -17,6 +17,7 @@ mod call;
 mod check;
 mod desk;
 mod flows;
+mod history;
 mod join;
 mod list;
 mod lookalike;
@@ -26,6 +27,7 @@ mod odd;
 mod pins;
 mod readable;
 mod record;
+mod resolve;
 mod sent;
 mod session;
 mod settings;
@@ -34,7 +36,6 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod text;
-mod weigh;
 
 pub use call::{CallTicket, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{Along, Globs, Rate};
@@ -42,7 +43,7 @@ pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Place, Severity};
 pub use check::{told, withheld};
 pub use list::{Item, ListPage};
-pub use names::Resolved;
+pub use names::NamedTool;
 pub use readable::{Readings, readable};
 pub use sent::Sent;
 pub use session::McpSession;
@@ -53,6 +54,13 @@ pub use settings::{
 pub use store::{load as load_registry, pin as pin_of, stored as stored_pin};
 pub use text::{Asked, Inspected, Read};
 
-pub(crate) use check::Objections;
-pub(crate) use desk::Desk;
+pub(crate) use alias::{Alias, told as told_aliases};
+pub(crate) use call::{Ticket, explained};
+pub(crate) use check::{Check, Objection, Objections};
+pub(crate) use desk::{Desk, KnownTool, now_micros};
+pub(crate) use history::Noted;
+pub(crate) use join::{ArgumentHash, KeyedStep};
 pub(crate) use names::Meant;
+pub(crate) use readable::unread;
+pub(crate) use record::facts as finding_facts;
+pub(crate) use resolve::{AtTool, too_many};

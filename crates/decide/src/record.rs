@@ -115,6 +115,24 @@ pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) 
     record
 }
 
+/// The record of a call that no model was seen to make. What it was called with, and why it was let
+/// through, stands in its own record.
+pub(crate) fn stray(call: &Record) -> Record {
+    let mut record = Record::new(Kind::UncorrelatedExecution);
+    record.detail =
+        Some(format!("no call of a model was seen that this belongs to; it is {}", call.id));
+    record.surface = call.surface;
+    record.who = call.who.clone();
+    record.tool = call.tool.as_ref().map(|tool| Tool {
+        call_id: tool.call_id.clone(),
+        name: tool.name.clone(),
+        server: tool.server.clone(),
+        ..Tool::default()
+    });
+    record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
+    record
+}
+
 /// A verdict that no rule made.
 pub(crate) fn without_rule(action: Action, reason: &str) -> Verdict {
     Verdict { reason: Some(reason.to_owned()), ..Verdict::new(action) }

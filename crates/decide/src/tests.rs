@@ -48,7 +48,7 @@ fn hearing(decider: &Decider) -> Hearing {
     decider.hearing(context).unwrap()
 }
 
-fn decide(pending: Pending) -> Result<Permit, Box<Denial>> {
+fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     match runtime.block_on(pending) {
         Decision::Allow(permit) => Ok(permit),
@@ -68,7 +68,7 @@ fn a_permit_comes_with_its_record() {
     let mut hearing = hearing(&decider);
     let bash = call("Bash", Arguments::json(r#"{"command":"ls"}"#));
     assert!(matches!(hearing.by_name(0, &bash), ByName::NeedArguments));
-    assert!(decide(hearing.whole(0, &bash)).unwrap().covers(&bash));
+    assert!(decide(hearing.whole(bash.clone())).unwrap().covers(&bash));
     let records = records(&audit);
     let [record] = records.as_slice() else { panic!("{records:?}") };
     assert_eq!(record.record.verdict.as_ref().unwrap().action, Action::Allow);
@@ -81,7 +81,7 @@ fn the_record_shows_what_sanitizers_left() {
     let mut hearing = hearing(&decider);
     let post = call("post", Arguments::json(r#"{"to":"ann@acme.org"}"#));
     assert!(matches!(hearing.by_name(0, &post), ByName::NeedArguments));
-    let permit = decide(hearing.whole(0, &post)).unwrap();
+    let permit = decide(hearing.whole(post.clone())).unwrap();
     assert!(permit.covers(&post));
     let left = r#"{"to":"[REDACTED:email]"}"#;
     assert_eq!(permit.rewritten(), Some(left));
@@ -98,7 +98,7 @@ fn a_denial_names_its_record() {
     let (decider, audit) = decider(Settings::default());
     let mut hearing = hearing(&decider);
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
-    let denial = decide(hearing.whole(0, &bash)).unwrap_err();
+    let denial = decide(hearing.whole(bash.clone())).unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("no-rm"));
     assert_eq!(denial.record, Some(records(&audit)[0].record.id.to_string()));
 }
@@ -125,7 +125,7 @@ fn a_limit_counts_over_all_responses() {
     for number in 0..3 {
         let mut hearing = hearing(&decider);
         assert!(matches!(hearing.by_name(0, &search), ByName::NeedArguments));
-        let decided = decide(hearing.whole(0, &search));
+        let decided = decide(hearing.whole(search.clone()));
         assert_eq!(decided.is_ok(), number < 2, "{number}");
     }
 }
@@ -136,11 +136,11 @@ fn a_response_keeps_the_policies_it_began_with() {
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
     let mut before = hearing(&decider);
     decider.swap(Some(policies("policy: p\nrules: []\n")), "p.yaml");
-    assert!(decide(before.whole(0, &bash)).is_err());
-    assert!(decide(hearing(&decider).whole(0, &bash)).is_ok());
+    assert!(decide(before.whole(bash.clone())).is_err());
+    assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
     decider.reject("line 3: what?");
     assert_eq!(decider.policy_state(), PolicyState::Rejected { why: "line 3: what?".into() });
-    assert!(decide(hearing(&decider).whole(0, &bash)).is_ok());
+    assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
     let kinds: Vec<Kind> = records(&audit).iter().map(|stored| stored.record.kind).collect();
     assert!(kinds.contains(&Kind::PolicyLoaded) && kinds.contains(&Kind::PolicyRejected));
 }
@@ -153,13 +153,13 @@ fn large_arguments_are_judged_denied_or_let_pass() {
         (hearing(&decider), audit)
     };
     let (mut judged, _audit) = with(Oversize::Judge);
-    assert!(decide(judged.whole(0, &large("Bash"))).is_err());
-    assert!(decide(judged.whole(1, &large("Read"))).is_ok());
+    assert!(decide(judged.whole(large("Bash"))).is_err());
+    assert!(decide(judged.whole(large("Read"))).is_ok());
     let (mut denied, _audit) = with(Oversize::Deny);
-    assert!(decide(denied.whole(0, &large("Read"))).is_err());
+    assert!(decide(denied.whole(large("Read"))).is_err());
     let (mut allowed, audit) = with(Oversize::Allow);
-    assert!(decide(allowed.whole(0, &large("Bash"))).is_ok());
-    assert!(decide(allowed.whole(1, &large("send_email"))).is_err());
+    assert!(decide(allowed.whole(large("Bash"))).is_ok());
+    assert!(decide(allowed.whole(large("send_email"))).is_err());
     assert_eq!(records(&audit)[0].record.kind, Kind::ToolCallWarning);
 }
 
@@ -167,12 +167,12 @@ fn large_arguments_are_judged_denied_or_let_pass() {
 fn odd_arguments_may_be_denied() {
     let odd = call("Read", Arguments::json("[1]"));
     let (lenient, _audit) = decider(Settings::default());
-    assert!(decide(hearing(&lenient).whole(0, &odd)).is_ok());
+    assert!(decide(hearing(&lenient).whole(odd.clone())).is_ok());
     let settings = Settings { arguments: OddArguments::Deny, ..Settings::default() };
     let (strict, _audit) = decider(settings);
-    assert!(decide(hearing(&strict).whole(0, &odd)).is_err());
+    assert!(decide(hearing(&strict).whole(odd.clone())).is_err());
     let fine = call("Read", Arguments::json("{}"));
-    assert!(decide(hearing(&strict).whole(0, &fine)).is_ok());
+    assert!(decide(hearing(&strict).whole(fine.clone())).is_ok());
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn without_a_record_there_is_no_permit_unless_the_operator_says_so() {
         let record_timeout = Duration::from_millis(200);
         let settings = Settings { on_failure, record_timeout, ..Settings::default() };
         let decider = Decider::new(Some(policies(RULES)), audit.clone(), settings);
-        let decided = decide(hearing(&decider).whole(0, &read));
+        let decided = decide(hearing(&decider).whole(read.clone()));
         assert_eq!(decided.is_ok(), passes, "{decided:?}");
     }
 }
@@ -212,7 +212,7 @@ fn a_turn_without_calls_is_counted_and_one_with_calls_recorded() {
     let stats = audit.reader().unwrap().stats(&Filter::default()).unwrap();
     assert_eq!(stats.turns.without_calls, Some(1));
     let mut second = hearing(&decider);
-    decide(second.whole(0, &call("Read", Arguments::json("{}")))).unwrap();
+    decide(second.whole(call("Read", Arguments::json("{}")))).unwrap();
     let stop_reason = Some("tool_use".to_owned());
     second.end(TurnEnd { calls: 1, stop_reason, ..TurnEnd::default() });
     let records = records(&audit);

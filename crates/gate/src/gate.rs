@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use callgate_call::ToolCall;
 use callgate_dialect::request::RemovedTurn;
 use callgate_dialect::{Blame, Dialect, Slot};
-use callgate_policy::{Denial, NamePermit, Permit, TextHit};
+use callgate_policy::{Denial, NamePermit, Permit, Recorded, TextHit};
 use callgate_wire::{BodyBuffer, Framing, Sniffer, Splitter, Style};
 
 use crate::Settings;
@@ -72,8 +72,8 @@ pub enum NameAnswer {
 /// The answer to a question about a whole call.
 #[derive(Debug)]
 pub enum Answer {
-    /// It may leave.
-    Allow(Permit),
+    /// It may leave: it was judged, and its record is written.
+    Allow(Recorded<Permit>),
     /// It may not.
     Deny(Denial),
 }

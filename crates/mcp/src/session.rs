@@ -28,6 +28,7 @@ use callgate_call::json::{Edits, Span, member};
 use callgate_decide::mcp::{
     CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read, told,
 };
+use callgate_decide::{Denial, Permit, Recorded};
 
 use parking_lot::Mutex;
 
@@ -449,26 +450,40 @@ impl Session {
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.unhold(&id, None);
         }
-        let (rewritten, along, ticket) = match decision {
-            McpDecision::Allow { rewritten, along, ticket, .. } => (rewritten, along, ticket),
-            McpDecision::Deny(denial) => {
-                let mut steps = self.unhold(&id, None);
-                steps.push(to_client(answers::refused_call(&id, era, &told(&denial))));
-                return steps;
+        let (permit, along, ticket) = match decision {
+            McpDecision::Allow { permit, along, ticket } if ticket.is_for(&permit) => {
+                (permit, along, ticket)
             }
+            McpDecision::Allow { ticket, .. } => {
+                let denial = Denial::refused(ticket.tool(), "the permit is for another call");
+                return self.refuse_call(&id, era, &denial);
+            }
+            McpDecision::Deny(denial) => return self.refuse_call(&id, era, &denial),
         };
+        let rewritten = permit.rewritten().map(str::to_owned);
         self.asked.insert(id.clone(), Asked::Call(Box::new(Called { ticket, era, same })));
         let mut edits = Edits::default();
         beside.replace(&along, &mut edits);
         match (rewritten, arguments_at) {
-            (None, _) if edits.is_empty() => return self.unhold(&id, Some(&text)),
+            (None, _) if edits.is_empty() => return self.release(permit, &id, &text),
             (None, _) => {}
             (Some(rewritten), Some(at)) => edits.replace(at, rewritten),
             (Some(rewritten), None) => {
                 edits.insert(params_end.saturating_sub(1), format!(",\"arguments\":{rewritten}"));
             }
         }
-        self.unhold(&id, Some(&edits.apply(&text)))
+        self.release(permit, &id, &edits.apply(&text))
+    }
+
+    /// Sends a held call to the server. Nothing less than its recorded permit does.
+    fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<Step> {
+        self.unhold(id, Some(text))
+    }
+
+    fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Step> {
+        let mut steps = self.unhold(id, None);
+        steps.push(to_client(answers::refused_call(id, era, &told(denial))));
+        steps
     }
 
     /// The client asks for what it has lost. If nothing is known of the conversation, that may be answers

@@ -4,13 +4,13 @@
 use callgate_call::{Arguments, ToolCall};
 
 use crate::finding::Findings;
+use crate::judgement::Judgement;
 use crate::limit::LimitFacts;
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::Policy;
 use crate::rule::Question;
 use crate::sanitize::{Clean, clean};
-use crate::verdict::Judgement;
 use crate::wrapper::extend_new;
 
 /// Something that goes to a server along with a call, or by itself. Conditions on all of the input
@@ -107,7 +107,7 @@ impl Judgement {
     /// in such a reading cannot be replaced where it stands.
     fn sanitized_alike(mut self, call: &ToolCall, readings: &[Reading]) -> Self {
         let unlike = |it: &&Reading| it.call.arguments != call.arguments;
-        if self.cleaners.is_empty() || !self.sealed.passes() {
+        if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
         }
         for reading in readings.iter().filter(unlike) {
@@ -131,7 +131,7 @@ impl Judgement {
     ) -> Self {
         let mut cleaners = Vec::new();
         for call in calls.iter().filter(|_| !along.is_empty()) {
-            if !self.sealed.passes() {
+            if self.verdict.stops() {
                 return self;
             }
             let mut judged = judge(call, along);

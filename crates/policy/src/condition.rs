@@ -4,14 +4,15 @@ use callgate_call::json::Value;
 use callgate_call::{Arguments, Inside, ToolCall};
 
 use crate::along::Along;
+use crate::denial::cut;
 use crate::finding::{FindingTest, Findings};
+use crate::judgement::Matched;
 use crate::moment::Moment;
 use crate::number::{may_become_null, told};
 use crate::operator::{Operator, OperatorName, Scalar};
 use crate::path::{ContextField, Found, Path, everything};
 use crate::secret::SecretTest;
 use crate::tri::{Possible, Tri};
-use crate::verdict::{Matched, cut};
 
 /// A compiled condition.
 #[derive(Debug, Clone)]

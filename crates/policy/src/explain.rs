@@ -8,13 +8,14 @@ mod when;
 
 use callgate_call::ToolCall;
 
+use crate::judgement::Judgement;
 use crate::limit::{LimitFacts, LimitKey};
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
 use crate::rule::{Match, Named, Question, Role, Rule};
 use crate::tri::Tri;
-use crate::verdict::{Judgement, Verdict};
+use crate::verdict::Verdict;
 use crate::wrapper;
 
 pub use fit::Misfit;

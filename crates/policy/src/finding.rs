@@ -3,8 +3,8 @@
 use callgate_call::json::quote;
 use callgate_scan::inspect::{Class, Finding, Severity};
 
+use crate::judgement::Matched;
 use crate::tri::Tri;
-use crate::verdict::Matched;
 
 /// What is known of a server's texts when a call is judged: its tool's definition, or its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use callgate_call::ToolCall;
 
 use crate::finding::Findings;
+use crate::judgement::{Judgement, NameJudgement, RuleHit, Said};
 use crate::limit::LimitFacts;
 use crate::moment::Moment;
+use crate::permit::Subject;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
 use crate::rule::{Question, Role, Rule};
-use crate::verdict::{Judgement, NameJudgement, RuleHit, Subject, Verdict};
+use crate::verdict::Verdict;
 use crate::whole::Whole;
 use crate::wrapper;
 
@@ -38,19 +40,19 @@ impl Policies {
         let surface = call.origin.surface;
         let mut judgement = Judgement::empty(call);
         let mut open = wrapper::is_wrapper(&call.name)
-            && self.enforcing().any(|policy| policy.first_denial(surface).is_some());
+            && self.enforcing().any(|policy| policy.first_restriction(surface).is_some());
         for policy in self.enforcing() {
             let outcome = policy.judge_name(&question);
             let verdict = match outcome.certain {
                 Some(rule) => rule.verdict,
                 None => policy.default_at(surface),
             };
-            if !outcome.may_pass {
+            if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
                 return NameJudgement::Deny(judgement);
             }
-            open |= outcome.may_deny || outcome.may_sanitize;
+            open |= outcome.may_restrict() || outcome.may_sanitize;
             if judgement.is_outranked_by(verdict, outcome.certain.is_some()) {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
@@ -153,8 +155,9 @@ impl Policies {
         match self.judge_name(call, moment, limits) {
             NameJudgement::Allow(_, judgement) | NameJudgement::Deny(judgement) => judgement,
             NameJudgement::NeedArguments => {
-                let reason = "its arguments were not judged".to_owned();
-                Judgement { reason, ..Judgement::empty(call) }
+                let mut judgement = Judgement::empty(call);
+                judgement.said.reason = "its arguments were not judged".to_owned();
+                judgement
             }
         }
     }
@@ -196,7 +199,7 @@ impl Policies {
                 judgement.weigh(policy, &outcome, question);
             }
         }
-        judgement.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        judgement.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
         judgement
     }
 
@@ -213,45 +216,46 @@ impl Judgement {
     /// Before any policy was asked: nothing stands against the call.
     pub(crate) fn empty(call: &ToolCall) -> Self {
         Self {
-            verdict: Verdict::Allow,
-            policy: None,
-            rule: None,
-            reason: "no policy applies".to_owned(),
-            hint: None,
-            uncovered: true,
-            deciding: Vec::new(),
-            sanitizers: Vec::new(),
-            audits: Vec::new(),
-            shadows: Vec::new(),
-            errors: Vec::new(),
-            matched: None,
-            limits: Vec::new(),
+            said: Said {
+                verdict: Verdict::Allow,
+                policy: None,
+                rule: None,
+                reason: "no policy applies".to_owned(),
+                hint: None,
+                uncovered: true,
+                deciding: Vec::new(),
+                sanitizers: Vec::new(),
+                replaced: Vec::new(),
+                audits: Vec::new(),
+                shadows: Vec::new(),
+                errors: Vec::new(),
+                matched: None,
+                limits: Vec::new(),
+            },
             subject: Subject::of(call),
-            sealed: Verdict::Allow,
             cleaners: Vec::new(),
             rewritten: None,
             along: Vec::new(),
-            replaced: Vec::new(),
         }
     }
 
     /// What is recorded beside the decision.
     fn note(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
-        self.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
+        self.said.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
         for (rule, how) in &outcome.beside {
             let hit = rule.hit(*how);
             if policy.shadow || rule.role == Role::Shadow {
-                self.shadows.push(hit.in_shadow());
+                self.said.shadows.push(hit.in_shadow());
             } else if let Some(cleaner) = &rule.cleaner {
-                self.sanitizers.push(hit);
+                self.said.sanitizers.push(hit);
                 self.cleaners.push(Arc::clone(cleaner));
             } else {
-                self.audits.push(hit);
+                self.said.audits.push(hit);
             }
         }
         let counted = |rule: &&&Rule| !policy.shadow && rule.role != Role::Shadow;
         let limited = outcome.limited.iter().filter(counted);
-        self.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
+        self.said.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
     }
 
     /// What a policy in shadow mode would have done, unless that is to let the call pass.
@@ -260,15 +264,15 @@ impl Judgement {
             return;
         }
         if outcome.deciding.is_empty() {
-            self.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
+            self.said.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
         }
         let hits = outcome.deciding.iter().map(|(rule, how)| rule.hit(*how).in_shadow());
-        self.shadows.extend(hits);
+        self.said.shadows.extend(hits);
     }
 
     /// The result of one policy against the strictest so far.
     fn weigh(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
-        self.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
+        self.said.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
         if !self.is_outranked_by(outcome.verdict, first.is_some()) {
             return;
@@ -278,7 +282,7 @@ impl Judgement {
             Some((rule, how)) => {
                 self.decide(rule.hit(*how), false);
                 let scene = rule.scene(question);
-                self.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
+                self.said.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
             }
         }
     }
@@ -291,14 +295,13 @@ impl Judgement {
     }
 
     pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
-        self.verdict = hit.verdict;
-        self.sealed = hit.verdict;
-        self.policy = Some(hit.policy);
-        self.rule = hit.rule;
-        self.reason = hit.reason;
-        self.hint = hit.hint;
-        self.uncovered = uncovered;
-        self.matched = None;
+        self.said.verdict = hit.verdict;
+        self.said.policy = Some(hit.policy);
+        self.said.rule = hit.rule;
+        self.said.reason = hit.reason;
+        self.said.hint = hit.hint;
+        self.said.uncovered = uncovered;
+        self.said.matched = None;
     }
 }
 

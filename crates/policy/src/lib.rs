@@ -46,6 +46,7 @@
 mod along;
 mod compile;
 mod condition;
+mod denial;
 pub mod diagnostic;
 mod document;
 mod example;
@@ -53,6 +54,7 @@ mod explain;
 mod finding;
 mod index;
 mod judge;
+mod judgement;
 mod limit;
 mod lint;
 mod moment;
@@ -62,6 +64,7 @@ mod number;
 mod operator;
 mod path;
 mod pattern;
+mod permit;
 mod policies;
 mod policy;
 mod rule;
@@ -73,6 +76,7 @@ mod starter;
 #[cfg(test)]
 mod tests;
 mod text;
+mod ticket;
 mod tri;
 mod verdict;
 mod whole;
@@ -80,6 +84,7 @@ mod wrapper;
 pub mod yaml;
 
 pub use along::{Along, Others, Reading};
+pub use denial::Denial;
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use explain::{
@@ -87,9 +92,11 @@ pub use explain::{
     Shape, TestExplanation,
 };
 pub use finding::Findings;
+pub use judgement::{Judgement, Matched, NameJudgement, RuleError, RuleHit, Said, Settled};
 pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
 pub use moment::{Moment, Weekday};
 pub use pattern::Globs;
+pub use permit::{NamePermit, Permit, Recorded, Written};
 pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
@@ -98,7 +105,6 @@ pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,
     TextSettled,
 };
-pub use verdict::{
-    Denial, Judgement, Matched, NameJudgement, NamePermit, Permit, RuleError, RuleHit, Verdict,
-};
+pub use ticket::Ticket;
+pub use verdict::{Course, Verdict};
 pub use wrapper::{carried, may_carry};

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use callgate_call::json::{each_spelling, printed};
 
+use crate::denial::cut;
 use crate::tri::Tri;
-use crate::verdict::cut;
 
 /// A JSON number in both readings.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,9 @@
 use callgate_call::Surface;
 
 use crate::index::{Candidate, Index};
+use crate::judgement::RuleHit;
 use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
-use crate::verdict::{RuleHit, Verdict};
+use crate::verdict::{Course, Verdict};
 
 /// A policy that can judge.
 #[derive(Debug)]
@@ -41,8 +42,8 @@ pub(crate) struct Outcome<'p> {
 /// What one policy may say about a name, once the arguments are known.
 #[derive(Debug, Default)]
 pub(crate) struct NameOutcome<'p> {
-    pub(crate) may_pass: bool,
-    pub(crate) may_deny: bool,
+    /// Where it may lead the call.
+    may: Vec<Course>,
     /// A rule that decides whatever the arguments are.
     pub(crate) certain: Option<&'p Rule>,
     /// A rule may replace something in the arguments.
@@ -225,18 +226,18 @@ impl Policy {
         outcome
     }
 
-    /// Whether anything in this policy could refuse a call on a surface. A rule that sanitizes
-    /// does, if it cannot read the arguments.
-    pub(crate) fn first_denial(&self, surface: Surface) -> Option<Option<&Rule>> {
-        let denies = |rule: &&Rule| match rule.role {
-            Role::Decide => rule.verdict == Verdict::Deny,
-            Role::Sanitize => true,
-            Role::Audit | Role::Shadow => false,
+    /// The strictest thing in this policy that could keep a call from passing on a surface, and the
+    /// rule behind it unless it is the default. A rule that sanitizes denies what it cannot read.
+    pub(crate) fn first_restriction(&self, surface: Surface) -> Option<(Verdict, Option<&Rule>)> {
+        let restricts = |rule: &'_ Rule| match rule.role {
+            Role::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
+            Role::Sanitize => Some(Verdict::Deny),
+            Role::Audit | Role::Shadow => None,
         };
-        match self.at(surface).map(|(_, rule)| rule).find(denies) {
-            Some(rule) => Some(Some(rule)),
-            None => (self.default_at(surface) == Verdict::Deny).then_some(None),
-        }
+        let rules = self.at(surface).filter_map(|(_, rule)| Some((restricts(rule)?, Some(rule))));
+        let default = self.default_at(surface);
+        let default = (!default.passes()).then_some((default, None));
+        rules.chain(default).min_by_key(|(verdict, _)| std::cmp::Reverse(*verdict))
     }
 
     /// What the record says where the default decided.
@@ -244,7 +245,7 @@ impl Policy {
         let reason = match verdict {
             Verdict::Allow | Verdict::Sanitize => "no rule matched".to_owned(),
             Verdict::Audit => "no rule matched; what no rule covers is audited".to_owned(),
-            Verdict::Deny => "no rule allows this call".to_owned(),
+            Verdict::Review | Verdict::Ask | Verdict::Deny => "no rule allows this call".to_owned(),
         };
         let policy = self.name.clone();
         RuleHit { policy, rule: None, verdict, reason, hint: None, unknown: false }
@@ -329,11 +330,13 @@ impl<'p> Outcome<'p> {
 
 impl NameOutcome<'_> {
     fn add(&mut self, verdict: Verdict) {
-        if verdict.passes() {
-            self.may_pass = true;
-        } else {
-            self.may_deny = true;
+        if !self.may(verdict.course()) {
+            self.may.push(verdict.course());
         }
+    }
+
+    fn may(&self, course: Course) -> bool {
+        self.may.contains(&course)
     }
 
     /// A rule that may match counts if it would come before the one that certainly does.
@@ -345,11 +348,22 @@ impl NameOutcome<'_> {
 
     fn is_news(&self, rule: &Rule) -> bool {
         self.certain.is_none_or(|certain| rule.rank() <= certain.rank())
-            && !(if rule.verdict.passes() { self.may_pass } else { self.may_deny })
+            && !self.may(rule.verdict.course())
     }
 
-    pub(crate) fn is_open(&self) -> bool {
-        self.may_pass && self.may_deny
+    /// Whether it may stop the call, or have it wait for an answer.
+    pub(crate) fn may_restrict(&self) -> bool {
+        self.may(Course::Waits) || self.may(Course::Stops)
+    }
+
+    fn is_open(&self) -> bool {
+        self.may(Course::Passes) && self.may_restrict()
+    }
+
+    /// Whether it stops the call whatever the arguments are. A call that may only have to wait for an
+    /// answer is held, and asked about with its arguments.
+    pub(crate) fn is_denied(&self) -> bool {
+        !self.may(Course::Passes) && !self.may(Course::Waits)
     }
 }
 

@@ -7,6 +7,7 @@ use callgate_call::{Surface, ToolCall};
 use crate::along::Along;
 use crate::condition::{Claims, Condition, Scene};
 use crate::finding::Findings;
+use crate::judgement::{RuleError, RuleHit};
 use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
@@ -15,7 +16,7 @@ use crate::sanitize::Cleaner;
 use crate::source::WhoField;
 use crate::spelling::Servers;
 use crate::tri::{Possible, Tri};
-use crate::verdict::{RuleError, RuleHit, Verdict};
+use crate::verdict::Verdict;
 use crate::whole::Whole;
 
 /// One rule, with nothing left to check.

@@ -6,10 +6,11 @@ use callgate_call::{Arguments, Form, Surface, ToolCall};
 use callgate_scan::Set;
 
 use crate::diagnostic::Problems;
+use crate::judgement::{Judgement, RuleHit};
 use crate::rule::{Role, Rule};
 use crate::source::RuleSource;
 use crate::text::detectors;
-use crate::verdict::{Judgement, RuleHit, Verdict};
+use crate::verdict::Verdict;
 
 /// What one rule replaces.
 #[derive(Debug, Clone)]
@@ -77,7 +78,7 @@ impl Judgement {
     /// The judgement with the arguments rewritten, if sanitizers matched; a denial if they cannot
     /// read what they are to rewrite.
     pub(crate) fn sanitized(mut self, call: &ToolCall) -> Self {
-        if self.cleaners.is_empty() || !self.sealed.passes() {
+        if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
         }
         match clean(&self.cleaners, &call.arguments) {
@@ -92,9 +93,9 @@ impl Judgement {
 
     /// Notes what was replaced.
     pub(crate) fn replace(&mut self, kinds: Vec<String>) {
-        self.replaced.extend(kinds);
-        self.replaced.sort();
-        self.replaced.dedup();
+        self.said.replaced.extend(kinds);
+        self.said.replaced.sort();
+        self.said.replaced.dedup();
     }
 
     pub(crate) fn refuse(&mut self, reason: &str) {
@@ -106,7 +107,7 @@ impl Judgement {
             unknown: true,
             ..first.clone()
         };
-        self.deciding.insert(0, hit.clone());
+        self.said.deciding.insert(0, hit.clone());
         self.decide(hit, false);
     }
 }

@@ -5,10 +5,10 @@ use callgate_scan::Set;
 
 use crate::condition::Scene;
 use crate::diagnostic::Problems;
+use crate::judgement::Matched;
 use crate::source::read::At;
 use crate::text::detectors;
 use crate::tri::Tri;
-use crate::verdict::Matched;
 
 /// What a rule looks for in all of the arguments.
 #[derive(Debug, Clone)]

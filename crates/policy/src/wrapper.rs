@@ -6,10 +6,10 @@ mod shape;
 use callgate_call::json::{Value, quote};
 use callgate_call::{ToolCall, ToolName};
 
+use crate::judgement::{Judgement, RuleError, RuleHit};
 use crate::limit::LimitKey;
 use crate::policies::Policies;
 use crate::rule::Question;
-use crate::verdict::{Judgement, RuleError, RuleHit, Verdict};
 
 /// A wrapper inside a wrapper is already odd. Behind this many nobody reads on.
 const MAX_DEPTH: usize = 4;
@@ -66,7 +66,7 @@ pub(crate) fn judge(
                     .cloned()
                     .collect::<Vec<_>>(),
             );
-            judgement.limits = tokens;
+            judgement.said.limits = tokens;
         }
     }
     judgement
@@ -86,7 +86,7 @@ fn judge_inner(
     for call in &inner.calls {
         let mut judged =
             policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
-        extend_new(&mut tokens, std::mem::take(&mut judged.limits));
+        extend_new(&mut tokens, std::mem::take(&mut judged.said.limits));
         judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
     }
     tokens
@@ -121,6 +121,7 @@ impl Judgement {
     /// Adds another judgement that counts for the same call: the strictest decides. `told` says what
     /// it is about.
     pub(crate) fn absorb(&mut self, inner: Self, told: &str) {
+        let Self { said: inner, cleaners, .. } = inner;
         if inner.verdict > self.verdict {
             let hit = RuleHit {
                 policy: inner.policy.unwrap_or_default(),
@@ -131,17 +132,17 @@ impl Judgement {
                 unknown: false,
             };
             self.decide(hit, inner.uncovered);
-            self.matched = inner.matched;
+            self.said.matched = inner.matched;
         }
-        extend_new(&mut self.deciding, inner.deciding);
-        extend_new(&mut self.audits, inner.audits);
+        extend_new(&mut self.said.deciding, inner.deciding);
+        extend_new(&mut self.said.audits, inner.audits);
         // What is replaced inside of one is replaced in all of the wrapper: they are one document.
-        extend_new(&mut self.sanitizers, inner.sanitizers);
-        extend_new(&mut self.cleaners, inner.cleaners);
-        extend_new(&mut self.shadows, inner.shadows);
-        extend_new(&mut self.errors, inner.errors);
-        extend_new(&mut self.limits, inner.limits);
-        self.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        extend_new(&mut self.said.sanitizers, inner.sanitizers);
+        extend_new(&mut self.cleaners, cleaners);
+        extend_new(&mut self.said.shadows, inner.shadows);
+        extend_new(&mut self.said.errors, inner.errors);
+        extend_new(&mut self.said.limits, inner.limits);
+        self.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }
 
@@ -153,30 +154,30 @@ pub(crate) fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// What a wrapper carries cannot be told: every rule that restricts is unknown, so one that denies
-/// is enough to refuse it.
+/// What a wrapper carries cannot be told: every rule that restricts is unknown, so the strictest of
+/// them counts.
 fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: &str) {
-    if judgement.verdict == Verdict::Deny {
+    let enforcing = policies.policies().iter().filter(|policy| !policy.shadow);
+    let strictest = enforcing
+        .filter_map(|policy| Some((policy, policy.first_restriction(call.origin.surface)?)))
+        .max_by_key(|(_, (verdict, rule))| (*verdict, rule.is_some()));
+    let Some((policy, (verdict, rule))) = strictest else { return };
+    if judgement.verdict >= verdict {
         return;
     }
-    let enforcing = policies.policies().iter().filter(|policy| !policy.shadow);
-    let denial = enforcing
-        .filter_map(|policy| Some((policy, policy.first_denial(call.origin.surface)?)))
-        .max_by_key(|(_, rule)| rule.is_some());
-    let Some((policy, rule)) = denial else { return };
     let reason = format!("the calls inside this wrapper cannot be read: {why}");
     let hit = RuleHit {
         policy: policy.name.clone(),
         rule: rule.map(|rule| rule.id.clone()),
-        verdict: Verdict::Deny,
+        verdict,
         reason,
         hint: Some("make the calls one by one".to_owned()),
         unknown: true,
     };
     if let Some(rule) = rule {
         let (policy, rule) = (rule.policy.clone(), rule.id.clone());
-        judgement.errors.push(RuleError { policy, rule, why: why.to_owned() });
-        judgement.deciding.insert(0, hit.clone());
+        judgement.said.errors.push(RuleError { policy, rule, why: why.to_owned() });
+        judgement.said.deciding.insert(0, hit.clone());
     }
     judgement.decide(hit, rule.is_none());
 }

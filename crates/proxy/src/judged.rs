@@ -207,7 +207,7 @@ impl Judged {
     fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
         let Question { slot, call, .. } = question;
         let Some(hearing) = &mut self.hearing else { return };
-        let mut pending = hearing.whole(slot, &call);
+        let mut pending = hearing.whole(call);
         match Pin::new(&mut pending).poll(cx) {
             Poll::Ready(decision) => self.answer(slot, decision),
             Poll::Pending => self.pending.push((slot, pending)),
@@ -221,7 +221,7 @@ impl Judged {
             match Pin::new(pending).poll(cx) {
                 Poll::Pending => place += 1,
                 Poll::Ready(decision) => {
-                    self.pending.remove(place);
+                    drop(self.pending.remove(place));
                     self.answer(slot, decision);
                 }
             }
@@ -272,7 +272,7 @@ impl Judged {
     fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
         self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
             Poll::Pending => true,
-            Poll::Ready(Ok(())) => false,
+            Poll::Ready(Ok(_)) => false,
             Poll::Ready(Err(error)) => {
                 tracing::error!(%error, "removed calls cannot be kept, so none is restored later");
                 false

@@ -1,10 +1,12 @@
 //! Runs responses through the gate.
 
-use callgate_call::{Origin, Surface};
+use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
 use callgate_facts::Catalogue;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
-use callgate_policy::{LimitFacts, Moment, NameJudgement, Policies, Source, Weekday};
+use callgate_policy::{
+    Judgement, LimitFacts, Moment, NameJudgement, Policies, Recorded, Settled, Source, Weekday,
+};
 
 /// What a run gave.
 #[derive(Debug)]
@@ -97,6 +99,15 @@ pub fn run<'a>(
     run
 }
 
+/// What a gate is answered where nothing is recorded.
+pub fn answer(judgement: Judgement, call: &ToolCall) -> Answer {
+    match judgement.settle(call) {
+        Settled::Pass(permit) => Answer::Allow(Recorded::without_a_store(permit)),
+        Settled::Wait(ticket) => Answer::Deny(ticket.refuse("Nobody is asked.")),
+        Settled::Stop(denial) => Answer::Deny(denial),
+    }
+}
+
 /// Takes steps until the gate wants more, answering every question from the policies.
 pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
     let (moment, limits) = (moment(), LimitFacts::default());
@@ -116,11 +127,7 @@ pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
             }
             Step::Judge(question) => {
                 let call = &question.call;
-                let judgement = policies.judge(call, &moment, &limits);
-                let answer = match judgement.permit(call) {
-                    Some(permit) => Answer::Allow(permit),
-                    None => Answer::Deny(judgement.denial(call).unwrap()),
-                };
+                let answer = answer(policies.judge(call, &moment, &limits), call);
                 let allowed = matches!(answer, Answer::Allow(_));
                 let arguments = call.arguments.raw().to_owned();
                 run.judged.push((call.name.raw().to_owned(), arguments, allowed));

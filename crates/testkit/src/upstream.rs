@@ -193,7 +193,8 @@ impl Shared {
     pub(crate) fn wait_released(&self, at_most: Duration) -> bool {
         let released = lock(&self.released);
         let wait = self.changed.wait_timeout_while(released, at_most, |times| *times == 0);
-        *wait.unwrap().0 > 0
+        // Its end releases all who wait, and is no release.
+        *wait.unwrap().0 > 0 && !self.is_stopped()
     }
 }
 

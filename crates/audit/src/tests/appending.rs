@@ -57,14 +57,6 @@ fn a_store_in_memory_works_alike() {
 }
 
 #[test]
-fn process_durability_answers_at_once() {
-    let place = Place::new();
-    let audit = place.open(Durability::Process);
-    let ready = (0..100).filter(|_| audit.append(call("Bash", "{}")).is_ready()).count();
-    assert!(ready > 50, "only {ready} of 100 were written at once");
-}
-
-#[test]
 fn many_handles_and_threads_keep_one_chain() {
     let place = Place::new();
     // Two handles that were opened apart are as good as two processes.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::keeper::{Keeper, LogBounds};
 use crate::shared::Shared;
-use crate::store::Item;
+use crate::store::{Fault, Item};
 use crate::{AppendError, Health, OpenError};
 
 fn shared(place: &Place, durability: Durability) -> Shared {
@@ -18,43 +18,35 @@ fn item(name: &str) -> Item {
     Item::Record(crate::seal::Sealed::new(call(name, "{}")))
 }
 
+/// What the writer does with an item.
+fn write(store: &Shared, item: Item) -> Result<(), Fault> {
+    store.with_appending(|it| it.commit([item].iter(), 1))
+}
+
 #[test]
 fn each_statement_may_fail_and_nothing_is_half_written() {
-    for inline in [true, false] {
-        let mut statement = 0;
-        loop {
-            let place = Place::new();
-            let store = shared(&place, Durability::Process);
-            assert_eq!(store.put(item("before")).wait(), Ok(()));
-            store.faults.fail_after(statement);
-            let failed = match inline {
-                true => store.put(item("failing")).wait().is_err(),
-                false => {
-                    let items = [item("failing"), item("failing")];
-                    store.with_appending(|it| it.commit(items.iter(), 1)).is_err()
-                }
-            };
-            let happened = store.faults.happened();
-            assert_eq!(failed, happened, "statement {statement}");
-            let expected = if failed {
-                1
-            } else if inline {
-                2
-            } else {
-                3
-            };
-            assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, expected);
-            if !happened {
-                assert!(statement >= 4, "a commit has more statements than {statement}");
-                break;
-            }
-            assert!(matches!(store.pulse.health(), Health::Failing { .. }));
-            store.faults.fail_after(i64::MAX);
-            store.with_appending(|it| it.commit([item("after")].iter(), 1)).unwrap();
-            assert_eq!(store.pulse.health(), Health::Ok);
-            assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
-            statement += 1;
+    let mut statement = 0;
+    loop {
+        let place = Place::new();
+        let store = shared(&place, Durability::Process);
+        write(&store, item("before")).unwrap();
+        store.faults.fail_after(statement);
+        let items = [item("failing"), item("failing")];
+        let failed = store.with_appending(|it| it.commit(items.iter(), 1)).is_err();
+        let happened = store.faults.happened();
+        assert_eq!(failed, happened, "statement {statement}");
+        let expected = if failed { 1 } else { 3 };
+        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, expected);
+        if !happened {
+            assert!(statement >= 4, "a commit has more statements than {statement}");
+            break;
         }
+        assert!(matches!(store.pulse.health(), Health::Failing { .. }));
+        store.faults.fail_after(i64::MAX);
+        write(&store, item("after")).unwrap();
+        assert_eq!(store.pulse.health(), Health::Ok);
+        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
+        statement += 1;
     }
 }
 
@@ -225,7 +217,7 @@ fn the_log_does_not_grow_for_ever() {
     let large = "x".repeat(60_000);
     let mut longest = 0;
     for number in 0..1200 {
-        store.put(Item::Record(crate::seal::Sealed::new(call("Bash", &large)))).wait().unwrap();
+        write(&store, Item::Record(crate::seal::Sealed::new(call("Bash", &large)))).unwrap();
         if number % 100 == 0 {
             keeper.checkpoint().unwrap();
             longest = longest.max(log());
@@ -259,11 +251,8 @@ fn the_log_begins_anew_under_constant_readers() {
             });
         }
         for number in 0..10_000 {
-            let written = store.put(item("Bash"));
-            if !written.is_ready() {
-                // The keeper's turn: nobody takes from the queue in this test.
-                store.queue.take(Duration::ZERO);
-            }
+            // Busy where it is the keeper's turn.
+            let _ = write(&store, item("Bash"));
             if number % 50 == 0 {
                 // Readers may be faster than it; then it is tried again.
                 let _ = keeper.checkpoint();

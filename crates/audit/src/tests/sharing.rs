@@ -390,7 +390,7 @@ fn each_statement_of_a_step_may_fail() {
     for statement in 0..3 {
         store.faults.fail_after(statement);
         let item = flows::sealed(&flow("s"), step(statement, "read"));
-        store.put(item).wait().unwrap_err();
+        store.with_appending(|it| it.commit([item].iter(), 1)).unwrap_err();
         assert_eq!(count(), "0", "statement {statement}");
         store.faults.fail_after(i64::MAX);
         store
@@ -399,7 +399,8 @@ fn each_statement_of_a_step_may_fail() {
             })
             .unwrap();
     }
-    store.put(flows::sealed(&flow("s"), step(9, "read"))).wait().unwrap();
+    let last = flows::sealed(&flow("s"), step(9, "read"));
+    store.with_appending(|it| it.commit([last].iter(), 1)).unwrap();
     assert_eq!(audit.flows(&flow("s"), 0).unwrap().len(), 1);
 }
 

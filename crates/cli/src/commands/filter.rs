@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::args::{self, OnDeny};
 use crate::exit::Exit;
 use crate::given;
-use crate::judge::Judge;
+use crate::judge::{self, Judge};
 use crate::render::{self, Color, hinted};
 use crate::report::{self, CallFields, Event, Guardrail, Judged, Removed};
 use crate::sources;
@@ -163,9 +163,9 @@ impl Filter {
 
     fn answer(&mut self, question: Question) {
         let Question { slot, call, .. } = question;
-        let (answer, judgement) = self.judge.whole(&call);
+        let judgement = self.judge.whole(&call);
         self.teller.judged(&call, &judgement);
-        self.gate.answer(slot, answer);
+        self.gate.answer(slot, judge::unrecorded(judgement, &call));
     }
 }
 

@@ -6,20 +6,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Audit, Kind, McpFacts, Record, RecordId, Tool, Verdict};
+use callgate_audit::{Action, Kind, RecordId};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
-use callgate_policy::{Along, Denial, Others, Permit, Reading};
+use callgate_policy::{Along, Denial, Permit, Reading, Recorded};
 
-use super::alias::{self, Alias};
+use super::alias::Alias;
 use super::desk::now_micros;
 use super::join::{self, ArgumentHash};
 use super::readable::{self, Readings};
-use super::record as records;
 use super::session::McpSession;
-use super::settings::McpSettings;
-use super::weigh::{Asked, Decided};
-use crate::pending::{Decision, Pending};
-use crate::record::{self, Input};
+use crate::pending::Later;
+use crate::pipeline::{self, AtServer, Decided, Decision, Seen, Subject};
+use crate::record;
 
 /// A `tools/call` as it came.
 #[derive(Debug)]
@@ -69,6 +67,11 @@ impl CallTicket {
         &self.0.tool
     }
 
+    /// Whether that permit is for this call.
+    pub fn is_for(&self, permit: &Permit) -> bool {
+        permit.covers(&self.0.call)
+    }
+
     /// The record of the call.
     pub fn record(&self) -> RecordId {
         self.0.record
@@ -80,10 +83,8 @@ impl CallTicket {
 pub enum McpDecision {
     /// It may be forwarded.
     Allow {
-        /// The proof.
-        permit: Permit,
-        /// The arguments with which it may be forwarded, if not with its own.
-        rewritten: Option<String>,
+        /// The proof, which also says with which arguments.
+        permit: Recorded<Permit>,
         /// What goes along with it, each with what takes its place, if anything does.
         along: Vec<Option<String>>,
         /// What its result is judged by.
@@ -94,27 +95,12 @@ pub enum McpDecision {
 }
 
 /// A decision that is told once its record is durable. Must be polled inside a runtime.
-#[derive(Debug)]
-pub struct McpPending {
-    pending: Pending,
-    /// Set if the call may pass.
-    ticket: Option<CallTicket>,
-    along: Vec<Option<String>>,
-    /// Set if it may pass, and no model was seen to make it.
-    stray: Option<Stray>,
-}
+#[must_use = "nothing is decided before it is awaited"]
+pub struct McpPending(Later<McpDecision>);
 
-/// What is told once a call that no model was seen to make has passed.
-#[derive(Debug)]
-struct Stray {
-    record: Box<Record>,
-    audit: Audit,
-}
-
-impl McpPending {
-    fn denied(denial: Denial) -> Self {
-        let pending = Pending::ready(Decision::Deny(denial));
-        Self { pending, ticket: None, along: Vec::new(), stray: None }
+impl std::fmt::Debug for McpPending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("McpPending")
     }
 }
 
@@ -122,21 +108,8 @@ impl Future for McpPending {
     type Output = McpDecision;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<McpDecision> {
-        let Poll::Ready(decision) = Pin::new(&mut self.pending).poll(cx) else {
-            return Poll::Pending;
-        };
-        Poll::Ready(match (decision, self.ticket.take()) {
-            (Decision::Allow(permit), Some(ticket)) => {
-                if let Some(stray) = self.stray.take() {
-                    stray.audit.append_beside(*stray.record);
-                }
-                let rewritten = permit.rewritten().map(str::to_owned);
-                let along = std::mem::take(&mut self.along);
-                McpDecision::Allow { permit, rewritten, along, ticket }
-            }
-            (Decision::Deny(denial), _) => McpDecision::Deny(denial),
-            // A permit that no call was made for: closed.
-            (Decision::Allow(_), None) => McpDecision::Deny(Denial::refused("", "it was decided")),
+        Pin::new(&mut self.0).poll(cx).map(|decision| {
+            decision.unwrap_or_else(|| McpDecision::Deny(Denial::refused("", "it was decided")))
         })
     }
 }
@@ -145,106 +118,88 @@ impl McpSession {
     /// Judges a call, counts it and records it. Every check is made and the strictest wins; the
     /// answer comes when the record is durable.
     pub fn call(&self, call: McpCall<'_>) -> McpPending {
+        match self.subject(call) {
+            Ok(subject) => McpPending(Later::new(decide(self.clone(), subject))),
+            Err(denial) => McpPending(Later::ready(McpDecision::Deny(*denial))),
+        }
+    }
+
+    /// All that the pipeline has to know of a call.
+    fn subject(&self, call: McpCall<'_>) -> Result<Subject, Box<Denial>> {
         let begun = Instant::now();
         let origin = self.origin(call.session.as_deref());
-        let name = match ToolName::on(&self.server, call.tool) {
-            Ok(name) => name,
-            Err(why) => return self.unreadable(&origin, call.tool, &why.to_string()),
-        };
+        let name = ToolName::on(&self.server, call.tool);
+        let name = name.map_err(|why| self.unreadable(&origin, call.tool, &why.to_string()))?;
         let id = CallId(call.call_id.unwrap_or_default());
         let Readings { arguments, shorter } = readable::readable(call.arguments);
         let whole = ToolCall { id, name, arguments, origin };
-        let (along, aliases) = (self.readable(call.along), self.aliases(call.tool));
-        let readings = readings(&whole, shorter, &aliases);
-        let others = Others { readings: &readings, along: &along };
-        let settings = self.settings();
+        let aliases = self.aliases(call.tool);
         let arguments = join::hash(&whole.arguments);
         // Only the same call goes on; another one under its name is a new one.
-        let goes_on = call.goes_on.map(|first| &*first.0);
+        let goes_on = call.goes_on.map(|first| &first.0);
         let goes_on =
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
-        let (at, record) = (now_micros(), RecordId::new());
-        let (tool, aliases) = (call.tool, aliases.as_slice());
-        let told = self.told(call.session.as_deref());
-        let asked =
-            Asked { at, tool, aliases, call: &whole, others, told, arguments, goes_on, record };
-        let decided = self.decide(&settings, &asked);
-        self.answer(&settings, asked, decided, (call.request, begun))
-    }
-
-    /// Records what was decided, and tells it.
-    fn answer(
-        &self,
-        settings: &McpSettings,
-        asked: Asked<'_>,
-        decided: Decided,
-        (request, begun): (Option<String>, Instant),
-    ) -> McpPending {
-        let Asked { tool, aliases, call, arguments, record: id, .. } = asked;
-        let Decided { objections, judgement, joined, known, steps } = decided;
-        let mut record =
-            record::call_as(id, Kind::McpToolCalled, &self.context, call, Input::Known);
-        record.request = request.or(record.request);
-        let unread = readable::unread(&call.arguments, &judgement);
-        let mut verdict = objections.verdict(&judgement);
-        if let (Some(unread), true) = (&unread, verdict.rule == judgement.rule) {
-            verdict.reason = Some(explained(verdict.reason.as_deref(), unread));
-        }
-        record.verdict = Some(verdict);
-        record.detail = alias::told(aliases);
-        record.timing.judged_us = u64::try_from(begun.elapsed().as_micros()).ok();
-        record.mcp = Some(McpFacts {
-            joined,
-            pin: known.as_ref().map(|known| known.state.as_str().to_owned()),
-            earlier: objections.earlier(),
-            findings: known
-                .as_ref()
-                .map(|it| records::facts(&it.inspection.findings))
-                .unwrap_or_default(),
-            ..self.facts(settings)
-        });
-        if let Some(facts) = &mut record.tool {
-            facts.name = tool.to_owned();
-            facts.server = Some(self.server.clone());
-            facts.definition_hash = known.map(|known| known.hash);
-            if let Some(rewritten) = judgement.rewritten() {
-                facts.input = Some(rewritten.to_owned());
-            }
-        }
-        let stopped = objections.stops().next().is_some();
-        let permit = if stopped { None } else { judgement.permit(call) };
-        if let Some(permit) = permit {
-            let settings = &self.inner.settings;
-            let stray = joined.is_none().then(|| self.stray(&record));
-            let receipt = self.inner.audit.append_together(steps, record);
-            let (on_failure, timeout) = (settings.on_failure, settings.record_timeout);
-            let pending = Pending::after(receipt, call.name.raw(), permit, on_failure, timeout);
-            let aliases = aliases.iter().map(|it| (it.tool.clone(), it.call(call))).collect();
-            let (call, tool) = (call.clone(), tool.to_owned());
-            let ticket =
-                CallTicket(Arc::new(Ticket { call, aliases, tool, arguments, record: id }));
-            let along = judgement.along().to_vec();
-            return McpPending { pending, ticket: Some(ticket), along, stray };
-        }
-        self.inner.write(record);
-        let denial = objections.denial(call.name.raw(), judgement.denial(call));
-        let mut denial =
-            denial.unwrap_or_else(|| Denial::refused(tool, "no permit was given for it"));
-        if let (Some(unread), true) = (&unread, denial.rule == judgement.rule) {
-            denial.reason = explained(Some(&denial.reason), unread);
-        }
-        denial.record = Some(id.to_string());
-        McpPending::denied(denial)
+        let mut context = self.context.clone();
+        context.request = call.request.or(context.request);
+        Ok(Subject {
+            policies: self.policies(),
+            readings: readings(&whole, shorter, &aliases),
+            along: self.readable(call.along),
+            seen: Seen::AtServer(Box::new(AtServer {
+                session: self.clone(),
+                tool: call.tool.to_owned(),
+                told: self.told(call.session.as_deref()).map(str::to_owned),
+                goes_on: goes_on.map(Arc::clone),
+                aliases,
+                arguments,
+            })),
+            record: RecordId::new(),
+            at: now_micros(),
+            call: whole,
+            context,
+            begun,
+        })
     }
 
     /// A name that no rule can be compared with.
-    fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> McpPending {
+    fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
         let mut record = self.record(Kind::McpToolCalled, origin, tool);
         record.verdict = Some(record::without_rule(Action::Deny, why));
-        let mut denial = Denial::refused(tool, why);
+        let mut denial = Box::new(Denial::refused(tool, why));
         denial.record = Some(record.id.to_string());
         self.inner.write(record);
-        McpPending::denied(denial)
+        denial
+    }
+}
+
+/// Sends the call down the pipeline, and keeps what its result will be judged by.
+async fn decide(session: McpSession, subject: Subject) -> McpDecision {
+    let ticket = CallTicket(Arc::new(Ticket::of(&subject)));
+    let Decided { decision, along, stray } =
+        pipeline::decide(Arc::clone(&session.inner), subject).await;
+    match decision {
+        Decision::Allow(permit) => {
+            if let Some(stray) = stray {
+                session.inner.audit.append_beside(*stray);
+            }
+            McpDecision::Allow { permit, along, ticket }
+        }
+        Decision::Deny(denial) => McpDecision::Deny(denial),
+    }
+}
+
+impl Ticket {
+    fn of(subject: &Subject) -> Self {
+        let at = subject.at_server();
+        let aliases = at.map(|at| at.aliases.as_slice()).unwrap_or_default();
+        let call = &subject.call;
+        Self {
+            aliases: aliases.iter().map(|it| (it.tool.clone(), it.call(call))).collect(),
+            tool: at.map(|at| at.tool.clone()).unwrap_or_default(),
+            arguments: at.map_or([0; 32], |at| at.arguments),
+            record: subject.record,
+            call: call.clone(),
+        }
     }
 }
 
@@ -263,28 +218,6 @@ fn readings(whole: &ToolCall, shorter: Option<Arguments>, aliases: &[Alias]) -> 
 }
 
 /// A rule's reason, and why it was told at all.
-fn explained(reason: Option<&str>, unread: &str) -> String {
+pub(crate) fn explained(reason: Option<&str>, unread: &str) -> String {
     format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
-}
-
-impl McpSession {
-    /// A call that no model was seen to make. What it was called with, and why it was let through,
-    /// stands in its own record.
-    fn stray(&self, call: &Record) -> Stray {
-        let id = call.id;
-        let tool = call.tool.as_ref().map(|tool| Tool {
-            call_id: tool.call_id.clone(),
-            name: tool.name.clone(),
-            server: tool.server.clone(),
-            ..Tool::default()
-        });
-        let mut record = Box::new(Record::new(Kind::UncorrelatedExecution));
-        record.detail =
-            Some(format!("no call of a model was seen that this belongs to; it is {id}"));
-        record.surface = call.surface;
-        record.who = call.who.clone();
-        record.tool = tool;
-        record.verdict = call.verdict.as_ref().map(|verdict| Verdict::new(verdict.action));
-        Stray { record, audit: self.inner.audit.clone() }
-    }
 }

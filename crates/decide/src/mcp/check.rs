@@ -7,7 +7,7 @@ use callgate_audit::{Action, Hit, RecordId, Verdict};
 use callgate_policy::{Denial, Judgement};
 
 use super::settings::Watch;
-use crate::pending::STORE;
+use crate::pipeline::STORE;
 use crate::record;
 
 /// What was checked, in the order in which reasons are told.
@@ -17,6 +17,8 @@ pub(crate) enum Check {
     Tool,
     Pin,
     Rate,
+    /// The arguments, whatever they say.
+    Arguments,
     /// What was found in the definition. It is told with the rules.
     Finding,
     Rules,
@@ -33,6 +35,7 @@ impl Check {
             Self::Tool => "mcp.tools",
             Self::Pin => "mcp.pins",
             Self::Rate => "mcp.rate",
+            Self::Arguments => "arguments",
             Self::Finding => "mcp.inspect",
             Self::Rules => "rules",
             Self::Flow => "mcp.flows",

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use callgate_audit::{Audit, Glance};
+use callgate_audit::Glance;
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
 use callgate_policy::NameReader;
@@ -18,6 +18,7 @@ use super::settings::McpSettings;
 use super::shown::Shelf;
 use super::store;
 use crate::advertised::Told;
+use crate::decider::Inner;
 
 /// What all MCP sessions of a process share, and the proxy's door reads.
 #[derive(Debug)]
@@ -90,34 +91,40 @@ pub(crate) struct Index {
 /// Definitions that are remembered as inspected; past it all are forgotten and looked at again.
 const MAX_INSPECTED: usize = 32_768;
 
-/// What somebody trusts or resets counts at the proxy's door after this long.
-const LATELY: Duration = Duration::from_secs(1);
-
-impl Books {
-    /// The same, unless it was done a moment ago: for whoever asks about every call of a model.
-    pub(crate) fn refresh_lately(&mut self, audit: &Audit) {
-        let lately = |at: Instant| at.elapsed() < LATELY;
-        if !self.refreshed.is_some_and(lately) {
-            self.refresh(audit, audit.glance());
-        }
+impl Inner {
+    /// Takes over what other processes have pinned, trusted or reset meanwhile. It reads the store.
+    pub(crate) fn refresh_books(&self) {
+        self.refresh_books_at(self.audit.glance());
     }
 
-    /// Takes over what other processes have pinned, trusted or reset meanwhile. If the store cannot
-    /// be read, what is known stays.
-    pub(crate) fn refresh(&mut self, audit: &Audit, glance: Glance<'_>) {
-        self.refreshed = Some(Instant::now());
+    /// The same at this glance. The books are not locked while the store is read: whoever carries a
+    /// stream looks into them. If the store cannot be read, what is known stays.
+    pub(crate) fn refresh_books_at(&self, glance: Glance<'_>) {
         let newest = glance.pins_version();
-        if newest.as_ref().is_ok_and(|newest| self.version == Some(*newest)) {
+        let known = self.desk.books.lock().version;
+        if newest.as_ref().is_ok_and(|newest| known == Some(*newest)) {
+            self.desk.books.lock().refreshed = Some(Instant::now());
             return;
         }
-        match newest.and_then(|newest| Ok((newest, store::load(audit)?))) {
-            Ok((newest, registry)) => {
-                self.registry = registry;
-                self.version = Some(newest);
-                self.changed();
-            }
+        match newest.and_then(|newest| Ok((newest, store::load(&self.audit)?))) {
+            Ok((newest, registry)) => self.desk.books.lock().take_over(newest, registry),
             Err(error) => tracing::error!(%error, "the pins of MCP servers cannot be read"),
         }
+    }
+}
+
+impl Books {
+    /// What the store has now.
+    fn take_over(&mut self, version: u64, registry: Registry) {
+        self.registry = registry;
+        self.version = Some(version);
+        self.refreshed = Some(Instant::now());
+        self.changed();
+    }
+
+    /// Whether the store was asked since then.
+    pub(crate) fn is_fresh_since(&self, then: Instant) -> bool {
+        self.refreshed.is_some_and(|at| at >= then)
     }
 
     /// A tool of a server, if it has been seen.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Audit, FlowName, FlowStep, Glance, Receipt, RecordId, StoreError};
+use callgate_audit::{Audit, FlowName, FlowStep, Glance, RecordId, StoreError};
 use callgate_call::json::{Value, quote};
 use callgate_call::{Arguments, Facts, Identity, Who};
 use sha2::{Digest, Sha256};
@@ -54,21 +54,22 @@ const DONE: &str = "done";
 /// An id is found for this long: agents ask people in between.
 const ID_WINDOW: Duration = Duration::from_secs(24 * 3600);
 
-/// Keeps an intent, by its id and by what it calls.
-pub(crate) fn intend(audit: &Audit, intent: Intent<'_>) {
+/// What is to be kept of an intent, by its id and by what it calls.
+pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
     let (server, tool) = intent.target.unwrap_or_default();
-    let step = |role: &str| step(intent.at, server, tool, role, intent.record, intent.arguments);
+    let mut keys = Vec::new();
     if !intent.call_id.is_empty() {
-        keep(audit.add_flow(&id_key(intent.who, intent.call_id), step(INTENT)));
+        keys.push(id_key(intent.who, intent.call_id));
     }
     if intent.target.is_some() {
-        for session in [intent.session, None] {
-            keep(audit.add_flow(&content_key(intent.who, session, server, tool), step(INTENT)));
-            if session.is_none() {
-                break;
-            }
+        // Not every agent tells its session to a server.
+        keys.push(content_key(intent.who, None, server, tool));
+        if intent.session.is_some() {
+            keys.push(content_key(intent.who, intent.session, server, tool));
         }
     }
+    let step = || step(intent.at, server, tool, INTENT, intent.record, intent.arguments);
+    keys.into_iter().map(|key| (key, step())).collect()
 }
 
 /// The intent of an execution: by its id if it has one, else by what was called with what in the
@@ -195,15 +196,6 @@ fn step(
 ) -> FlowStep {
     let (server, tool, role) = (server.to_owned(), tool.to_owned(), role.to_owned());
     FlowStep { at, server, tool, role, record, arguments }
-}
-
-/// Nobody waits for the step of an intent.
-fn keep(receipt: Receipt) {
-    if receipt.is_ready()
-        && let Err(error) = receipt.wait()
-    {
-        tracing::error!(%error, "a step of a session is lost");
-    }
 }
 
 pub(crate) fn before(at: i64, window: Duration) -> i64 {

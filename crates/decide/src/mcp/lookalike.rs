@@ -62,12 +62,15 @@ impl McpSession {
         let found = known.as_ref().map(|known| Findings::Of(&known.inspection.findings));
         let found = found.unwrap_or_default();
         let judge = |limits: &LimitFacts| policies.judge_by_rules(call, &now(), limits, found);
-        let first = judge(&LimitFacts::unasked());
+        let mut judgement = judge(&LimitFacts::unasked());
         let is_stopped = objections.stops().next().is_some();
-        let judgement = match is_stopped {
-            true => first,
-            false => Counter::of(&self.inner).judge(first, judge),
-        };
+        let limits = judgement.limits.clone();
+        if !is_stopped && !limits.is_empty() {
+            Counter::of(&self.inner).spend(&limits, |empty| {
+                judgement = judge(&LimitFacts::exceeded(empty.iter().cloned()));
+                judgement.verdict.passes()
+            });
+        }
         // What a rule would replace cannot be replaced in a message that nobody knows.
         if !is_stopped && judgement.verdict.passes() && !judgement.is_rewritten() {
             return Ok(());

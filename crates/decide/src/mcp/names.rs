@@ -1,19 +1,27 @@
 //! Calls in a model's answer that are for an MCP server.
 
-use callgate_audit::{McpFacts, Record, RecordId};
-use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
-use callgate_policy::carried;
+use std::sync::Arc;
+use std::time::Instant;
 
-use super::admission::{self, Subject};
+use callgate_audit::{Kind, McpFacts, Record, RecordId};
+use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
+use callgate_policy::{LimitKey, carried};
+use callgate_registry::Identity;
+
+use super::admission::{self, Subject as Listed};
 use super::check::{Check, Objection, Objections};
-use super::desk::now_micros;
-use super::join::{self, Intent};
+use super::desk::{KnownTool, now_micros};
+use super::join::{self, Intent, KeyedStep};
+use super::pins;
+use super::resolve::rate_key;
 use super::settings::{McpSettings, ServerKind};
+use crate::clerk::NoAnswer;
 use crate::decider::{Decider, Inner};
+use crate::pipeline::{Resolved, Seen, Subject, Target};
 
 /// The tool of a server that a name means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+#[derive(Debug, Clone)]
+pub struct NamedTool {
     /// The server, by its name in the configuration.
     pub server: String,
     /// The tool, as the server names it.
@@ -24,6 +32,8 @@ pub struct Resolved {
     pub address: Option<String>,
     /// The hash of the tool's definition.
     pub hash: Option<String>,
+    /// What is known of it.
+    known: Option<KnownTool>,
     /// Whether the name may mean a tool that is not known.
     certainty: Certainty,
 }
@@ -34,14 +44,16 @@ pub(crate) enum Meant {
     /// A tool that no server has, as far as is known.
     Other,
     /// This tool.
-    One(Box<Resolved>),
+    One(Box<NamedTool>),
     /// One of these: the name alone does not tell.
-    Several(Vec<Resolved>),
+    Several(Vec<NamedTool>),
 }
 
 impl Decider {
     /// The tool of an MCP server that a name in a model's answer means, if it is one and no more.
-    pub fn resolve_name(&self, name: &ToolName) -> Option<Resolved> {
+    /// It reads the store.
+    pub fn resolve_name(&self, name: &ToolName) -> Option<NamedTool> {
+        self.inner().refresh_books();
         match self.inner().meant(name) {
             Meant::One(resolved) => Some(*resolved),
             Meant::Other | Meant::Several(_) => None,
@@ -50,38 +62,79 @@ impl Decider {
 }
 
 impl Inner {
-    /// Every tool that a name may mean. An agent's own tool is none of a server, whatever a server
-    /// calls its own.
+    /// Every tool that a name may mean, as far as is known in memory. An agent's own tool is none of a
+    /// server, whatever a server calls its own.
     pub(crate) fn meant(&self, name: &ToolName) -> Meant {
-        if !is_spelled_mcp(name) && self.desk.catalogue.entry(name.folded()).is_some() {
+        if self.is_agents_own(name) {
             return Meant::Other;
         }
         let settings = self.desk.settings.load();
         let mut books = self.desk.books.lock();
-        books.refresh_lately(&self.audit);
-        let mut found = books.meant_by(name.raw());
-        if found.is_empty() {
-            // An agent asks its model as soon as its servers have listed their tools.
-            books.refresh(&self.audit, self.audit.glance());
-            found = books.meant_by(name.raw());
-        }
+        let found = books.meant_by(name.raw());
         let certainty = match books.registry.names().is_spelled(name.raw()) {
             true => Certainty::Certain,
             false => Certainty::Likely,
         };
-        let mut resolved: Vec<Resolved> = Vec::with_capacity(found.len());
+        let mut named: Vec<NamedTool> = Vec::with_capacity(found.len());
         for (server, tool) in found {
-            let hash = books.tool(&server, &tool).map(|known| known.hash);
+            let known = books.tool(&server, &tool);
+            let hash = known.as_ref().map(|known| known.hash.clone());
             let entry = settings.server(&server);
             let kind = entry.map(|entry| entry.kind);
             let address = entry.map(|entry| entry.address.clone());
-            resolved.push(Resolved { server, tool, kind, address, hash, certainty });
+            named.push(NamedTool { server, tool, kind, address, hash, known, certainty });
         }
-        match resolved.len() {
+        match named.len() {
             0 => Meant::Other,
-            1 => resolved.pop().map_or(Meant::Other, |one| Meant::One(Box::new(one))),
-            _ => Meant::Several(resolved),
+            1 => named.pop().map_or(Meant::Other, |one| Meant::One(Box::new(one))),
+            _ => Meant::Several(named),
         }
+    }
+
+    fn is_agents_own(&self, name: &ToolName) -> bool {
+        !is_spelled_mcp(name) && self.desk.catalogue.entry(name.folded()).is_some()
+    }
+
+    /// Whether what is in memory may not be all there is to know of a name: an agent asks its model as
+    /// soon as its servers have listed their tools, perhaps to another process.
+    pub(crate) fn may_be_news(&self, name: &ToolName, meant: &Meant, begun: Instant) -> bool {
+        let may_be = !meant.is_known() && !self.is_agents_own(name);
+        may_be && !self.desk.books.lock().is_fresh_since(begun)
+    }
+
+    /// What a call in a model's answer names, and what lists, pins and rates have against it.
+    pub(crate) async fn resolve_named(
+        self: &Arc<Self>,
+        subject: Arc<Subject>,
+    ) -> Result<Resolved, NoAnswer> {
+        let mut meant = self.meant(&subject.call.name);
+        let begun = match subject.seen {
+            Seen::InAnswer { begun } => begun,
+            Seen::AtServer(_) => subject.begun,
+        };
+        if self.may_be_news(&subject.call.name, &meant, begun) {
+            // Without an answer, what is known stays.
+            self.ask(|inner| inner.refresh_books()).await.ok();
+            meant = self.meant(&subject.call.name);
+        }
+        let subject = match &meant {
+            Meant::One(_) => {
+                let call = meant.read(subject.call.clone());
+                Arc::new(Subject { call, ..(*subject).clone() })
+            }
+            Meant::Other | Meant::Several(_) => subject,
+        };
+        let settings = self.desk.settings.load_full();
+        let objections = self.check_call(&subject.call, &meant);
+        let who = &subject.call.origin.who;
+        let rate = meant
+            .tools()
+            .filter_map(|tool| Some(rate_key(who, &tool.server, settings.rate(&tool.server)?)));
+        let mut rate: Vec<LimitKey> = rate.collect();
+        rate.dedup();
+        let enforce = settings.enforce;
+        let target = Target::Named(meant);
+        Ok(Resolved { subject, target, objections, rate, enforce, waived: false })
     }
 
     /// What lists and `fail_closed` have against a call in a model's answer.
@@ -170,11 +223,11 @@ impl Inner {
         let readings = name.readings();
         let subject = |at: usize| {
             let reading = readings.get(at)?;
-            Some(Subject { server: reading.server, tool: reading.tool, hash: None })
+            Some(Listed { server: reading.server, tool: reading.tool, hash: None })
         };
-        let subjects: Vec<Subject<'_>> = (0..readings.len()).filter_map(subject).collect();
+        let subjects: Vec<Listed<'_>> = (0..readings.len()).filter_map(subject).collect();
         // It is read in one way only, so one way that is allowed is enough.
-        let against = |it: &Subject<'_>| {
+        let against = |it: &Listed<'_>| {
             admission::server(settings, it.server).or_else(|| admission::tool(settings, *it))
         };
         let against: Option<Vec<Objection>> = subjects.iter().map(against).collect();
@@ -182,11 +235,18 @@ impl Inner {
     }
 }
 
-/// What the lists have against a tool that is known.
-fn known(settings: &McpSettings, tool: &Resolved) -> Vec<Objection> {
-    let subject = Subject { server: &tool.server, tool: &tool.tool, hash: tool.hash.as_deref() };
-    let server = admission::server(settings, &tool.server);
-    server.into_iter().chain(admission::tool(settings, subject)).collect()
+/// What lists, pins and findings have against a tool that is known.
+fn known(settings: &McpSettings, tool: &NamedTool) -> Vec<Objection> {
+    let listed = Listed { server: &tool.server, tool: &tool.tool, hash: tool.hash.as_deref() };
+    let identity = Identity::tool(tool.server.as_str(), &tool.tool);
+    let known = tool.known.as_ref();
+    let checks = [
+        admission::server(settings, &tool.server),
+        admission::tool(settings, listed),
+        known.and_then(|known| pins::check(settings, &identity, known.state)),
+        known.and_then(|known| pins::findings(settings, &tool.tool, &known.inspection)),
+    ];
+    checks.into_iter().flatten().collect()
 }
 
 /// Whether a name is spelled as agents spell tools of servers, and nothing else.
@@ -196,8 +256,7 @@ fn is_spelled_mcp(name: &ToolName) -> bool {
 
 impl Meant {
     /// The call as rules are to read it: with the one meaning of its name, if it has one.
-    pub(crate) fn read(&self, call: &ToolCall) -> ToolCall {
-        let mut call = call.clone();
+    pub(crate) fn read(&self, mut call: ToolCall) -> ToolCall {
         if let Self::One(tool) = self
             && let Ok(name) = call.name.clone().meaning(&tool.server, &tool.tool, tool.certainty)
         {
@@ -236,15 +295,15 @@ impl Meant {
         }
     }
 
-    /// Keeps the call, so that its execution is known for what it is: with the arguments with which
-    /// it is let through.
-    pub(crate) fn intend(
+    /// What is to be kept of the call, so that its execution is known for what it is: with the
+    /// arguments with which it is let through.
+    pub(crate) fn intended(
         &self,
         inner: &Inner,
         call: &ToolCall,
         arguments: &Arguments,
         record: RecordId,
-    ) {
+    ) -> Vec<KeyedStep> {
         let arguments = join::hash(arguments);
         let intent = |target| Intent {
             at: now_micros(),
@@ -255,16 +314,32 @@ impl Meant {
             arguments,
             record,
         };
-        match self {
-            Self::One(tool) => {
-                join::intend(&inner.audit, intent(Some((&tool.server, &tool.tool))));
-            }
-            Self::Several(tools) => tools.iter().for_each(|tool| {
-                join::intend(&inner.audit, intent(Some((&tool.server, &tool.tool))));
-            }),
+        if matches!(self, Self::Other) {
             // An agent's own tool is not executed by a server.
-            Self::Other if inner.desk.catalogue.entry(call.name.folded()).is_some() => {}
-            Self::Other => join::intend(&inner.audit, intent(None)),
+            let own = inner.desk.catalogue.entry(call.name.folded()).is_some();
+            return if own { Vec::new() } else { join::intended(intent(None)) };
         }
+        let targets = self.tools().map(|tool| (tool.server.as_str(), tool.tool.as_str()));
+        targets.flat_map(|target| join::intended(intent(Some(target)))).collect()
+    }
+
+    /// The tools that it may be.
+    fn tools(&self) -> impl Iterator<Item = &NamedTool> {
+        let (one, several) = match self {
+            Self::Other => (None, &[][..]),
+            Self::One(tool) => (Some(&**tool), &[][..]),
+            Self::Several(tools) => (None, tools.as_slice()),
+        };
+        one.into_iter().chain(several)
+    }
+
+    /// Whether a rate counts calls of it: then it is counted with its arguments.
+    pub(crate) fn is_rated(&self, settings: &McpSettings) -> bool {
+        self.tools().any(|tool| settings.rate(&tool.server).is_some())
+    }
+
+    /// How records call the call.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.is_known() { Kind::McpToolCallIntercepted } else { Kind::ToolCall }
     }
 }

@@ -19,11 +19,13 @@ use crate::decider::{Context, Inner};
 use crate::record;
 
 /// One conversation between a client and an MCP server. Its calls and texts are judged by the
-/// policies and settings of the moment. Cheap to share; nothing in it waits but [`McpPending`].
-///
-/// [`McpPending`]: super::McpPending
+/// policies and settings of the moment. A handle: clones share the conversation.
+#[derive(Debug, Clone)]
+pub struct McpSession(Arc<Conversation>);
+
+/// What the handles of a conversation share.
 #[derive(Debug)]
-pub struct McpSession {
+pub struct Conversation {
     pub(crate) inner: Arc<Inner>,
     pub(crate) server: String,
     pub(crate) launch: Launch,
@@ -42,10 +44,18 @@ enum Named {
     ByDoor,
 }
 
+impl std::ops::Deref for McpSession {
+    type Target = Conversation;
+
+    fn deref(&self) -> &Conversation {
+        &self.0
+    }
+}
+
 impl McpSession {
     pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
         let facts = Facts { surface: Surface::Mcp, ..(*context.origin).clone() };
-        Self {
+        Self(Arc::new(Conversation {
             inner,
             server: server.to_owned(),
             launch: launch.clone(),
@@ -53,13 +63,16 @@ impl McpSession {
             named: Named::ByAgent,
             listing: Mutex::default(),
             budgets: Budgets::default(),
-        }
+        }))
     }
 
     /// The same, where the agent did not name its session and the door has made up a name: calls of
     /// one agent stand together under it, but no model's call was seen in it.
     pub fn named_by_door(mut self) -> Self {
-        self.named = Named::ByDoor;
+        // Nobody else has it yet.
+        if let Some(conversation) = Arc::get_mut(&mut self.0) {
+            conversation.named = Named::ByDoor;
+        }
         self
     }
 
@@ -102,9 +115,8 @@ impl McpSession {
 
     /// The same as the store was at this glance.
     pub(crate) fn books_at(&self, glance: Glance<'_>) -> MutexGuard<'_, Books> {
-        let mut books = self.inner.desk.books.lock();
-        books.refresh(&self.inner.audit, glance);
-        books
+        self.inner.refresh_books_at(glance);
+        self.inner.desk.books.lock()
     }
 
     /// The same as it was a moment ago: for the many steps of one list.

@@ -124,8 +124,7 @@ impl Slow {
         let question = self.questions.remove(0);
         let judgement =
             self.policies.judge(&question.call, &drive::moment(), &LimitFacts::default());
-        let permit = judgement.permit(&question.call).unwrap();
-        self.gate.answer(question.slot, Answer::Allow(permit));
+        self.gate.answer(question.slot, drive::answer(judgement, &question.call));
         self.steps()
     }
 
@@ -246,8 +245,7 @@ fn a_permit_names_its_call() {
     let mut other = question.call.clone();
     other.arguments = callgate_call::Arguments::json("{\"a\":2}");
     let judgement = slow.policies.judge(&other, &drive::moment(), &LimitFacts::default());
-    let permit = judgement.permit(&other).unwrap();
-    slow.gate.answer(question.slot, Answer::Allow(permit));
+    slow.gate.answer(question.slot, drive::answer(judgement, &other));
     let left = slow.steps();
     assert!(!left.contains("tool_calls") && left.contains("permit is for another call"), "{left}");
 }

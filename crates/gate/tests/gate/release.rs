@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use callgate_dialect::Dialect;
-use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Question, Step};
+use callgate_gate::{Close, Gate, NameAnswer, OnDeny, Question, Step};
 use callgate_policy::{LimitFacts, NameJudgement, Policies};
 use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
@@ -338,9 +338,8 @@ impl<'a> Driven<'a> {
         let (_, question) = self.questions.remove(at);
         let limits = LimitFacts::default();
         let judgement = self.policies.judge(&question.call, &drive::moment(), &limits);
-        let permit = judgement.permit(&question.call).unwrap();
         self.allowed[which(question.call.name.raw())] = true;
-        self.gate.answer(question.slot, Answer::Allow(permit));
+        self.gate.answer(question.slot, drive::answer(judgement, &question.call));
         self.steps();
     }
 

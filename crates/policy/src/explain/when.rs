@@ -3,12 +3,13 @@
 use callgate_call::json::{Value, quote};
 
 use crate::condition::{Condition, Scene, Test, context};
+use crate::denial::cut;
 use crate::finding::{FindingTest, Findings, told};
+use crate::judgement::Matched;
 use crate::operator::Scalar;
 use crate::path::{Found, Path};
 use crate::secret::SecretTest;
 use crate::tri::Tri;
-use crate::verdict::{Matched, cut};
 use crate::wrapper;
 
 /// More values than this are only counted: `$` may stand for thousands.

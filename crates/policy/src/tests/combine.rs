@@ -34,7 +34,7 @@ fn every_rule_of_the_deciding_priority_is_named() {
         "id: two, tool: t, verdict: deny",
         "id: later, verdict: deny, priority: 200",
     ]);
-    let deciding = policies.ask(&call("t", "")).deciding;
+    let deciding = policies.ask(&call("t", "")).said.deciding;
     let ids: Vec<_> = deciding.iter().filter_map(|hit| hit.rule.as_deref()).collect();
     assert_eq!(ids, ["one", "two"]);
 }
@@ -63,7 +63,7 @@ fn a_policy_in_shadow_mode_only_tells() {
     );
     let policies = policies(&text);
     let judgement = policies.ask(&call("t", ""));
-    assert_eq!((judgement.verdict, judgement.policy), (Verdict::Allow, None));
+    assert_eq!((judgement.verdict, judgement.policy.as_deref()), (Verdict::Allow, None));
     assert_eq!(judgement.shadows[0].rule.as_deref(), Some("d"));
     let judgement = policies.ask(&call("other", ""));
     assert_eq!(judgement.shadows[0].reason, "[shadow] would deny: no rule allows this call");
@@ -301,7 +301,7 @@ fn a_limit_counts_every_spelling_in_one_bucket() {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day, by: [{by}] }}");
         let policies = rules(&[&rule]).with_servers(["github"]);
         let call = ToolCall { name, ..super::support::call("x", "") };
-        policies.ask(&call).limits.into_iter().next().unwrap().bucket
+        policies.ask(&call).said.limits.into_iter().next().unwrap().bucket
     };
     let at_server = || ToolName::on("github", "delete_repo").unwrap();
     for by in ["tool", "server"] {
@@ -361,7 +361,7 @@ fn a_bucket_belongs_to_one_principal() {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day{by} }}");
         let facts = Facts { who, session: Some("s".into()), ..Facts::at(Surface::Response) };
         let judged = rules(&[&rule]).ask(&call_of(facts, "ls", ""));
-        judged.limits.into_iter().next().unwrap().bucket
+        judged.said.limits.into_iter().next().unwrap().bucket
     };
     let text = |text: &str| Some(text.to_owned());
     let key = Who { key: text("ci"), user: text("eve"), ..Who::default() };

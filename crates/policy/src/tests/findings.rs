@@ -64,7 +64,7 @@ fn the_denial_tells_the_worst_finding() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let findings =
         [found(Class::HiddenText, Severity::Low), found(Class::Directive, Severity::Critical)];
-    let matched = judged(&policies, Findings::Of(&findings)).matched.unwrap();
+    let matched = judged(&policies, Findings::Of(&findings)).said.matched.unwrap();
     assert_eq!(matched.path, "finding");
     // Not what was found: the denial is for the model.
     assert_eq!(matched.value, "directive (critical)");

@@ -271,7 +271,7 @@ fn keys_in_other_case() {
     let judgement = deny.ask(&call("t", r#"{"A":"x"}"#));
     let why = "`a`: some programs read the key `A` there, others do not";
     assert_eq!(judgement.errors[0].why, why);
-    let matched = judgement.matched.unwrap();
+    let matched = judgement.said.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("a", "x"));
 }
 
@@ -378,7 +378,7 @@ fn the_whole_input() {
         ("arg: files, contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, UNKNOWN),
     ]);
     let key = rules(&["id: r, verdict: deny, when: { arg: $, contains: .env }"]);
-    let matched = key.ask(&call("t", r#"{"files":{"/srv/.env":"X"}}"#)).matched.unwrap();
+    let matched = key.ask(&call("t", r#"{"files":{"/srv/.env":"X"}}"#)).said.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("$", "/srv/.env"));
     let deny = rules(&["id: r, verdict: deny, when: { arg: $, contains: '*** Delete' }"]);
     let mut patch = call("apply_patch", "");
@@ -465,9 +465,9 @@ fn the_matched_argument_is_told() {
         "id: r, verdict: deny, when: { any: [{ arg: a, equals: x }, { arg: 'l[*]', matches: 'b' }] }",
     ]);
     let judgement = deny.ask(&call("t", r#"{"a":"y","l":["a","b"]}"#));
-    let matched = judgement.matched.unwrap();
+    let matched = judgement.said.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("l[*]", "b"));
     let long = format!(r#"{{"a":"y","l":["{}"]}}"#, "b".repeat(500));
-    let matched = deny.ask(&call("t", &long)).matched.unwrap();
+    let matched = deny.ask(&call("t", &long)).said.matched.unwrap();
     assert_eq!(matched.value.chars().count(), 120);
 }

@@ -4,8 +4,8 @@ use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolNam
 use callgate_facts::Catalogue;
 
 use crate::{
-    Diagnostic, Judgement, LimitFacts, Moment, NameJudgement, Policies, Source, Verdict, Warning,
-    Weekday,
+    Diagnostic, Judgement, LimitFacts, Moment, NameJudgement, Permit, Policies, Settled, Source,
+    Verdict, Warning, Weekday,
 };
 
 pub(super) const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
@@ -59,6 +59,15 @@ pub(super) fn call_of(facts: Facts, name: &str, input: &str) -> ToolCall {
 
 pub(super) fn call(name: &str, input: &str) -> ToolCall {
     call_at(Surface::Response, name, input)
+}
+
+impl Judgement {
+    pub(super) fn permit(self, call: &ToolCall) -> Option<Permit> {
+        match self.settle(call) {
+            Settled::Pass(permit) => Some(permit),
+            Settled::Wait(_) | Settled::Stop(_) => None,
+        }
+    }
 }
 
 impl Policies {

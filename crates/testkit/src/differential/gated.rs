@@ -125,10 +125,8 @@ impl Driver<'_> {
     fn whole(&mut self, call: &ToolCall) -> Answer {
         let judgement = self.policies.judge(call, &drive::moment(), &LimitFacts::default());
         let arguments = judgement.rewritten().unwrap_or(call.arguments.raw()).to_owned();
-        let (answer, allowed) = match judgement.permit(call) {
-            Some(permit) => (Answer::Allow(permit), true),
-            None => (Answer::Deny(judgement.denial(call).unwrap()), false),
-        };
+        let answer = drive::answer(judgement, call);
+        let allowed = matches!(answer, Answer::Allow(_));
         debug_assert!(!matches!(call.arguments.form(), Form::Pending), "judged without arguments");
         let name = call.name.raw().to_owned();
         self.gated.judged.push(Judged { name, arguments, allowed });

@@ -137,10 +137,10 @@ fn kind(policies: &Policies, call: &Value) -> Kind {
     let origin = Origin::at(Surface::Response);
     let call = ToolCall { id: CallId::from("c"), name, arguments, origin };
     let judgement = policies.judge(&call, &drive::moment(), &LimitFacts::default());
-    match judgement.permit(&call) {
-        None => Kind::Denied,
-        Some(permit) if permit.rewritten().is_some() => Kind::NotReplaced,
-        Some(_) => Kind::Unjudged,
+    match (judgement.verdict.passes(), judgement.rewritten()) {
+        (false, _) => Kind::Denied,
+        (true, Some(_)) => Kind::NotReplaced,
+        (true, None) => Kind::Unjudged,
     }
 }
 

@@ -29,7 +29,12 @@ fn heard(world: &World, name: &str) -> (String, String) {
 
 fn heard_call(world: &World, call: &ToolCall) -> (String, String) {
     let context = || Context::new(Origin::at(Surface::Response));
-    let by_name = match world.decider.hearing(context()).unwrap().by_name(0, call) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let mut hearing = world.decider.hearing(context()).unwrap();
+    // The first name comes long after the answer has begun.
+    let inner = world.decider.inner();
+    runtime.block_on(inner.ask(|inner| inner.refresh_books())).unwrap();
+    let by_name = match hearing.by_name(0, call) {
         ByName::Deny(denial) => denial.rule.unwrap_or_default(),
         ByName::Stream(permit) => {
             assert!(permit.covers(&call.id, &call.name));
@@ -37,8 +42,7 @@ fn heard_call(world: &World, call: &ToolCall) -> (String, String) {
         }
         ByName::NeedArguments => String::new(),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    let pending = world.decider.hearing(context()).unwrap().whole(0, call);
+    let pending = world.decider.hearing(context()).unwrap().whole(call.clone());
     let whole = match runtime.block_on(pending) {
         Decision::Deny(denial) => denial.rule.unwrap_or_default(),
         Decision::Allow(permit) => {
@@ -146,7 +150,7 @@ fn a_name_that_means_two_tools_obeys_the_stricter() {
     world.decider.set_mcp(McpSettings::default());
     world.listed("a_b", &[r#"{"name":"c","description":"x"}"#]);
     world.decider.set_mcp(McpSettings { deny_servers: globs(&["a_b"]), ..McpSettings::default() });
-    assert_eq!(world.decider.resolve_name(&ToolName::parse("a_b_c").unwrap()), None);
+    assert!(world.decider.resolve_name(&ToolName::parse("a_b_c").unwrap()).is_none());
     assert_eq!(heard(&world, "a_b_c"), both("mcp.servers"));
     assert!(world.last(Kind::McpToolCallIntercepted).detail.unwrap().contains(" or "));
 }
@@ -156,7 +160,7 @@ fn an_agents_own_tool_is_no_servers() {
     let world = World::new(McpSettings::default());
     // `web_search` is a tool of agents; a server may not make it its own.
     world.listed("web", &[r#"{"name":"search","description":"Searches."}"#]);
-    assert_eq!(world.decider.resolve_name(&ToolName::parse("web_search").unwrap()), None);
+    assert!(world.decider.resolve_name(&ToolName::parse("web_search").unwrap()).is_none());
     assert!(world.decider.resolve_name(&ToolName::parse("mcp__web__search").unwrap()).is_some());
 }
 

@@ -1,0 +1,78 @@
+//! A call as a door saw it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use callgate_audit::RecordId;
+use callgate_call::ToolCall;
+use callgate_policy::{Along, Findings, Judgement, LimitFacts, Others, Policies, Reading};
+
+use crate::clock::now;
+use crate::decider::Context;
+use crate::mcp::{Alias, ArgumentHash, McpSession, Ticket};
+
+/// All that a door tells about a call. Everything after it is the same for every door.
+#[derive(Debug, Clone)]
+pub(crate) struct Subject {
+    pub(crate) context: Context,
+    pub(crate) policies: Arc<Policies>,
+    pub(crate) call: ToolCall,
+    /// The same call as somebody else may read it.
+    pub(crate) readings: Vec<Reading>,
+    /// What goes along with it.
+    pub(crate) along: Vec<Along>,
+    pub(crate) seen: Seen,
+    /// The id that its record will have.
+    pub(crate) record: RecordId,
+    /// When, in microseconds since 1970.
+    pub(crate) at: i64,
+    pub(crate) begun: Instant,
+}
+
+/// Where a call was seen.
+#[derive(Debug, Clone)]
+pub(crate) enum Seen {
+    /// In a model's answer, which began then.
+    InAnswer { begun: Instant },
+    /// On its way to an MCP server.
+    AtServer(Box<AtServer>),
+}
+
+/// A call on its way to an MCP server.
+#[derive(Debug, Clone)]
+pub(crate) struct AtServer {
+    pub(crate) session: McpSession,
+    /// The tool, as the client names it.
+    pub(crate) tool: String,
+    /// The tools of the server that the name may be read as, if it is none of them.
+    pub(crate) aliases: Vec<Alias>,
+    /// The session, where the agent tells it.
+    pub(crate) told: Option<String>,
+    pub(crate) arguments: ArgumentHash,
+    /// The call that it goes on with.
+    pub(crate) goes_on: Option<Arc<Ticket>>,
+}
+
+impl Subject {
+    pub(crate) fn at_server(&self) -> Option<&AtServer> {
+        match &self.seen {
+            Seen::InAnswer { .. } => None,
+            Seen::AtServer(at) => Some(at),
+        }
+    }
+
+    /// What the rules say, with what is known of limits and of the tool's definition.
+    pub(crate) fn judge(&self, limits: &LimitFacts, findings: Findings<'_>) -> Judgement {
+        let others = Others { readings: &self.readings, along: &self.along };
+        self.policies.judge_also(&self.call, others, &now(), limits, findings)
+    }
+
+    /// What the rules say where nobody is to look at the arguments.
+    pub(crate) fn judge_waived(&self) -> Judgement {
+        let judge = |call| self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
+        let own = judge(&self.call);
+        let mut others = self.readings.iter().map(|other| judge(&other.call));
+        let denied = others.find(|other| own.verdict.passes() && !other.verdict.passes());
+        denied.unwrap_or(own)
+    }
+}

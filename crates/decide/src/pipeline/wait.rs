@@ -1,0 +1,41 @@
+//! Waiting for whoever must agree. Nobody can yet, so a call that waits is refused.
+
+use callgate_audit::{Action, Verdict};
+use callgate_policy::{Denial, Permit, Settled, Ticket};
+
+use super::{Judged, Resolved};
+use crate::mcp::KeyedStep;
+
+/// A call that waits for nobody any more.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) resolved: Resolved,
+    pub(crate) answer: Result<Permit, Denial>,
+    pub(crate) verdict: Verdict,
+    pub(crate) rewritten: Option<String>,
+    pub(crate) along: Vec<Option<String>>,
+    pub(crate) steps: Vec<KeyedStep>,
+}
+
+pub(crate) async fn wait(judged: Judged) -> Answered {
+    let Judged { resolved, settled, mut verdict, rewritten, along, steps } = judged;
+    let answer = match settled {
+        Settled::Pass(permit) => Ok(permit),
+        Settled::Stop(denial) => Err(denial),
+        Settled::Wait(ticket) => {
+            let denial = ask(ticket).await;
+            verdict.action = Action::Deny;
+            verdict.reason = Some(denial.reason.clone());
+            Err(denial)
+        }
+    };
+    Answered { resolved, answer, verdict, rewritten, along, steps }
+}
+
+/// The place where somebody will be asked. Until then the answer is no, whatever the rule's `fallback`.
+async fn ask(ticket: Ticket) -> Denial {
+    ticket.refuse(NO_APPROVER)
+}
+
+/// What is told about a call that waits, as long as nobody can answer.
+pub const NO_APPROVER: &str = "This call needs approval, and this version has no approver.";

@@ -1,0 +1,135 @@
+//! The proofs that a call was judged and may run.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
+
+/// The proof that one call may run: its id, its name and its arguments were judged. Nothing but a
+/// passing [`Judgement`] makes one, and it cannot be copied.
+///
+/// ```compile_fail
+/// fn twice(permit: callgate_policy::Permit) -> callgate_policy::Permit {
+///     permit.clone()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Permit {
+    pub(crate) subject: Subject,
+    pub(crate) rewritten: Option<String>,
+}
+
+impl Permit {
+    /// Whether this permit is for that call.
+    pub fn covers(&self, call: &ToolCall) -> bool {
+        self.subject == Subject::of(call)
+    }
+
+    /// The arguments with which the call may run, if not with its own: sanitizers changed them.
+    /// The permit covers the call as it came.
+    pub fn rewritten(&self) -> Option<&str> {
+        self.rewritten.as_deref()
+    }
+}
+
+/// Says that a record is in the store. Only the store makes one: `cargo xtask tidy` refuses its
+/// constructor everywhere but in `audit`.
+#[derive(Debug)]
+pub struct Written(());
+
+impl Written {
+    /// The store has written the record.
+    pub fn by_the_store() -> Self {
+        Self(())
+    }
+}
+
+/// A proof whose record is written. No door releases a call for less.
+///
+/// ```compile_fail
+/// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_policy::Recorded<callgate_policy::Permit> {
+///     callgate_policy::Recorded::new(permit)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Recorded<T>(T);
+
+impl<T> Recorded<T> {
+    /// The proof, and that its record is written.
+    pub fn new(proof: T, _written: Written) -> Self {
+        Self(proof)
+    }
+
+    /// The store failed, and the operator said `audit.on_failure: allow`. Used in one place, which
+    /// `cargo xtask tidy` checks.
+    pub fn although_the_store_failed(proof: T) -> Self {
+        Self(proof)
+    }
+
+    /// For `callgate filter`, which writes no records. Used in one place, which `cargo xtask tidy`
+    /// checks.
+    pub fn without_a_store(proof: T) -> Self {
+        Self(proof)
+    }
+}
+
+impl<T> std::ops::Deref for Recorded<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// The proof that a call of this id and name may run whatever its arguments are.
+#[derive(Debug)]
+pub struct NamePermit {
+    pub(crate) subject: NameSubject,
+}
+
+impl NamePermit {
+    /// Whether this permit is for a call of that id and name.
+    pub fn covers(&self, id: &CallId, name: &ToolName) -> bool {
+        self.subject == NameSubject::of(id, name)
+    }
+}
+
+/// The call a judgement or a permit is about. Arguments can be a megabyte, so they are bound by
+/// hash; it never leaves the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Subject {
+    name: NameSubject,
+    arguments: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NameSubject(u64);
+
+impl Subject {
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        let name = NameSubject::of(&call.id, &call.name);
+        Self { name, arguments: arguments_hash(&call.arguments) }
+    }
+}
+
+impl NameSubject {
+    pub(crate) fn of(id: &CallId, name: &ToolName) -> Self {
+        let mut hasher = DefaultHasher::new();
+        id.as_str().hash(&mut hasher);
+        name.raw().hash(&mut hasher);
+        Self(hasher.finish())
+    }
+}
+
+/// The form counts: the text `{}` of a custom tool is not the empty object.
+fn arguments_hash(arguments: &Arguments) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let form: u8 = match arguments.form() {
+        Form::Json(_) => 0,
+        Form::Text(_) => 1,
+        Form::Oversize(_) => 2,
+        Form::Pending => 3,
+    };
+    form.hash(&mut hasher);
+    arguments.raw().hash(&mut hasher);
+    hasher.finish()
+}
