@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use callgate_policy::Verdict;
+use callgate_policy::{Course, Verdict};
 
 /// One way to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Exit {
             Self::Error => {
                 "wrong usage, an unreadable file, call or store, or a rejected config or policy"
             }
-            Self::Waits => "check: the call waits for an approval or a review (not used yet)",
+            Self::Waits => "check: the call needs an approval or a review",
             Self::Cut => "filter: the response was cut or unreadable, and was ended with an error",
             Self::Server(_) => "mcp wrap: the server's own code",
         }
@@ -59,10 +59,10 @@ impl Exit {
     /// The end of a command that judged a call. A verdict this version does not know does not
     /// pass.
     pub(crate) fn of(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Allow | Verdict::Audit => Self::Success,
-            Verdict::Deny => Self::Denied,
-            _ => Self::Waits,
+        match verdict.course() {
+            Course::Passes => Self::Success,
+            Course::Waits => Self::Waits,
+            Course::Stops => Self::Denied,
         }
     }
 

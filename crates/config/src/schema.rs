@@ -153,7 +153,9 @@ fn rule() -> Value {
         "description": "A rule; docs/reference/policy.md has every key.",
         "properties": {
             "id": { "type": "string" },
-            "verdict": { "enum": ["allow", "audit", "deny"] },
+            "verdict": { "enum": [
+                "allow", "audit", "deny", "sanitize", "ask", "pending_approval", "review", "sample"
+            ] },
             "reason": { "type": "string" },
             "hint": { "type": "string" },
             "priority": { "type": "integer" },

@@ -69,7 +69,28 @@ pub enum NameAnswer {
     NeedArguments,
 }
 
-/// The answer to a question about a whole call.
+/// The answer to a question about a whole call. A judgement alone lets nothing leave, nor does a permit
+/// without its record:
+///
+/// ```compile_fail
+/// fn forgets_to_judge(denial: callgate_policy::Denial) -> callgate_gate::Answer {
+///     callgate_gate::Answer::Allow(denial)
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_gate::Answer {
+///     callgate_gate::Answer::Allow(permit)
+/// }
+/// ```
+///
+/// ```
+/// use callgate_policy::{Permit, Recorded};
+///
+/// fn records(permit: Recorded<Permit>) -> callgate_gate::Answer {
+///     callgate_gate::Answer::Allow(permit)
+/// }
+/// ```
 #[derive(Debug)]
 pub enum Answer {
     /// It may leave: it was judged, and its record is written.

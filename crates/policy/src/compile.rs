@@ -22,7 +22,7 @@ use crate::rule::{Limit, Role, Rule};
 use crate::secret::SecretTest;
 use crate::source::read::{At, boolean, number, text, wrong};
 use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
-use crate::{Verdict, sanitize};
+use crate::{Verdict, sanitize, terms};
 
 /// All rules have this priority unless they say otherwise.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
@@ -90,6 +90,7 @@ fn compile_rule(
     let tools = source.tools.as_deref();
     let tools = tools.map(|patterns| compile_tools(patterns, compare, kinds, problems));
     let cleaner = sanitize::compile(&source, problems);
+    let terms = terms::compile(&source, problems);
     let when = match source.when.take() {
         Some(when) => compile_condition(when, problems).map(Some),
         None => Some(None),
@@ -128,6 +129,7 @@ fn compile_rule(
         priority: source.priority.unwrap_or(DEFAULT_PRIORITY),
         role,
         cleaner: cleaner.map(Arc::new),
+        terms: terms.map(Arc::new),
         reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
         hint: source.hint,
         id,

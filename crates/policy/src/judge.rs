@@ -222,6 +222,7 @@ impl Judgement {
                 rule: None,
                 reason: "no policy applies".to_owned(),
                 hint: None,
+                terms: None,
                 uncovered: true,
                 deciding: Vec::new(),
                 sanitizers: Vec::new(),
@@ -300,6 +301,7 @@ impl Judgement {
         self.said.rule = hit.rule;
         self.said.reason = hit.reason;
         self.said.hint = hit.hint;
+        self.said.terms = hit.terms;
         self.said.uncovered = uncovered;
         self.said.matched = None;
     }

@@ -8,6 +8,7 @@ use crate::denial::{Denial, cut};
 use crate::limit::LimitKey;
 use crate::permit::{NamePermit, NameSubject, Permit, Subject};
 use crate::sanitize::Cleaner;
+use crate::terms::Terms;
 use crate::ticket::Ticket;
 use crate::verdict::{Course, Verdict};
 
@@ -53,6 +54,8 @@ pub struct Said {
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
+    /// How the call waits, if it does.
+    pub terms: Option<Arc<Terms>>,
     /// No rule decided: the default did.
     pub uncovered: bool,
     /// Every rule that decided in its own policy, strictest first.
@@ -97,6 +100,8 @@ pub struct RuleHit {
     pub hint: Option<String>,
     /// It matched only because a condition could not be evaluated.
     pub unknown: bool,
+    /// How a call waits that it decides, if it does.
+    pub terms: Option<Arc<Terms>>,
 }
 
 /// A rule with a condition that could not be evaluated.
@@ -168,7 +173,7 @@ impl Judgement {
         let permit = Permit { subject, rewritten: self.rewritten };
         match self.said.verdict.course() {
             Course::Passes => Settled::Pass(permit),
-            Course::Waits => Settled::Wait(Ticket::new(permit, denial)),
+            Course::Waits => Settled::Wait(Ticket::new(permit, denial, self.said.terms)),
             Course::Stops => Settled::Stop(denial),
         }
     }

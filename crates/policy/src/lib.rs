@@ -73,6 +73,7 @@ mod secret;
 mod source;
 mod spelling;
 mod starter;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -101,6 +102,7 @@ pub use policies::{Policies, RuleInfo};
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
 pub use starter::starter;
+pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,
     TextSettled,

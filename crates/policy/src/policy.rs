@@ -248,7 +248,7 @@ impl Policy {
             Verdict::Review | Verdict::Ask | Verdict::Deny => "no rule allows this call".to_owned(),
         };
         let policy = self.name.clone();
-        RuleHit { policy, rule: None, verdict, reason, hint: None, unknown: false }
+        RuleHit { policy, rule: None, verdict, reason, hint: None, unknown: false, terms: None }
     }
 
     fn index(&self, surface: Surface) -> Option<&Index> {

@@ -15,6 +15,7 @@ use crate::pattern::Wildcard;
 use crate::sanitize::Cleaner;
 use crate::source::WhoField;
 use crate::spelling::Servers;
+use crate::terms::Terms;
 use crate::tri::{Possible, Tri};
 use crate::verdict::Verdict;
 use crate::whole::Whole;
@@ -37,6 +38,8 @@ pub(crate) struct Rule {
     pub(crate) role: Role,
     /// What it replaces, if it sanitizes.
     pub(crate) cleaner: Option<Arc<Cleaner>>,
+    /// How a call waits that it decides, if it does.
+    pub(crate) terms: Option<Arc<Terms>>,
     pub(crate) reason: String,
     pub(crate) hint: Option<String>,
 }
@@ -228,6 +231,7 @@ impl Rule {
             reason: self.reason.clone(),
             hint: self.hint.clone(),
             unknown: how == Match::Unknown,
+            terms: self.terms.clone(),
         }
     }
 

@@ -15,6 +15,7 @@ use crate::finding::FindingTest;
 use crate::limit::LimitBy;
 use crate::node::{self, Node};
 use crate::operator::OperatorName;
+use crate::terms::{self, TermsSource};
 use read::{At, Fields, integer, list, text, texts, word};
 pub(crate) use text::TextRuleSource;
 
@@ -52,6 +53,7 @@ pub(crate) struct RuleSource {
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sanitize: Option<SanitizeSource>,
+    pub(crate) terms: Vec<TermsSource>,
     pub(crate) priority: Option<i64>,
     pub(crate) mode: Option<Mode>,
     pub(crate) reason: Option<String>,
@@ -210,9 +212,9 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
 
 const RULE_KEYS: &[&str] = &[
     "id", "surface", "tool", "server", "agent", "who", "when", "limit", "verdict", "priority",
-    "mode", "reason", "hint", "examples", "sanitize",
+    "mode", "reason", "hint", "examples", "sanitize", "ask", "review",
 ];
-const RULE_KEYS_LATER: &[&str] = &["ask", "review", "cap"];
+const RULE_KEYS_LATER: &[&str] = &["cap"];
 
 fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
     fields.check(RULE_KEYS, RULE_KEYS_LATER, problems);
@@ -240,6 +242,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         limit: fields.get("limit").and_then(|node| limit(node, problems)),
         verdict: fields.get("verdict").and_then(|node| verdict(node, problems)),
         sanitize: fields.get("sanitize").and_then(|node| sanitize(node, problems)),
+        terms: terms::read(fields, problems),
         priority: fields
             .get("priority")
             .and_then(|node| integer(node, "`priority`", PRIORITIES, problems)),
@@ -266,8 +269,12 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("audit", Verdict::Audit),
     ("deny", Verdict::Deny),
     ("sanitize", Verdict::Sanitize),
+    ("ask", Verdict::Ask),
+    ("pending_approval", Verdict::Ask),
+    ("review", Verdict::Review),
+    ("sample", Verdict::Review),
 ];
-const VERDICTS_LATER: &[&str] = &["ask", "pending_approval", "review", "sample", "cap", "cap_cost"];
+const VERDICTS_LATER: &[&str] = &["cap", "cap_cost"];
 
 fn verdict(node: &Node, problems: &mut Problems<'_>) -> Option<Verdict> {
     let text = text(node, "`verdict`", problems)?;

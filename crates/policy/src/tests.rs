@@ -15,4 +15,5 @@ mod sanitize;
 mod starter;
 mod support;
 mod text;
+mod waiting;
 mod wrappers;

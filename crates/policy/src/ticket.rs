@@ -1,7 +1,10 @@
 //! A call that waits for an answer.
 
+use std::sync::Arc;
+
 use crate::denial::Denial;
 use crate::permit::Permit;
+use crate::terms::Terms;
 
 /// A judgement that waits for a person (`ask`) or a second model (`review`). Whoever holds it says once
 /// what becomes of the call; dropped, it says nothing, and the call does not run.
@@ -17,11 +20,17 @@ use crate::permit::Permit;
 pub struct Ticket {
     permit: Permit,
     denial: Denial,
+    terms: Option<Arc<Terms>>,
 }
 
 impl Ticket {
-    pub(crate) fn new(permit: Permit, denial: Denial) -> Self {
-        Self { permit, denial }
+    pub(crate) fn new(permit: Permit, denial: Denial, terms: Option<Arc<Terms>>) -> Self {
+        Self { permit, denial, terms }
+    }
+
+    /// For whom it waits and how long, as the rule says.
+    pub fn terms(&self) -> Option<&Terms> {
+        self.terms.as_deref()
     }
 
     /// Somebody agreed: the call may run.

@@ -130,6 +130,7 @@ impl Judgement {
                 reason: format!("{told}: {}", inner.reason),
                 hint: inner.hint,
                 unknown: false,
+                terms: inner.terms,
             };
             self.decide(hit, inner.uncovered);
             self.said.matched = inner.matched;
@@ -173,6 +174,7 @@ fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: 
         reason,
         hint: Some("make the calls one by one".to_owned()),
         unknown: true,
+        terms: rule.and_then(|rule| rule.terms.clone()),
     };
     if let Some(rule) = rule {
         let (policy, rule) = (rule.policy.clone(), rule.id.clone());

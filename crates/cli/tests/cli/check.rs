@@ -299,3 +299,20 @@ fn rewritten_arguments_are_shown() {
     assert_eq!((ran.code, &matched["value"]), (1, &json!("[REDACTED:secret_assignment]")));
     assert!(!ran.stdout.contains("Tr0ub4dor"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_call_that_needs_approval_has_a_code_of_its_own() {
+    let policy = "policy: w
+rules:
+  - { id: look, tool: Bash, verdict: ask, reason: A person looks at this. }
+  - { id: again, tool: Read, verdict: review, reason: A model looks at this. }
+  - { id: never, tool: Write, verdict: deny, reason: Not here. }
+";
+    let check = |args: &[&str]| {
+        Test::new(&[&["check", "--policy", "w.yaml"], args].concat()).file("w.yaml", policy).run()
+    };
+    check(&["--tool", "Bash"]).sees(3, "ask    Bash  w/look  A person looks at this.\n", "");
+    check(&["--tool", "Read"]).sees(3, "review  Read  w/again  A model looks at this.\n", "");
+    check(&["--tool", "Write"]).sees(1, "deny   Write  w/never  Not here.\n", "");
+    assert_eq!(check(&["--tool", "Bash", "--json"]).json()[0]["verdict"], "ask");
+}

@@ -13,6 +13,7 @@
     reason = "a test that cannot go on must stop"
 )]
 
+mod blocking;
 mod clients;
 mod concurrency;
 mod frames;

@@ -134,7 +134,7 @@ fn a_store_whose_writes_fail_denies_and_recovers() {
 }
 
 /// Holds the write lock of a store.
-fn lock(store: &Path) -> Connection {
+pub(crate) fn lock(store: &Path) -> Connection {
     let connection = Connection::open(store).unwrap();
     connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
     connection

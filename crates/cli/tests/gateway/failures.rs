@@ -524,3 +524,25 @@ fn requests_that_two_servers_read_in_two_ways_are_refused() {
         assert!(!both && lengths < 2, "{request:?}");
     }
 }
+
+/// The name alone means that somebody is asked, and they must see the arguments: it is held, not denied
+/// by its name.
+#[test]
+fn a_call_that_needs_approval_is_held_and_refused() {
+    let policy = "policy: p\nrules:\n  - { id: look, tool: Bash, verdict: ask, reason: A person looks at this., ask: { fallback: allow } }\n";
+    for (path, answer) in turns("Bash", r#"{"command":"ls"}"#) {
+        let upstream = Upstream::always(answer);
+        let gateway = gateway(&upstream, policy, "");
+        let reply = ask(path).send(gateway.address());
+        let text = reply.text();
+        assert!(!text.contains("\"ls\"") && !text.contains("tool_use\""), "{path}: {text}");
+        for part in ["A person looks at this.", "needs approval", "no approver"] {
+            assert!(text.contains(part), "{path}: {part}: {text}");
+        }
+        let calls = gateway.calls();
+        let [call] = calls.as_slice() else { panic!("{calls:?}") };
+        assert_eq!(call["verdict"]["action"], "deny", "{call}");
+        assert_eq!(call["verdict"]["rule"], "look", "{call}");
+        assert!(call["tool"]["input"].to_string().contains("ls"), "{call}");
+    }
+}

@@ -228,3 +228,17 @@ fn a_store_that_fails_is_no_verdict_on_the_call() {
     assert!(!text.contains("Do not retry"), "{text}");
     wrapped.end();
 }
+
+#[test]
+fn a_call_that_needs_approval_does_not_reach_the_server() {
+    let ask = "policy: p\nrules:\n  - { id: look, tool: echo, verdict: ask, reason: A person looks at this. }\n";
+    let place = Place::new(ask, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    // It is not denied by its name, so it stays in the list.
+    assert!(wrapped.tools().contains(&"echo".to_owned()));
+    let answer = wrapped.call("echo", json!({}));
+    let text = text_of(&answer);
+    assert!(text.contains("A person looks at this.") && text.contains("no approver"), "{text}");
+    assert!(!wrapped.end().received.contains("\"tools/call\""));
+}

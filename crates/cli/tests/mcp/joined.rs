@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use callgate_testkit::gateway::Setup;
+use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::Ask;
 use callgate_testkit::upstream::{Answer, Upstream};
 use serde_json::{Value, json};
 
-use crate::support::{Place, simple, text_of};
+use crate::support::{Place, simple, text_of, tool};
 
 const ALLOW: &str = "policy: p\nrules: []\n";
 
@@ -68,4 +68,60 @@ fn an_execution_is_joined_to_the_models_call_by_its_id() {
         assert_eq!(strays.len(), 1, "{strays:?}");
         assert_eq!(strays[0]["tool"]["call_id"], "toolu_2", "{strays:?}");
     }
+}
+
+/// A gateway with these settings, and the place of its store.
+fn gateway(upstream: &Upstream, settings: &str) -> (Gateway, Place) {
+    let binary = Path::new(env!("CARGO_BIN_EXE_callgate"));
+    let gateway = Setup::new(binary, &upstream.url(), ALLOW, settings).start();
+    let place = Place::at(gateway.folder());
+    (gateway, place)
+}
+
+/// A shim that lists its one tool, in these words.
+fn listed(place: &Place, description: &str) {
+    let mut answers = simple();
+    answers["tools/list"] = json!({ "result": { "tools": [tool("echo", description)] } });
+    let mut wrapped = place.scripted("s", answers);
+    wrapped.hello();
+    wrapped.tools();
+    wrapped.end();
+}
+
+#[test]
+fn a_changed_definition_stops_the_call_in_an_answer_until_it_is_trusted() {
+    let upstream = model("mcp__s__echo", &json!({}));
+    let (gateway, place) = gateway(&upstream, "");
+    listed(&place, "Says it again.");
+    let passes = || ask().send(gateway.address()).text().contains("toolu_1");
+    assert!(passes());
+    listed(&place, "Says it again, and to others.");
+    assert!(gateway.wait_until(|_| !passes()), "a tool whose pin changed passes");
+    let text = ask().send(gateway.address()).text();
+    assert!(text.contains("mcp.pins") && text.contains("pins diff"), "{text}");
+    let trusted = place.run(&["mcp", "pins", "trust", "--server", "s", "--tool", "echo"]);
+    assert!(trusted.status.success(), "{trusted:?}");
+    assert!(gateway.wait_until(|_| passes()), "it is trusted again");
+}
+
+#[test]
+fn a_rate_counts_a_call_once_at_the_first_door_that_sees_it() {
+    let upstream = model("mcp__s__echo", &json!({ "text": "hi" }));
+    let (gateway, place) = gateway(&upstream, "mcp: { rate: { calls: 2, per: hour, burst: 2 } }");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    assert_eq!(wrapped.tools(), ["echo", "delete_all"]);
+    let mut execute = || {
+        let meta = json!({ "claudecode/toolUseId": "toolu_1" });
+        let params = json!({ "name": "echo", "arguments": { "text": "hi" }, "_meta": meta });
+        wrapped.ask("tools/call", params)["result"]["isError"] == true
+    };
+    for _ in 0..2 {
+        assert!(ask().send(gateway.address()).text().contains("toolu_1"));
+        assert!(!execute(), "the execution of a call that was counted is counted again");
+    }
+    let text = ask().send(gateway.address()).text();
+    assert!(!text.contains("toolu_1") && text.contains("mcp.rate"), "{text}");
+    assert!(execute(), "an execution without a call of a model is counted by itself");
+    wrapped.end();
 }

@@ -78,7 +78,26 @@ impl CallTicket {
     }
 }
 
-/// What becomes of a call to a server.
+/// What becomes of a call to a server. A door forwards a call only for [`McpDecision::Allow`], which
+/// nobody can make for a call that was not judged, or not recorded:
+///
+/// ```compile_fail
+/// use callgate_decide::Permit;
+/// use callgate_decide::mcp::{CallTicket, McpDecision};
+///
+/// fn forgets_to_record(permit: Permit, ticket: CallTicket) -> McpDecision {
+///     McpDecision::Allow { permit, along: Vec::new(), ticket }
+/// }
+/// ```
+///
+/// ```
+/// use callgate_decide::mcp::{CallTicket, McpDecision};
+/// use callgate_decide::{Permit, Recorded};
+///
+/// fn records(permit: Recorded<Permit>, ticket: CallTicket) -> McpDecision {
+///     McpDecision::Allow { permit, along: Vec::new(), ticket }
+/// }
+/// ```
 #[derive(Debug)]
 pub enum McpDecision {
     /// It may be forwarded.

@@ -111,7 +111,10 @@ rules:
     verdict: denny
   - id: b
     verdict: pending_approval
-    review: { guidance: careful }"#,
+    ask: { timeout: soon, fallback: maybe }
+    review: { guidance: careful }
+  - id: c
+    verdict: cap"#,
         r#"
 error: unknown verdict `denny`
  --> test.yaml:4:14
@@ -121,21 +124,37 @@ error: unknown verdict `denny`
   |
   = hint: did you mean `deny`?
 
-error: `pending_approval` is not available in this version
- --> test.yaml:6:14
+error: `soon` is no time to wait
+ --> test.yaml:7:21
   |
-6 |     verdict: pending_approval
-  |              ^^^^^^^^^^^^^^^^
+7 |     ask: { timeout: soon, fallback: maybe }
+  |                     ^^^^
   |
-  = hint: leave it out until then; nothing of this file is in force while it is here
+  = hint: write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`
 
-error: `review` is not available in this version
- --> test.yaml:7:5
+error: unknown fallback `maybe`
+ --> test.yaml:7:37
   |
-7 |     review: { guidance: careful }
+7 |     ask: { timeout: soon, fallback: maybe }
+  |                                     ^^^^^
+  |
+  = hint: one of: deny, allow
+
+error: `review` says how a rule waits, and this one says `ask`
+ --> test.yaml:8:5
+  |
+8 |     review: { guidance: careful }
   |     ^^^^^^
   |
-  = hint: leave it out until then; nothing of this file is in force while it is here
+  = hint: write `verdict: review`, or leave `review` out
+
+error: `cap` is not available in this version
+  --> test.yaml:10:14
+   |
+10 |     verdict: cap
+   |              ^^^
+   |
+   = hint: leave it out until then; nothing of this file is in force while it is here
 "#,
     );
 }

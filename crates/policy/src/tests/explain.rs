@@ -292,6 +292,7 @@ proptest! {
                 reason: String::new(),
                 hint: None,
                 unknown: false,
+                terms: None,
             };
             prop_assert!(among(&decider, |rule| rule.part == Part::Decided), "{:?}", judgement);
             for hit in &judgement.deciding {
