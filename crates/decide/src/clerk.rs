@@ -1,5 +1,6 @@
 //! A thread that asks the store, so that no thread that carries streams ever waits for it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
@@ -60,7 +61,8 @@ fn start(inner: Weak<Inner>) -> Option<SyncSender<Job>> {
     let (sender, jobs) = sync_channel::<Job>(MAX_WAITING);
     let work = move || loop {
         match jobs.recv_timeout(TICK) {
-            Ok(job) => job(),
+            // One that panics leaves its own call without an answer, and no other.
+            Ok(job) => drop(catch_unwind(AssertUnwindSafe(job))),
             Err(RecvTimeoutError::Timeout) => match inner.upgrade() {
                 Some(inner) => inner.refresh_books(),
                 None => return,

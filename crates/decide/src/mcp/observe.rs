@@ -1,6 +1,7 @@
 //! Definitions on their way into the registry and the store.
 
 use callgate_registry::{Change, Definition, First, Identity, Observation, Pin};
+use parking_lot::MutexGuard;
 
 use super::check::{Check, Objection};
 use super::desk::{Books, now_micros};
@@ -107,9 +108,16 @@ impl McpSession {
 
     /// Keeps pins in the store, all at once. Answers which are to be looked at again, for another
     /// process was faster.
-    fn keep(&self, books: &mut Books, seen: &mut [Seen], dirty: Vec<(usize, Pin)>) -> Vec<usize> {
+    fn keep(
+        &self,
+        books: &mut MutexGuard<'_, Books>,
+        seen: &mut [Seen],
+        dirty: Vec<(usize, Pin)>,
+    ) -> Vec<usize> {
         let pins: Vec<&Pin> = dirty.iter().map(|(_, pin)| pin).collect();
-        let kept = match store::keep_all(&self.inner.audit, &pins) {
+        // Whoever carries a stream looks into the books, and must not wait for the store.
+        let kept = MutexGuard::unlocked(books, || store::keep_all(&self.inner.audit, &pins));
+        let kept = match kept {
             Ok(kept) => kept,
             Err(error) => {
                 tracing::error!(%error, "pins of an MCP server cannot be kept");

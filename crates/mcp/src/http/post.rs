@@ -216,9 +216,10 @@ impl Exchange {
         }
     }
 
-    /// What is to be done with a message of the server. A large one is looked at by a thread of its own.
+    /// What is to be done with a message of the server. A large one is looked at by a thread of its own,
+    /// and so is what has to be kept in the store.
     pub(super) async fn server_said(&self, data: &[u8]) -> Vec<Step> {
-        if data.len() < LARGE {
+        if data.len() < LARGE && !may_be_pinned(data) {
             return self.with_session(|session| said(session, data)).await;
         }
         let (session, data) = (Arc::clone(&self.session), data.to_vec());
@@ -253,6 +254,14 @@ pub(crate) fn said(session: &mut Session, data: &[u8]) -> Vec<Step> {
         Ok(message) => session.server_says(message),
         Err(unfit) => session.withhold(&unfit, data),
     }
+}
+
+/// Whether a message may hold definitions, whose pins are written to the store. One that hides them
+/// behind escapes is only looked at elsewhere.
+fn may_be_pinned(data: &[u8]) -> bool {
+    [&b"\"tools\""[..], b"\"prompts\"", b"\"instructions\""]
+        .iter()
+        .any(|key| memchr::memmem::find(data, key).is_some())
 }
 
 /// Messages from this size on take so long to look at that others would notice.
