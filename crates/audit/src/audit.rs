@@ -59,9 +59,7 @@ impl Audit {
         Ok(Self(Arc::new(running)))
     }
 
-    /// Appends a record. The receipt says when it is durable. With `process` durability it is most
-    /// often ready at once, after some ten microseconds in which this call writes it; with `disk`
-    /// this never waits for the disk.
+    /// Appends a record. The receipt says when it is durable. This never waits for the store.
     pub fn append(&self, record: Record) -> Receipt {
         self.0.shared.put(Item::Record(Sealed::new(record)))
     }

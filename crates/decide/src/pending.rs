@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use callgate_policy::Denial;
+use tokio::runtime::Handle;
 
 pub use crate::pipeline::Decision;
 
@@ -34,8 +35,17 @@ impl Future for Pending {
     }
 }
 
-/// Something that comes later, and only once: `None` when it is asked for again.
-pub(crate) struct Later<T>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
+/// Something that comes later, and only once: `None` when it is asked for again. Whoever asked may go
+/// before it comes: it comes to its end all the same, so that what was asked is on record.
+pub(crate) struct Later<T: Send + 'static>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
+
+impl<T: Send + 'static> Drop for Later<T> {
+    fn drop(&mut self) {
+        if let (Some(later), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(later);
+        }
+    }
+}
 
 impl<T: Send + 'static> Later<T> {
     pub(crate) fn new(later: impl Future<Output = T> + Send + 'static) -> Self {
@@ -47,7 +57,7 @@ impl<T: Send + 'static> Later<T> {
     }
 }
 
-impl<T> Future for Later<T> {
+impl<T: Send + 'static> Future for Later<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {

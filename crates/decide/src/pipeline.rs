@@ -33,7 +33,7 @@ pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
 pub use self::record::Decision;
 pub(crate) use self::record::{Decided, STORE};
-pub(crate) use self::resolve::{Resolved, Target};
+pub(crate) use self::resolve::{Resolved, Target, unfit_along};
 pub(crate) use self::subject::{AtServer, Seen, Subject};
 pub use self::wait::NO_APPROVER;
 use crate::clerk::NoAnswer;

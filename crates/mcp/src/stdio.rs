@@ -221,7 +221,7 @@ impl Shared {
         }
     }
 
-    /// Most verdicts and their records are there at once. For the others a task of its own waits, so
+    /// Some refusals are there at once. Every other verdict waits for its record in a task of its own, so
     /// that what comes meanwhile is read; and for a call that waited for the server's list, since whoever
     /// reads the server must not wait for it to read.
     async fn ask(self: &Arc<Self>, mut question: Question, side: Side) {

@@ -154,12 +154,27 @@ impl Policies {
     pub fn judge_waived(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
         match self.judge_name(call, moment, limits) {
             NameJudgement::Allow(_, judgement) | NameJudgement::Deny(judgement) => judgement,
-            NameJudgement::NeedArguments => {
-                let mut judgement = Judgement::empty(call);
-                judgement.said.reason = "its arguments were not judged".to_owned();
-                judgement
+            NameJudgement::NeedArguments => self.judge_unread(call, moment, limits),
+        }
+    }
+
+    /// What the name says of a call whose arguments nobody looks at: that somebody is asked, or nothing.
+    fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+        let question = Question::new(call, moment, limits, self.servers());
+        let mut judgement = Judgement::empty(call);
+        judgement.said.reason = "its arguments were not judged".to_owned();
+        for policy in self.enforcing() {
+            let outcome = policy.judge_name(&question);
+            let verdict = match outcome.certain {
+                Some(rule) => rule.verdict,
+                None => policy.default_at(call.origin.surface),
+            };
+            if outcome.never_passes() && verdict > judgement.verdict {
+                let hit = certain_hit(policy, outcome.certain, verdict);
+                judgement.decide(hit, outcome.certain.is_none());
             }
         }
+        judgement
     }
 
     /// The judgement of a call by itself, whatever it wraps.

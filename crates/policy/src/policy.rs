@@ -363,7 +363,12 @@ impl NameOutcome<'_> {
     /// Whether it stops the call whatever the arguments are. A call that may only have to wait for an
     /// answer is held, and asked about with its arguments.
     pub(crate) fn is_denied(&self) -> bool {
-        !self.may(Course::Passes) && !self.may(Course::Waits)
+        self.never_passes() && !self.may(Course::Waits)
+    }
+
+    /// Whether it stops the call or has it wait, whatever the arguments are.
+    pub(crate) fn never_passes(&self) -> bool {
+        !self.may(Course::Passes)
     }
 }
 

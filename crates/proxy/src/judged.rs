@@ -203,7 +203,7 @@ impl Judged {
         self.gate.answer_name(slot, answer);
     }
 
-    /// Most often the record is there at once; otherwise the call waits, and nothing else.
+    /// The call waits for its record, and nothing else does.
     fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
         let Question { slot, call, .. } = question;
         let Some(hearing) = &mut self.hearing else { return };

@@ -1,11 +1,11 @@
 //! What one process knows of MCP servers: settings, registry, what was found, what was called.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use callgate_audit::Glance;
+use callgate_audit::{Glance, RecordId};
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
 use callgate_policy::NameReader;
@@ -25,6 +25,7 @@ use crate::decider::Inner;
 pub(crate) struct Desk {
     pub(crate) settings: ArcSwap<McpSettings>,
     pub(crate) books: Mutex<Books>,
+    pub(crate) claims: Mutex<Claims>,
     pub(crate) shelf: Shelf,
     pub(crate) catalogue: Catalogue,
     pub(crate) names: NameReader,
@@ -36,10 +37,37 @@ impl Default for Desk {
         Self {
             settings: ArcSwap::default(),
             books: Mutex::default(),
+            claims: Mutex::default(),
             shelf: Shelf::default(),
             names: NameReader::new(&catalogue),
             catalogue,
         }
+    }
+}
+
+/// Calls of models whose execution has begun. The store knows of one a moment later.
+#[derive(Debug, Default)]
+pub(crate) struct Claims(VecDeque<RecordId>);
+
+impl Claims {
+    /// More than can begin before the store knows of the first.
+    const MOST: usize = 4096;
+
+    /// Whether nobody has claimed it before.
+    pub(crate) fn claim(&mut self, call: RecordId) -> bool {
+        if self.0.contains(&call) {
+            return false;
+        }
+        if self.0.len() >= Self::MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back(call);
+        true
+    }
+
+    /// The execution did not take place.
+    pub(crate) fn give_back(&mut self, call: RecordId) {
+        self.0.retain(|claimed| *claimed != call);
     }
 }
 
@@ -51,6 +79,8 @@ pub(crate) struct Books {
     version: Option<u64>,
     /// When that was looked up.
     refreshed: Option<Instant>,
+    /// How often the registry was changed.
+    changes: u64,
     /// What was found in each definition, by the hash of all of it: inspecting takes longer than
     /// judging.
     inspected: HashMap<String, Arc<Inspection>>,
@@ -100,14 +130,24 @@ impl Inner {
     /// The same at this glance. The books are not locked while the store is read: whoever carries a
     /// stream looks into them. If the store cannot be read, what is known stays.
     pub(crate) fn refresh_books_at(&self, glance: Glance<'_>) {
+        let began = Instant::now();
+        let (known, changes) = {
+            let books = self.desk.books.lock();
+            (books.version, books.changes)
+        };
         let newest = glance.pins_version();
-        let known = self.desk.books.lock().version;
         if newest.as_ref().is_ok_and(|newest| known == Some(*newest)) {
-            self.desk.books.lock().refreshed = Some(Instant::now());
+            self.desk.books.lock().refreshed = Some(began);
             return;
         }
         match newest.and_then(|newest| Ok((newest, store::load(&self.audit)?))) {
-            Ok((newest, registry)) => self.desk.books.lock().take_over(newest, registry),
+            Ok((newest, registry)) => {
+                let mut books = self.desk.books.lock();
+                // What this process has pinned meanwhile may not be in what was read: the next time.
+                if books.changes == changes {
+                    books.take_over(newest, registry, began);
+                }
+            }
             Err(error) => tracing::error!(%error, "the pins of MCP servers cannot be read"),
         }
     }
@@ -115,10 +155,10 @@ impl Inner {
 
 impl Books {
     /// What the store has now.
-    fn take_over(&mut self, version: u64, registry: Registry) {
+    fn take_over(&mut self, version: u64, registry: Registry, began: Instant) {
         self.registry = registry;
         self.version = Some(version);
-        self.refreshed = Some(Instant::now());
+        self.refreshed = Some(began);
         self.changed();
     }
 
@@ -225,6 +265,7 @@ impl Books {
 
     /// The registry has something new: what was made from it is made again.
     pub(crate) fn changed(&mut self) {
+        self.changes += 1;
         self.index = None;
         self.others.clear();
     }

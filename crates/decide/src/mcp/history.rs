@@ -3,7 +3,7 @@
 use callgate_call::Arguments;
 use callgate_policy::Judgement;
 
-use super::check::Objection;
+use super::check::{Objection, Objections};
 use super::flows::{self, Past};
 use super::join::{self, KeyedStep};
 use super::resolve::{AtTool, unread_flows};
@@ -20,12 +20,13 @@ pub(crate) enum Noted {
 
 impl Resolved {
     /// Adds what speaks against the call, or only tells of it where nothing is enforced.
-    pub(crate) fn object(&mut self, found: Vec<Objection>) {
-        let is_new = !found.is_empty();
-        self.objections.add(found);
-        if is_new && !self.enforce {
-            self.objections.soften();
+    pub(crate) fn object(&mut self, found: impl IntoIterator<Item = Objection>) {
+        let mut objections = Objections::default();
+        objections.add(found);
+        if !self.enforce {
+            objections.soften();
         }
+        self.objections.join(objections);
     }
 
     fn at_server(&self) -> Option<(&Subject, &AtServer, &AtTool)> {
@@ -72,6 +73,9 @@ impl Resolved {
     /// The call is not made after all.
     pub(crate) fn take_back(&self, inner: &Inner, noted: Noted) {
         let Subject { call, record, .. } = &*self.subject;
+        if let Some(joined) = self.at_tool().and_then(|at| at.joined.as_ref()) {
+            inner.desk.claims.lock().give_back(joined.record);
+        }
         if noted == Noted::Yes
             && let Err(error) = join::forget(&inner.audit, &call.origin, *record)
         {

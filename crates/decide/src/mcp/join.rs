@@ -45,6 +45,8 @@ pub(crate) struct Execution<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Joined {
     pub(crate) record: RecordId,
+    /// The server that the model named; empty where the name did not tell.
+    pub(crate) server: String,
     key: FlowName,
 }
 
@@ -117,7 +119,7 @@ fn open(
     let steps = glance.flows(&key, since)?;
     let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
     let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
-    Ok(open.map(|step| Joined { record: step.record, key }))
+    Ok(open.map(|step| Joined { record: step.record, server: step.server.clone(), key }))
 }
 
 fn id_key(who: &Who, call_id: &str) -> FlowName {

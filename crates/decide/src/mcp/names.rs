@@ -127,11 +127,11 @@ impl Inner {
         let settings = self.desk.settings.load_full();
         let objections = self.check_call(&subject.call, &meant);
         let who = &subject.call.origin.who;
-        let rate = meant
-            .tools()
-            .filter_map(|tool| Some(rate_key(who, &tool.server, settings.rate(&tool.server)?)));
-        let mut rate: Vec<LimitKey> = rate.collect();
-        rate.dedup();
+        let mut rate: Vec<LimitKey> = Vec::new();
+        for tool in meant.tools() {
+            let key = settings.rate(&tool.server).map(|rate| rate_key(who, &tool.server, rate));
+            rate.extend(key.filter(|key| !rate.contains(key)));
+        }
         let enforce = settings.enforce;
         let target = Target::Named(meant);
         Ok(Resolved { subject, target, objections, rate, enforce, waived: false })

@@ -77,6 +77,8 @@ impl McpSession {
         let is_new = at.goes_on.is_none();
         let joined =
             if is_new { self.join(&settings, glance, at.execution(subject)) } else { None };
+        // One call of a model is one execution, however many come at once.
+        let joined = joined.filter(|it| self.inner.desk.claims.lock().claim(it.record));
         let mut tool = AtTool {
             settings: Arc::clone(&settings),
             known,
@@ -94,7 +96,9 @@ impl McpSession {
             objections.soften();
         }
         tool.noted_since = noted_since(&settings, next).filter(|_| is_new);
-        let rate = settings.rate(&self.server).filter(|_| is_new && tool.joined.is_none());
+        // A call that was counted in the model's answer is not counted again.
+        let counted = tool.joined.as_ref().is_some_and(|joined| joined.server == self.server);
+        let rate = settings.rate(&self.server).filter(|_| is_new && !counted);
         let rate = rate.map(|rate| rate_key(&self.context.origin.who, &self.server, rate));
         Resolved {
             subject: Arc::clone(subject),

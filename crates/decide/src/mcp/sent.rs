@@ -5,10 +5,10 @@ use callgate_call::{Arguments, Form, ToolCall};
 use callgate_policy::{Along, Denial, Findings, Judgement};
 
 use super::call::{CallTicket, Ticket};
-use super::check::{Check, Objection};
 use super::readable::{self, Readings};
 use super::session::McpSession;
 use crate::clock::now;
+use crate::pipeline::unfit_along;
 use crate::record;
 use crate::settings::Oversize;
 
@@ -33,7 +33,7 @@ impl McpSession {
         }
         let named = self.named(sent.method, Arguments::json(""))?;
         let mut along = self.readable(sent.along);
-        if let Some(objection) = self.unfit_along(&along) {
+        if let Some(objection) = unfit_along(&self.inner.settings, &along) {
             self.withheld("the client", &objection.reason);
             let denial = Denial::refused(sent.method, &objection.reason);
             return Err(Box::new(Denial { hint: objection.hint, ..denial }));
@@ -73,14 +73,6 @@ impl McpSession {
             }
         }
         read
-    }
-
-    /// What the operator wants nothing to be sent with.
-    pub(crate) fn unfit_along(&self, along: &[Along]) -> Option<Objection> {
-        let refuses = self.inner.settings.oversize == Oversize::Deny;
-        let large = along.iter().find(|along| refuses && is_oversize(along))?;
-        let reason = format!("Its `{}` is larger than the limit.", large.place);
-        Some(Objection::block(Check::Rules, reason, "Send less."))
     }
 
     /// Records what rules say to a message, if they say anything.

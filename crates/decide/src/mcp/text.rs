@@ -14,6 +14,7 @@ use super::record::Watched;
 use super::session::McpSession;
 use super::settings::{McpSettings, Watch};
 use crate::clock::now;
+use crate::pipeline::unfit_along;
 use crate::record;
 
 /// What becomes of a text.
@@ -163,7 +164,7 @@ impl McpSession {
         let others = Others { readings: &[], along: &along };
         let (limits, policies) = (LimitFacts::unasked(), self.policies());
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
-        objections.add(self.unfit_along(&along));
+        objections.add(unfit_along(&self.inner.settings, &along));
         objections.add(judgement.rewritten().map(|_| irreplaceable()));
         let mut record =
             record::call(Kind::McpToolCalled, &self.context, &call, record::Input::Known);

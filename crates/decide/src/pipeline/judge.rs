@@ -1,5 +1,7 @@
 //! The rules and everything that was found before them, in one.
 
+use std::time::Duration;
+
 use callgate_audit::Verdict;
 use callgate_policy::Settled;
 
@@ -18,10 +20,12 @@ pub(crate) struct Judged {
     /// What goes along with it, each with what takes its place, if anything does.
     pub(crate) along: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
+    /// How long it took until here.
+    pub(crate) judged_in: Duration,
 }
 
 pub(crate) fn judge(metered: Metered) -> Judged {
-    let Metered { resolved, judgement, steps } = metered;
+    let Metered { resolved, judgement, steps, .. } = metered;
     let call = &resolved.subject.call;
     let mut verdict = resolved.objections.verdict(&judgement);
     let mut denial = resolved.objections.denial(call.name.raw(), judgement.denial(call));
@@ -41,5 +45,6 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         (_, Some(denial)) if stops => Settled::Stop(denial),
         (settled, _) => settled,
     };
-    Judged { resolved, settled, verdict, rewritten, along, steps }
+    let judged_in = resolved.subject.begun.elapsed();
+    Judged { resolved, settled, verdict, rewritten, along, steps, judged_in }
 }

@@ -18,12 +18,14 @@ pub(crate) struct Metered {
     pub(crate) judgement: Judgement,
     /// What later calls are judged with in mind, if this one passes.
     pub(crate) steps: Vec<KeyedStep>,
+    noted: Noted,
 }
 
 pub(crate) async fn meter(inner: &Arc<Inner>, analysed: Analysed) -> Result<Metered, NoAnswer> {
     let metered = Metered::new(analysed.resolved);
     match metered.needs_store(inner) {
-        true => inner.ask(move |inner| metered.counted(inner)).await,
+        // Whoever has gone makes no call: it must not count among those of its session.
+        true => inner.ask_or(move |inner| metered.counted(inner), Metered::undo).await,
         false => Ok(metered.counted(inner)),
     }
 }
@@ -36,7 +38,7 @@ impl Metered {
             true => subject.judge_waived(),
             false => subject.judge(&LimitFacts::unasked(), resolved.findings()),
         };
-        Self { resolved, judgement, steps: Vec::new() }
+        Self { resolved, judgement, steps: Vec::new(), noted: Noted::No }
     }
 
     fn stops(&self) -> bool {
@@ -66,20 +68,24 @@ impl Metered {
     fn counted(mut self, inner: &Inner) -> Self {
         // What speaks against a call is told even if something else stops it.
         let mut spent = Counter::of(inner).empty(&self.resolved.rate);
-        self.resolved.object(spent.iter().map(too_many).collect());
-        let noted = match self.passes() {
-            true => self.resolved.note(inner),
-            false => Noted::No,
-        };
+        self.resolved.object(spent.iter().map(too_many));
+        if self.passes() {
+            self.noted = self.resolved.note(inner);
+        }
         if !self.stops() {
             self.take_tokens(&mut Counter::of(inner), &mut spent);
         }
         if self.passes() {
-            self.steps = self.resolved.steps(inner, &self.judgement, noted);
+            self.steps = self.resolved.steps(inner, &self.judgement, self.noted);
         } else {
-            self.resolved.take_back(inner, noted);
+            self.resolved.take_back(inner, self.noted);
         }
         self
+    }
+
+    /// Nobody waits for the call any more.
+    fn undo(self, inner: &Inner) {
+        self.resolved.take_back(inner, self.noted);
     }
 
     /// Takes a token for every limit and rate that the call is counted by, or none at all: then it is
@@ -98,7 +104,7 @@ impl Metered {
             let is_news =
                 |key: &&LimitKey| self.resolved.rate.contains(key) && !spent.contains(key);
             let news: Vec<LimitKey> = empty.iter().filter(is_news).cloned().collect();
-            self.resolved.object(news.iter().map(too_many).collect());
+            self.resolved.object(news.iter().map(too_many));
             spent.extend(news);
             self.passes()
         });

@@ -107,11 +107,14 @@ fn written_down(answered: &Answered) -> Record {
         Target::Server(_) => tell_server(resolved, &mut record),
     }
     if resolved.waived {
-        record.detail =
-            Some("its arguments are larger than the limit and were not judged".to_owned());
+        let told = "its arguments are larger than the limit and were not judged".to_owned();
+        record.detail = match record.detail.take() {
+            Some(detail) => Some(format!("{detail}; {told}")),
+            None => Some(told),
+        };
     }
     record.verdict = Some(answered.verdict.clone());
-    record.timing.judged_us = u64::try_from(resolved.subject.begun.elapsed().as_micros()).ok();
+    record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
     // What sanitizers took out of the arguments does not belong into the record either.
     if let (Some(rewritten), Some(tool)) = (&answered.rewritten, &mut record.tool) {
         tool.input = Some(rewritten.clone());

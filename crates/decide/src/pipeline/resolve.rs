@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_audit::{McpFacts, RecordId};
 use callgate_call::{Arguments, Form, ToolCall};
-use callgate_policy::{Findings, LimitKey};
+use callgate_policy::{Along, Findings, LimitKey};
 
 use super::Subject;
 use crate::clerk::NoAnswer;
@@ -94,7 +94,7 @@ pub(crate) async fn resolve(
     resolved.waived = is_waived(settings, &resolved.subject.call);
     let subject = Arc::clone(&resolved.subject);
     resolved.objections.add(unfit(settings, &subject.call));
-    resolved.objections.add(unfit_along(settings, &subject));
+    resolved.objections.add(unfit_along(settings, &subject.along));
     if resolved.waived {
         resolved.objections.add(waived_along(&subject));
     }
@@ -112,31 +112,22 @@ fn is_oversize(arguments: &Arguments) -> bool {
 
 /// Arguments that the operator wants nothing to be called with.
 fn unfit(settings: &Settings, call: &ToolCall) -> Option<Objection> {
-    let reason = unfit_input(settings, &call.arguments)?;
-    Some(Objection::block(
-        Check::Arguments,
-        format!("Its arguments {reason}."),
-        "Call it with one JSON object.",
-    ))
-}
-
-/// The same of what goes along with it.
-fn unfit_along(settings: &Settings, subject: &Subject) -> Option<Objection> {
-    subject.along.iter().find_map(|along| {
-        let reason = unfit_input(settings, &along.input)?;
-        let reason = format!("`{}`, which goes along with it, {reason}.", along.place);
-        Some(Objection::block(Check::Arguments, reason, "Call it without that."))
-    })
-}
-
-fn unfit_input(settings: &Settings, input: &Arguments) -> Option<&'static str> {
-    match is_oversize(input) {
-        true if settings.oversize == Oversize::Deny => Some("are larger than the limit"),
-        false if settings.arguments == OddArguments::Deny && input.value().is_err() => {
-            Some("are not one JSON object")
+    let why = match is_oversize(&call.arguments) {
+        true if settings.oversize == Oversize::Deny => "Its arguments are larger than the limit.",
+        false if settings.arguments == OddArguments::Deny && call.arguments.value().is_err() => {
+            "Its arguments are not one JSON object."
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(Objection::block(Check::Arguments, why.to_owned(), "Call it with one JSON object."))
+}
+
+/// What the operator wants nothing to be sent with.
+pub(crate) fn unfit_along(settings: &Settings, along: &[Along]) -> Option<Objection> {
+    let refuses = settings.oversize == Oversize::Deny;
+    let large = along.iter().find(|along| refuses && is_oversize(&along.input))?;
+    let reason = format!("Its `{}` is larger than the limit.", large.place);
+    Some(Objection::block(Check::Arguments, reason, "Send less."))
 }
 
 /// What goes along with a call whose arguments nobody looks at. The call is not edited: what a rule

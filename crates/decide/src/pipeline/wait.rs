@@ -1,5 +1,7 @@
 //! Waiting for whoever must agree. Nobody can yet, so a call that waits is refused.
 
+use std::time::Duration;
+
 use callgate_audit::{Action, Verdict};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
@@ -15,10 +17,12 @@ pub(crate) struct Answered {
     pub(crate) rewritten: Option<String>,
     pub(crate) along: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
+    /// How long it took to judge, without waiting for anybody's answer.
+    pub(crate) judged_in: Duration,
 }
 
 pub(crate) async fn wait(judged: Judged) -> Answered {
-    let Judged { resolved, settled, mut verdict, rewritten, along, steps } = judged;
+    let Judged { resolved, settled, mut verdict, rewritten, along, steps, judged_in } = judged;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
         Settled::Stop(denial) => Err(denial),
@@ -29,7 +33,7 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
             Err(denial)
         }
     };
-    Answered { resolved, answer, verdict, rewritten, along, steps }
+    Answered { resolved, answer, verdict, rewritten, along, steps, judged_in }
 }
 
 /// The place where somebody will be asked. Until then the answer is no, whatever the rule's `fallback`.

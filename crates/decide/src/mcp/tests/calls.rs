@@ -1,7 +1,7 @@
 //! Calls: every check, their order, and what is counted.
 
 use callgate_audit::{Action, Kind};
-use callgate_call::Arguments;
+use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
 
 use super::super::*;
 use super::support::*;
@@ -228,4 +228,48 @@ fn a_call_that_goes_on_is_the_same_call() {
     assert_eq!(record.mcp.unwrap().joined, Some(first.record()));
     // With other arguments it is another call, and the rate is used up.
     assert_eq!(again(r#"{"a":2}"#), "mcp.rate");
+}
+
+/// What the operator wants of arguments holds where lists, pins and rates are only told.
+#[test]
+fn a_spent_rate_that_is_not_enforced_softens_nothing_else() {
+    let settings =
+        McpSettings { default_rate: Some(rate(1, 1)), enforce: false, ..McpSettings::default() };
+    let odd =
+        crate::Settings { arguments: crate::OddArguments::Deny, ..crate::Settings::default() };
+    let decider = crate::Decider::new(Some(policies("  []\n")), audit(), odd);
+    decider.set_mcp(settings);
+    let world = World { audit: decider.inner().audit.clone(), decider };
+    let session = world.listed("srv", &[ECHO]);
+    for _ in 0..3 {
+        let denial = call_with(&session, "echo", "[1]").unwrap_err();
+        assert_eq!(denial.rule.as_deref(), Some("arguments"));
+        call(&session, "echo").unwrap();
+    }
+}
+
+/// The id of a model's call to one server is no free ticket for another.
+#[test]
+fn the_call_of_another_server_pays_no_rate_here() {
+    let settings = McpSettings { default_rate: Some(rate(1, 1)), ..McpSettings::default() };
+    let world = World::new(settings);
+    let (first, second) = (world.listed("one", &[ECHO]), world.listed("two", &[ECHO]));
+    let origin = Origin::new(Facts { session: Some("s1".into()), ..Facts::at(Surface::Response) });
+    let name = ToolName::parse("mcp__one__echo").unwrap();
+    let arguments = Arguments::json("{}");
+    let made = ToolCall { id: CallId::from("c1"), name, arguments, origin: origin.clone() };
+    let mut hearing = world.decider.hearing(crate::Context::new(origin)).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    assert!(matches!(runtime.block_on(hearing.whole(made)), crate::Decision::Allow(_)));
+    let asked = |id: &str| {
+        let asked = McpCall::new("echo", Arguments::json("{}"));
+        McpCall { call_id: Some(id.to_owned()), ..asked }
+    };
+    let passes = |session: &McpSession, id: &str| {
+        matches!(decide(session.call(asked(id))), McpDecision::Allow { .. })
+    };
+    call(&second, "echo").unwrap();
+    assert!(!passes(&second, "c1"), "what was counted for another server counts here");
+    assert!(passes(&first, "c1"), "what was counted in the answer is counted again");
+    assert!(!passes(&first, "c1"), "one call of a model is one execution");
 }
