@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
 
 /// The proof that one call may run: its id, its name and its arguments were judged. Nothing but a
-/// passing [`Judgement`] makes one, and it cannot be copied.
+/// passing [`Judgement`](crate::Judgement) makes one, and it cannot be copied.
 ///
 /// ```compile_fail
 /// fn twice(permit: callgate_policy::Permit) -> callgate_policy::Permit {
