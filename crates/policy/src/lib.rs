@@ -10,7 +10,7 @@
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_facts::Catalogue;
-//! use callgate_policy::{LimitFacts, Moment, Policies, Source, Verdict, Weekday};
+//! use callgate_policy::{LimitFacts, Moment, Policies, Settled, Source, Verdict, Weekday};
 //!
 //! let text = r#"
 //! policy: example
@@ -36,8 +36,8 @@
 //! let judgement = policies.judge(&call, &noon, &LimitFacts::unasked());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
 //! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
-//! assert!(judgement.permit(&call).is_none());
-//! println!("{}", judgement.denial(&call).unwrap().notice());
+//! let Settled::Stop(denial) = judgement.settle(&call) else { panic!("it is denied") };
+//! println!("{}", denial.notice());
 //! ```
 //!
 //! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
