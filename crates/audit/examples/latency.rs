@@ -62,13 +62,12 @@ fn one_append() {
         ("disk, one after another", Durability::Disk, 500, 0),
     ] {
         let (_folder, audit) = open(durability);
-        let (mut calling, mut whole, mut inline) = (Vec::new(), Vec::new(), 0);
+        let (mut calling, mut whole) = (Vec::new(), Vec::new());
         for _ in 0..many {
             let record = call();
             let begin = Instant::now();
             let receipt = audit.append(record);
             calling.push(begin.elapsed());
-            inline += u64::from(receipt.is_ready());
             receipt.wait().unwrap();
             whole.push(begin.elapsed());
             if pause > 0 {
@@ -77,32 +76,24 @@ fn one_append() {
         }
         report(&format!("{what}: the call"), calling);
         report(&format!("{what}: until durable"), whole);
-        println!("{:45} {inline} of {many} were ready at once", "");
     }
 }
 
 fn many_appends() {
     for (what, durability) in [("process", Durability::Process), ("disk", Durability::Disk)] {
-        for later in [false, true] {
-            let (_folder, audit) = open(durability);
-            let (threads, each) = (4, 10_000);
-            let begin = Instant::now();
-            thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(|| {
-                        let append = |_| match later {
-                            true => audit.append_later(call()),
-                            false => audit.append(call()),
-                        };
-                        let receipts: Vec<Receipt> = (0..each).map(append).collect();
-                        receipts.into_iter().for_each(|it| it.wait().unwrap());
-                    });
-                }
-            });
-            let rate = f64::from(threads * each) / begin.elapsed().as_secs_f64();
-            let way = if later { "append_later" } else { "append" };
-            println!("{what}, {way}, {threads} threads: {rate:.0} records per second");
-        }
+        let (_folder, audit) = open(durability);
+        let (threads, each) = (4, 10_000);
+        let begin = Instant::now();
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    let receipts: Vec<Receipt> = (0..each).map(|_| audit.append(call())).collect();
+                    receipts.into_iter().for_each(|it| it.wait().unwrap());
+                });
+            }
+        });
+        let rate = f64::from(threads * each) / begin.elapsed().as_secs_f64();
+        println!("{what}, {threads} threads: {rate:.0} records per second");
     }
 }
 

@@ -93,11 +93,6 @@ impl Audit {
         Glance { shared: &self.0.shared, view: self.0.shared.view() }
     }
 
-    /// Appends a record for which nobody waits: always through the queue.
-    pub fn append_later(&self, record: Record) -> Receipt {
-        self.0.shared.queue.push(Work::Write(vec![Item::Record(Sealed::new(record))]))
-    }
-
     /// Counts a response without calls. Written about each second, and at the end.
     pub fn count_turn(&self, count: TurnCount) {
         self.0.shared.turns.count(count, now());

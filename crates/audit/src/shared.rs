@@ -80,7 +80,7 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Queues something for the writer, so that whoever appends never waits for the store.
+    /// Queues something for the writer thread. The caller never waits for the store.
     pub(crate) fn put(&self, item: Item) -> Receipt {
         self.put_all(vec![item])
     }

@@ -48,8 +48,9 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Takes a token from each, if the call passes with those that are empty, which `passes` is told.
-    /// Another process may take the last token in between: then it is asked again.
+    /// Takes one token from each bucket, unless the call does not pass. `passes` gets the buckets that
+    /// are empty and says whether the call still passes without them. Another process may take a token
+    /// in between; then `passes` is asked again.
     pub(crate) fn spend(&mut self, keys: &[LimitKey], mut passes: impl FnMut(&[LimitKey]) -> bool) {
         let mut empty = self.empty(keys);
         while passes(&empty) {

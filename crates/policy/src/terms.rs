@@ -172,7 +172,7 @@ fn timeout(fields: &Fields<'_>, usual: Duration, problems: &mut Problems<'_>) ->
     let Some(written) = text(node, "`timeout`", problems) else { return usual };
     duration(&written).unwrap_or_else(|| {
         problems
-            .add(written.span, format!("`{}` is no time to wait", written.value))
+            .add(written.span, format!("cannot read `{}` as a time", written.value))
             .hint("write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`");
         usual
     })

@@ -49,7 +49,7 @@ fn a_store_in_memory_works_alike() {
     let settings = Settings::at(Location::Memory);
     let (audit, other) = (Audit::open(&settings).unwrap(), Audit::open(&settings).unwrap());
     audit.append(call("Bash", "{}")).wait().unwrap();
-    audit.append_later(call("Read", "{}")).wait().unwrap();
+    audit.append(call("Read", "{}")).wait().unwrap();
     let reader = audit.reader().unwrap();
     assert_eq!(all(&reader).len(), 2);
     assert_eq!(reader.verify(|_, _| {}).unwrap().records, 2);
@@ -67,10 +67,7 @@ fn many_handles_and_threads_keep_one_chain() {
                 scope.spawn(move || {
                     for number in 0..200 {
                         let record = call("Bash", &format!("{worker} {number}"));
-                        match number % 2 {
-                            0 => audit.append(record).wait().unwrap(),
-                            _ => audit.append_later(record).wait().unwrap(),
-                        }
+                        audit.append(record).wait().unwrap();
                     }
                 });
             }
@@ -132,7 +129,7 @@ fn secrets_are_nowhere_in_the_files() {
         vec![Hit { policy: "p".into(), rule: None, reason: format!("matched {github}") }];
     record.verdict = Some(verdict);
     audit.append(record).wait().unwrap();
-    audit.append_later(call("Bash", &github)).wait().unwrap();
+    audit.append(call("Bash", &github)).wait().unwrap();
     let found = all(&place.reader());
     let kept = found[0].record.tool.as_ref().unwrap().input.as_deref().unwrap();
     assert!(kept.contains("[REDACTED:") && kept.contains("curl -H"), "{kept}");

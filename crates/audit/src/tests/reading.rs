@@ -112,7 +112,7 @@ fn a_call_has_the_tokens_of_its_turn() {
     turn.request = Some("req_1".into());
     turn.tokens = Tokens { input: Some(3), output: Some(4) };
     turn.stop_reason = Some("tool_use".into());
-    audit.append_later(turn.clone()).wait().unwrap();
+    audit.append(turn.clone()).wait().unwrap();
     let shown = reader.show(&record.id.to_string()).unwrap();
     assert_eq!(shown.record.tokens, turn.tokens);
     assert_eq!(shown.record.stop_reason, turn.stop_reason);
@@ -129,7 +129,7 @@ fn a_denial_by_name_is_completed() {
     assert_eq!(before.input, None);
     let mut rest = call("Bash", r#"{"command":"rm"}"#);
     rest.completes = Some(denied.id);
-    audit.append_later(rest).wait().unwrap();
+    audit.append(rest).wait().unwrap();
     let shown = reader.show(&denied.id.to_string()).unwrap();
     assert_eq!(shown.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"}"#));
     assert!(matches!(shown.input, Some(InputProof { bytes: 16, cut: false, .. })));

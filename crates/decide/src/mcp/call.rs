@@ -78,8 +78,8 @@ impl CallTicket {
     }
 }
 
-/// What becomes of a call to a server. A door forwards a call only for [`McpDecision::Allow`], which
-/// nobody can make for a call that was not judged, or not recorded:
+/// The decision about a call to a server. A door forwards a call only with [`McpDecision::Allow`], and
+/// that cannot be built without a permit whose record is written:
 ///
 /// ```compile_fail
 /// use callgate_decide::Permit;

@@ -127,8 +127,9 @@ impl Inner {
         self.refresh_books_at(self.audit.glance());
     }
 
-    /// The same at this glance. The books are not locked while the store is read: whoever carries a
-    /// stream looks into them. If the store cannot be read, what is known stays.
+    /// The same, with a glance that was taken before. The books stay unlocked while the store is read,
+    /// because threads that carry streams use them. If the store cannot be read, the books stay as they
+    /// are.
     pub(crate) fn refresh_books_at(&self, glance: Glance<'_>) {
         let began = Instant::now();
         let (known, changes) = {

@@ -62,8 +62,8 @@ impl Decider {
 }
 
 impl Inner {
-    /// Every tool that a name may mean, as far as is known in memory. An agent's own tool is none of a
-    /// server, whatever a server calls its own.
+    /// Every tool that a name may mean, from what is in memory. The name of an agent's own tool never
+    /// means a server's tool, even if a server has one of the same name.
     pub(crate) fn meant(&self, name: &ToolName) -> Meant {
         if self.is_agents_own(name) {
             return Meant::Other;

@@ -115,7 +115,7 @@ impl McpSession {
         dirty: Vec<(usize, Pin)>,
     ) -> Vec<usize> {
         let pins: Vec<&Pin> = dirty.iter().map(|(_, pin)| pin).collect();
-        // Whoever carries a stream looks into the books, and must not wait for the store.
+        // Unlocked, because threads that carry streams use the books and must not wait for the store.
         let kept = MutexGuard::unlocked(books, || store::keep_all(&self.inner.audit, &pins));
         let kept = match kept {
             Ok(kept) => kept,

@@ -124,7 +124,7 @@ error: unknown verdict `denny`
   |
   = hint: did you mean `deny`?
 
-error: `soon` is no time to wait
+error: cannot read `soon` as a time
  --> test.yaml:7:21
   |
 7 |     ask: { timeout: soon, fallback: maybe }
