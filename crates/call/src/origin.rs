@@ -45,8 +45,8 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Who acts. Every field is a fact the door established, never a client's claim, unless the field
-/// says so.
+/// Who acts. Every field is a fact the door established, never a client's claim. With a key, a field
+/// without a value has none; without a key, nobody knows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Who {
     /// The organisation.
@@ -69,10 +69,10 @@ pub enum Identity<'a> {
 }
 
 impl Who {
-    /// The caller at a local door who has no gateway key. All local doors use the same name, so that
-    /// one person is one principal at each of them.
-    pub fn local() -> Self {
-        Self { user: Some("local".to_owned()), ..Self::default() }
+    /// The caller at a local door who has no gateway key, by the login name. All local doors use it, so
+    /// that one person is one principal at each of them.
+    pub fn user(login: Option<String>) -> Self {
+        Self { user: login, ..Self::default() }
     }
 
     /// The principal; `None` if the door cannot tell who is acting.

@@ -249,7 +249,7 @@ pub(crate) struct Call {
 const CONTEXT: &str = "Context";
 
 /// What rules may ask about the surroundings of a call.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Context {
     /// The agent that makes the calls.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
@@ -262,6 +262,23 @@ pub(crate) struct Context {
     /// The agent's working folder.
     #[arg(long, help_heading = CONTEXT, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
+
+    /// The organisation of whoever runs the agent; not known if left out.
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
+    pub(crate) org: Option<String>,
+
+    /// The team of whoever runs the agent; not known if left out.
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
+    pub(crate) team: Option<String>,
+
+    /// Whoever runs the agent.
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+
+    /// The gateway key that the agent shows. With one, what is left out of `--org`, `--team` and
+    /// `--user` is not unknown: the key has none.
+    #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
+    pub(crate) key: Option<String>,
 
     /// The provider of the model.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]

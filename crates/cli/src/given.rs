@@ -4,7 +4,8 @@ use std::env;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use callgate_call::json::{Kind, Reader};
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName, Who};
+use callgate_decide::login;
 
 use crate::args;
 use crate::render::hinted;
@@ -18,6 +19,7 @@ pub(crate) struct Given {
     id: Option<String>,
     surface: Option<Surface>,
     agent: Option<String>,
+    who: Who,
     session: Option<String>,
     cwd: Option<String>,
     home: Option<String>,
@@ -26,8 +28,10 @@ pub(crate) struct Given {
 }
 
 /// All but the two that every call has: the tool and its arguments.
-const KEYS: [&str; 9] =
-    ["server", "id", "surface", "agent", "session", "cwd", "home", "provider", "model"];
+const KEYS: [&str; 13] = [
+    "server", "id", "surface", "agent", "org", "team", "user", "key", "session", "cwd", "home",
+    "provider", "model",
+];
 
 impl Given {
     /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
@@ -73,6 +77,10 @@ impl Given {
             "server" => &mut self.server,
             "id" => &mut self.id,
             "agent" => &mut self.agent,
+            "org" => &mut self.who.org,
+            "team" => &mut self.who.team,
+            "user" => &mut self.who.user,
+            "key" => &mut self.who.key,
             "session" => &mut self.session,
             "cwd" => &mut self.cwd,
             "home" => &mut self.home,
@@ -104,6 +112,16 @@ impl Given {
         // What the operator types is a fact. What stands in data is what the agent calls itself.
         facts.agent_proven = self.agent.is_none() && context.agent.is_some();
         facts.agent = or(self.agent, &context.agent);
+        facts.who = Who {
+            org: or(self.who.org, &context.org),
+            team: or(self.who.team, &context.team),
+            user: or(self.who.user, &context.user),
+            key: or(self.who.key, &context.key),
+        };
+        if facts.who.identity().is_none() {
+            // A hook would act for whoever runs it.
+            facts.who.user = login::own();
+        }
         facts.session = or(self.session, &context.session);
         facts.provider = or(self.provider, &context.provider);
         facts.model = or(self.model, &context.model);
@@ -122,6 +140,12 @@ impl Given {
 /// Where a response that is filtered comes from.
 pub(crate) fn response_origin(context: &args::Context) -> Origin {
     let mut facts = Facts::at(Surface::Response);
+    facts.who = Who {
+        org: context.org.clone(),
+        team: context.team.clone(),
+        user: context.user.clone(),
+        key: context.key.clone(),
+    };
     facts.agent = context.agent.clone();
     facts.agent_proven = context.agent.is_some();
     facts.session = context.session.clone();

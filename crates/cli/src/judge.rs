@@ -1,6 +1,6 @@
 //! Policies and a call in, an answer out. `filter` and `check` share it.
 
-use callgate_call::ToolCall;
+use callgate_call::{Origin, ToolCall};
 use callgate_decide::{Buckets, NO_APPROVER, now};
 use callgate_gate::Answer;
 use callgate_policy::{
@@ -26,8 +26,8 @@ impl Judge {
     }
 
     /// What the policies say about what a response says.
-    pub(crate) fn text_guard(&self) -> Option<TextGuard> {
-        self.policies.text_guard(Direction::Response)
+    pub(crate) fn text_guard(&self, origin: &Origin) -> Option<TextGuard> {
+        self.policies.text_guard(Direction::Response, origin)
     }
 
     /// Judges by name alone. A call that a limit counts is asked about again, whole: it must be

@@ -384,6 +384,7 @@ fn the_policy_reference_is_complete() {
         ("Keys of a condition", format!("{rule}    when: {{ qqqqqqqq: 1 }}\n")),
         ("Keys of a limit", format!("{rule}    limit: {{ qqqqqqqq: 1 }}\n")),
         ("Keys of `who`", format!("{rule}    who: {{ qqqqqqqq: 1 }}\n")),
+        ("Keys of `for`", "policy: p\nfor: { qqqqqqqq: 1 }\n".to_owned()),
         ("Keys of an example", format!("{rule}    examples: {{ match: [{{ qqqqqqqq: 1 }}] }}\n")),
         (
             "Keys of `sanitize`",

@@ -161,8 +161,8 @@ impl Decider {
     }
 
     /// What the policies of this moment say about what a request says; `None` if nothing.
-    pub fn request_guard(&self) -> Option<TextGuard> {
-        self.0.policies.load().as_ref()?.text_guard(Direction::Request)
+    pub fn request_guard(&self, origin: &Origin) -> Option<TextGuard> {
+        self.0.policies.load().as_ref()?.text_guard(Direction::Request, origin)
     }
 
     /// Rules about text found something in a request, each so many times.

@@ -214,7 +214,7 @@ impl Hearing {
 
     /// What the policies say about what the response says; `None` if nothing.
     pub fn text_guard(&self) -> Option<TextGuard> {
-        self.policies.text_guard(Direction::Response)
+        self.policies.text_guard(Direction::Response, &self.context.origin)
     }
 
     /// A rule about text found something in the response.

@@ -49,6 +49,7 @@ mod counter;
 mod decider;
 mod hearing;
 mod limits;
+pub mod login;
 pub mod mcp;
 mod pending;
 mod pipeline;

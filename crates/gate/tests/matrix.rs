@@ -252,7 +252,7 @@ fn try_body(body: &Body, verdict: Verdict, row: &mut Row) {
     for chunks in drive::cuttings(&body.bytes, cuts(&body.bytes)) {
         let first = chunks[0].len();
         let mut settings = drive::settings(verdict.on_deny());
-        settings.text = policies.text_guard(Direction::Response);
+        settings.text = policies.text_guard(Direction::Response, &settings.origin);
         let run = drive::run(body.dialect, settings, &policies, chunks);
         *row.runs.entry(verdict).or_default() += 1;
         for leak in verdict.leaks(body, &run) {

@@ -8,6 +8,7 @@ use callgate_facts::{Catalogue, Kind};
 use globset::GlobBuilder;
 use regex::RegexBuilder;
 
+use crate::actors::Actors;
 use crate::condition::{Condition, Test};
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
@@ -58,7 +59,8 @@ pub(crate) fn policy(
             *default = *verdict;
         }
     }
-    Policy::new(name, shadow, defaults, rules)
+    let whom = Actors::new(source.agents, source.who);
+    Policy::new(name, whom, shadow, defaults, rules)
 }
 
 /// Reports ids that stand twice. Rules about calls and rules about text share them.
@@ -103,9 +105,6 @@ fn compile_rule(
     let folded = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
         patterns.iter().map(|at| Wildcard::new(&fold(at.value.trim()))).collect()
     };
-    let exact = |patterns: Vec<At<String>>| -> Vec<Wildcard> {
-        patterns.iter().map(|at| Wildcard::new(&at.value)).collect()
-    };
     let names = Names { tools, servers: source.servers.map(folded), ..Names::default() };
     let role = match (source.mode, verdict) {
         (Some(Mode::Shadow), _) => Role::Shadow,
@@ -121,8 +120,7 @@ fn compile_rule(
             Compare::Spellings => names.with_spellings(),
         },
         tools: source.tools.into_iter().flatten().map(|at| at.value).collect(),
-        agents: source.agents.map(folded),
-        who: source.who.into_iter().map(|(field, patterns)| (field, exact(patterns))).collect(),
+        actors: Actors::new(source.agents, source.who),
         when: when?,
         limit: source.limit.map(compile_limit),
         verdict,

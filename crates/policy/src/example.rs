@@ -135,6 +135,7 @@ fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> 
     let mut facts = Facts::at(example.surface.or(own).unwrap_or(Surface::Response));
     facts.agent = example.agent.clone();
     facts.agent_proven = true;
+    facts.who = example.who.clone();
     facts.cwd = example.cwd.clone();
     Ok(ToolCall {
         id: CallId::default(),

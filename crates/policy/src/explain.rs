@@ -13,8 +13,7 @@ use crate::limit::{LimitFacts, LimitKey};
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
-use crate::rule::{Match, Named, Question, Role, Rule};
-use crate::tri::Tri;
+use crate::rule::{Match, Named, Question, Role, Rule, not_known};
 use crate::verdict::Verdict;
 use crate::wrapper;
 
@@ -164,8 +163,11 @@ struct Said<'p> {
 impl Said<'_> {
     fn explain(&self, rule: &Rule, question: &Question<'_>) -> RuleExplanation {
         let scene = rule.scene(question);
-        let result = result(rule, question);
-        let claimed = rule.agent(question) == Tri::Unknown;
+        let stranger = fit::policy_misfit(self.policy, question);
+        let result = match stranger {
+            Some(_) => RuleResult::NoMatch,
+            None => result(rule, question),
+        };
         RuleExplanation {
             policy: rule.policy.clone(),
             rule: rule.id.clone(),
@@ -173,8 +175,8 @@ impl Said<'_> {
             priority: rule.priority,
             shadow: self.is_shadow(rule),
             inside: None,
-            misfit: fit::misfit(rule, question),
-            unknown: claimed.then(|| "the agent's name is only claimed".to_owned()),
+            misfit: stranger.or_else(|| fit::misfit(rule, question)),
+            unknown: rule.doubt(question).or_else(|| self.doubt(question)),
             when: rule.when.as_ref().map(|when| ConditionExplanation::of(when, &scene)),
             limit: rule
                 .limit_key(question)
@@ -182,6 +184,12 @@ impl Said<'_> {
             result,
             part: if result.matches() { self.part(rule) } else { Part::Nothing },
         }
+    }
+
+    /// Why it is unknown whether the policy is about this call: then it is.
+    fn doubt(&self, question: &Question<'_>) -> Option<String> {
+        let missing = self.policy.whom.missing(&question.call.origin)?;
+        Some(format!("{}, so the policy applies", not_known(missing)))
     }
 
     fn is_shadow(&self, rule: &Rule) -> bool {

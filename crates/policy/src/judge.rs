@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::ToolCall;
+use callgate_call::{Facts, ToolCall};
 
 use crate::finding::Findings;
 use crate::judgement::{Judgement, NameJudgement, RuleHit, Said};
@@ -40,8 +40,10 @@ impl Policies {
         let surface = call.origin.surface;
         let mut judgement = Judgement::empty(call);
         let mut open = wrapper::is_wrapper(&call.name)
-            && self.enforcing().any(|policy| policy.first_restriction(surface).is_some());
-        for policy in self.enforcing() {
+            && self
+                .enforcing(&call.origin)
+                .any(|policy| policy.first_restriction(surface).is_some());
+        for policy in self.enforcing(&call.origin) {
             let outcome = policy.judge_name(&question);
             let verdict = match outcome.certain {
                 Some(rule) => rule.verdict,
@@ -163,7 +165,7 @@ impl Policies {
         let question = Question::new(call, moment, limits, self.servers());
         let mut judgement = Judgement::empty(call);
         judgement.said.reason = "its arguments were not judged".to_owned();
-        for policy in self.enforcing() {
+        for policy in self.enforcing(&call.origin) {
             let outcome = policy.judge_name(&question);
             let verdict = match outcome.certain {
                 Some(rule) => rule.verdict,
@@ -205,7 +207,7 @@ impl Policies {
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
     ) -> Judgement {
         let mut judgement = Judgement::empty(question.call);
-        for policy in self.policies() {
+        for policy in self.policies_for(&question.call.origin) {
             let outcome = ask(policy, question);
             judgement.note(policy, &outcome, question);
             if policy.shadow {
@@ -218,8 +220,9 @@ impl Policies {
         judgement
     }
 
-    fn enforcing(&self) -> impl Iterator<Item = &Policy> {
-        self.policies().iter().filter(|policy| !policy.shadow)
+    /// The policies that have an effect on what this actor does.
+    pub(crate) fn enforcing(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+        self.policies_for(actor).filter(|policy| !policy.shadow)
     }
 }
 

@@ -43,6 +43,7 @@
 //! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
 //! condition that cannot be evaluated never helps a call pass.
 
+mod actors;
 mod along;
 mod compile;
 mod condition;

@@ -179,8 +179,5 @@ fn shape(rule: &Rule) -> String {
         (names, kinds)
     });
     let when = rule.when.as_ref().map(crate::condition::Condition::shape);
-    format!(
-        "{:?} {tools:?} {:?} {:?} {:?} {when:?}",
-        rule.surfaces, rule.names.servers, rule.agents, rule.who
-    )
+    format!("{:?} {tools:?} {:?} {:?} {when:?}", rule.surfaces, rule.names.servers, rule.actors)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::Surface;
+use callgate_call::{Facts, Surface};
 use callgate_facts::Catalogue;
 
 use crate::condition::Condition;
@@ -12,7 +12,7 @@ use crate::policy::Policy;
 use crate::rule::{Role, Rule};
 use crate::source::{self, Source};
 use crate::spelling::Servers;
-use crate::text::{self, Direction, TextGuard, TextRule, TextRuleInfo};
+use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
 use crate::{Verdict, compile, example, lint};
 
 /// One or more compiled policies. Each is judged on its own and the strictest result wins, so
@@ -28,8 +28,8 @@ pub struct Policies {
 #[derive(Debug, Default)]
 struct Texts {
     rules: Vec<Arc<TextRule>>,
-    request: Option<TextGuard>,
-    response: Option<TextGuard>,
+    request: Guards,
+    response: Guards,
 }
 
 /// A rule, for people who list them.
@@ -39,6 +39,10 @@ pub struct RuleInfo {
     pub policy: String,
     /// The rule's id.
     pub id: String,
+    /// Whom the policy is for: each key with its globs. Nothing is everybody.
+    pub whom: Vec<(&'static str, Vec<String>)>,
+    /// Whom the rule is for, likewise.
+    pub who: Vec<(&'static str, Vec<String>)>,
     /// What it says.
     pub verdict: Verdict,
     /// The lowest number decides.
@@ -104,7 +108,7 @@ impl Policies {
                 compile::unique_ids(&written, &mut problems);
                 let about_text = std::mem::take(&mut written.text);
                 let policy = compile::policy(written, catalogue, &mut problems);
-                let rules = text::rules(&about_text, &policy.name, policy.shadow, &mut problems);
+                let rules = text::rules(&about_text, &policy, &mut problems);
                 text::examples(&about_text, &rules, &mut problems);
                 warnings.extend(text::warnings(&about_text, &rules, source));
                 texts.extend(rules.into_iter().map(Arc::new));
@@ -144,9 +148,7 @@ impl Policies {
 
     /// Every rule, in the order of the files.
     pub fn rules(&self) -> impl Iterator<Item = RuleInfo> {
-        self.policies
-            .iter()
-            .flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy.shadow)))
+        self.policies.iter().flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy)))
     }
 
     /// How many rules were written. One that is compiled in two parts counts once.
@@ -160,11 +162,11 @@ impl Policies {
         self.policies.iter().map(ids).sum()
     }
 
-    /// What reads the texts of a direction; `None` if no rule does.
-    pub fn text_guard(&self, direction: Direction) -> Option<TextGuard> {
+    /// What reads the texts of a direction that this actor sends or gets; `None` if no rule does.
+    pub fn text_guard(&self, direction: Direction, actor: &Facts) -> Option<TextGuard> {
         match direction {
-            Direction::Request => self.texts.request.clone(),
-            Direction::Response => self.texts.response.clone(),
+            Direction::Request => self.texts.request.find(actor),
+            Direction::Response => self.texts.response.find(actor),
         }
     }
 
@@ -177,15 +179,21 @@ impl Policies {
         &self.servers
     }
 
+    /// Every policy, whomever it applies to.
     pub(crate) fn policies(&self) -> &[Policy] {
         &self.policies
+    }
+
+    /// The policies that apply to whoever acts.
+    pub(crate) fn policies_for(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+        self.policies.iter().filter(|policy| policy.applies_to(actor))
     }
 }
 
 impl Texts {
     fn of(rules: Vec<Arc<TextRule>>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut guard = |direction| {
-            TextGuard::new(&rules, direction).unwrap_or_else(|error| {
+            Guards::new(&rules, direction).unwrap_or_else(|error| {
                 // Each rule is fit for itself, so together they are too many.
                 diagnostics.push(Diagnostic {
                     source: String::new(),
@@ -194,7 +202,7 @@ impl Texts {
                     label: String::new(),
                     hint: Some("use fewer or smaller patterns".to_owned()),
                 });
-                None
+                Guards::default()
             })
         };
         let (request, response) = (guard(Direction::Request), guard(Direction::Response));
@@ -202,13 +210,15 @@ impl Texts {
     }
 }
 
-fn info(rule: &Rule, shadow: bool) -> RuleInfo {
+fn info(rule: &Rule, policy: &Policy) -> RuleInfo {
     RuleInfo {
         policy: rule.policy.clone(),
         id: rule.id.clone(),
+        whom: policy.whom.written(),
+        who: rule.actors.written(),
         verdict: rule.verdict,
         priority: rule.priority,
-        shadow: shadow || rule.role == Role::Shadow,
+        shadow: policy.shadow || rule.role == Role::Shadow,
         tools: rule.tools.clone(),
         needs_arguments: rule.when.as_ref().is_some_and(Condition::needs_arguments),
         surfaces: rule.surfaces.clone(),

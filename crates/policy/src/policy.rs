@@ -1,16 +1,20 @@
 //! One compiled policy, and what it alone says.
 
-use callgate_call::Surface;
+use callgate_call::{Facts, Surface};
 
+use crate::actors::Actors;
 use crate::index::{Candidate, Index};
 use crate::judgement::RuleHit;
 use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
+use crate::tri::Tri;
 use crate::verdict::{Course, Verdict};
 
 /// A policy that can judge.
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) name: String,
+    /// Whom it applies to.
+    pub(crate) whom: Actors,
     /// Nothing this policy says has an effect.
     pub(crate) shadow: bool,
     pub(crate) rules: Vec<Rule>,
@@ -53,12 +57,14 @@ pub(crate) struct NameOutcome<'p> {
 impl Policy {
     pub(crate) fn new(
         name: String,
+        whom: Actors,
         shadow: bool,
         defaults: [(Surface, Verdict); 5],
         rules: Vec<Rule>,
     ) -> Self {
         let mut policy = Self {
             name,
+            whom,
             shadow,
             sanitizes: rules.iter().any(|rule| rule.role == Role::Sanitize),
             looks_at_all: rules.iter().any(Rule::looks_at_all),
@@ -80,6 +86,12 @@ impl Policy {
             }
         }
         policy
+    }
+
+    /// Whether it applies to whoever acts. A policy can only take away, so it applies where that is
+    /// not known.
+    pub(crate) fn applies_to(&self, facts: &Facts) -> bool {
+        self.whom.include(facts) != Tri::False
     }
 
     /// The rules that apply on a surface, each with its place.

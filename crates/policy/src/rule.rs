@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::{Surface, ToolCall};
 
+use crate::actors::Actors;
 use crate::along::Along;
 use crate::condition::{Claims, Condition, Scene};
 use crate::finding::Findings;
@@ -11,9 +12,7 @@ use crate::judgement::{RuleError, RuleHit};
 use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
-use crate::pattern::Wildcard;
 use crate::sanitize::Cleaner;
-use crate::source::WhoField;
 use crate::spelling::Servers;
 use crate::terms::Terms;
 use crate::tri::{Possible, Tri};
@@ -29,8 +28,7 @@ pub(crate) struct Rule {
     pub(crate) names: Names,
     /// What stands under `tool`, as written. Nothing is every tool.
     pub(crate) tools: Vec<String>,
-    pub(crate) agents: Option<Vec<Wildcard>>,
-    pub(crate) who: Vec<(WhoField, Vec<Wildcard>)>,
+    pub(crate) actors: Actors,
     pub(crate) when: Option<Condition>,
     pub(crate) limit: Option<Limit>,
     pub(crate) verdict: Verdict,
@@ -182,31 +180,26 @@ impl Rule {
         }
     }
 
-    /// Agent and principal.
+    /// Whether the rule is for whoever acts.
     fn actor(&self, question: &Question<'_>) -> Tri {
-        self.agent(question).and(self.stranger(question).is_none().into())
+        let holds = self.actors.include(&question.call.origin);
+        if holds == Tri::True && self.is_claimed(question) { Tri::Unknown } else { holds }
     }
 
-    /// The first field of the principal that is not as the rule wants it.
-    pub(crate) fn stranger(&self, question: &Question<'_>) -> Option<&(WhoField, Vec<Wildcard>)> {
-        self.who.iter().find(|(field, patterns)| {
-            let value = principal(*field, question);
-            !value.is_some_and(|value| patterns.iter().any(|p| p.matches(value)))
-        })
+    /// Whether the rule hangs on a name that the agent only gives itself. That is not enough for a rule
+    /// that allows.
+    fn is_claimed(&self, question: &Question<'_>) -> bool {
+        let claims = !question.call.origin.agent_proven && !self.restricts();
+        claims && self.actors.names_agents()
     }
 
-    /// A claimed agent is unknown to a rule that allows.
-    pub(crate) fn agent(&self, question: &Question<'_>) -> Tri {
-        let origin = &question.call.origin;
-        let Some(agents) = &self.agents else { return Tri::True };
-        let agent = origin.agent.as_ref().is_some_and(|agent| {
-            let agent = callgate_call::fold(agent.trim());
-            agents.iter().any(|pattern| pattern.matches(&agent))
-        });
-        match (agent, origin.agent_proven || self.restricts()) {
-            (true, false) => Tri::Unknown,
-            (holds, _) => holds.into(),
+    /// Why it is unknown whether the rule is for whoever acts, if it is.
+    pub(crate) fn doubt(&self, question: &Question<'_>) -> Option<String> {
+        if self.actor(question) != Tri::Unknown {
+            return None;
         }
+        let missing = self.actors.missing(&question.call.origin);
+        Some(missing.map_or_else(|| "the agent's name is only claimed".to_owned(), not_known))
     }
 
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
@@ -241,7 +234,7 @@ impl Rule {
         RuleError {
             policy: self.policy.clone(),
             rule: self.id.clone(),
-            why: why.unwrap_or_else(|| "the agent's name is only claimed".to_owned()),
+            why: why.or_else(|| self.doubt(question)).unwrap_or_default(),
         }
     }
 }
@@ -255,14 +248,11 @@ pub(crate) enum Named {
     Perhaps,
 }
 
-/// What a field of the principal is.
-pub(crate) fn principal<'c>(field: WhoField, question: &Question<'c>) -> Option<&'c str> {
-    let who = &question.call.origin.who;
+/// What is said of a field of the actor that nobody knows.
+pub(crate) fn not_known(field: &'static str) -> String {
     match field {
-        WhoField::Org => who.org.as_deref(),
-        WhoField::Team => who.team.as_deref(),
-        WhoField::User => who.user.as_deref(),
-        WhoField::Key => who.key.as_deref(),
+        "agent" => "it is not known which agent makes the call".to_owned(),
+        field => format!("the caller's {field} is not known"),
     }
 }
 

@@ -9,6 +9,7 @@ use callgate_call::Surface;
 use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
+use crate::actors::{Named, WhoField};
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
 use crate::finding::FindingTest;
@@ -32,6 +33,9 @@ pub struct Source {
 #[derive(Debug)]
 pub(crate) struct PolicySource {
     pub(crate) name: Option<At<String>>,
+    /// Whom it applies to; its agents apart, as in a rule.
+    pub(crate) who: Vec<Named>,
+    pub(crate) agents: Option<Vec<At<String>>>,
     pub(crate) mode: Option<Mode>,
     pub(crate) default: Option<Verdict>,
     pub(crate) defaults: Vec<(Surface, Verdict)>,
@@ -48,7 +52,7 @@ pub(crate) struct RuleSource {
     pub(crate) tools: Option<Vec<At<String>>>,
     pub(crate) servers: Option<Vec<At<String>>>,
     pub(crate) agents: Option<Vec<At<String>>>,
-    pub(crate) who: Vec<(WhoField, Vec<At<String>>)>,
+    pub(crate) who: Vec<Named>,
     pub(crate) when: Option<ConditionSource>,
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
@@ -121,6 +125,7 @@ pub(crate) struct ExampleSource {
     pub(crate) tool: At<String>,
     pub(crate) server: Option<String>,
     pub(crate) agent: Option<String>,
+    pub(crate) who: callgate_call::Who,
     pub(crate) cwd: Option<String>,
     pub(crate) surface: Option<Surface>,
     pub(crate) input: Option<Node>,
@@ -134,17 +139,8 @@ pub(crate) enum Mode {
     Shadow,
 }
 
-/// A field of the principal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WhoField {
-    Org,
-    Team,
-    User,
-    Key,
-}
-
 /// The keys of a policy.
-pub const POLICY_KEYS: &[&str] = &["policy", "mode", "default", "defaults", "rules", "text"];
+pub const POLICY_KEYS: &[&str] = &["policy", "for", "mode", "default", "defaults", "rules", "text"];
 
 /// Reads every policy of a document.
 pub(crate) fn policies(document: &Document<'_>, problems: &mut Problems<'_>) -> Vec<PolicySource> {
@@ -200,8 +196,11 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
             rules.extend(fields.map(|fields| rule(&fields, problems)));
         }
     }
+    let (who, agents) = fields.get("for").map(|node| whom(node, problems)).unwrap_or_default();
     PolicySource {
         name,
+        who,
+        agents,
         mode: fields.get("mode").and_then(|node| mode(node, problems)),
         default: fields.get("default").and_then(|node| default(node, problems)),
         defaults: fields.get("defaults").map(|node| defaults(node, problems)).unwrap_or_default(),
@@ -322,22 +321,38 @@ fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
     word(text, "surface", &known, &[], problems).map(|at| at.value)
 }
 
-fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<(WhoField, Vec<At<String>>)> {
-    let fields_of_who = [
-        ("org", WhoField::Org),
-        ("team", WhoField::Team),
-        ("user", WhoField::User),
-        ("key", WhoField::Key),
-    ];
+/// Whom a rule is for, apart from its agents.
+fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
-    fields.check(&fields_of_who.map(|(key, _)| key), &[], problems);
+    fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     if fields.entries.is_empty() {
         problems.add(node.span, "`who` names nobody");
     }
-    let entries = fields_of_who.into_iter().filter_map(|(key, field)| {
-        Some((field, texts(fields.get(key)?, &format!("`who.{key}`"), problems)))
-    });
-    entries.collect()
+    named(&fields, "who", problems)
+}
+
+/// Whom a policy is for.
+fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<String>>>) {
+    let Some(fields) = Fields::of(node, "`for`", problems) else { return Default::default() };
+    fields.check(FOR_KEYS, &[], problems);
+    if fields.entries.is_empty() {
+        problems
+            .add(node.span, "`for` names nobody")
+            .hint("leave `for` out if the policy applies to everybody");
+    }
+    let agents = fields.get("agent").map(|node| texts(node, "`for.agent`", problems));
+    (named(&fields, "for", problems), agents)
+}
+
+/// The keys of `for`.
+const FOR_KEYS: &[&str] = &["org", "team", "user", "key", "agent"];
+
+fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<Named> {
+    let globs = |field: WhoField| {
+        let key = field.as_str();
+        Some((field, texts(fields.get(key)?, &format!("`{under}.{key}`"), problems)))
+    };
+    WhoField::ALL.into_iter().filter_map(globs).collect()
 }
 
 fn limit(node: &Node, problems: &mut Problems<'_>) -> Option<LimitSource> {
@@ -382,7 +397,8 @@ fn examples(node: &Node, problems: &mut Problems<'_>) -> ExamplesSource {
 
 fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
     let fields = Fields::of(node, "an example", problems)?;
-    fields.check(&["tool", "input", "server", "agent", "cwd", "surface", "finding"], &[], problems);
+    const KEYS: &[&str] = &["tool", "input", "server", "agent", "who", "cwd", "surface", "finding"];
+    fields.check(KEYS, &[], problems);
     if fields.get("tool").is_none() {
         problems.add(fields.start(), "this example has no `tool`");
     }
@@ -395,9 +411,26 @@ fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
         tool: tool?,
         server: server.map(|at| at.value),
         agent: agent.map(|at| at.value),
+        who: fields.get("who").map(|node| example_who(node, problems)).unwrap_or_default(),
         cwd: cwd.map(|at| at.value),
         surface: surface_word.and_then(|text| surface(&text, problems)),
         input: fields.get("input").cloned(),
         finding: fields.get("finding").and_then(|node| finding::example(node, problems)),
     })
+}
+
+/// Who acts in an example: what it leaves out is not known, as at a door.
+fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Who {
+    let Some(fields) = Fields::of(node, "`who`", problems) else { return Default::default() };
+    fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
+    let mut value = |field: WhoField| {
+        let key = field.as_str();
+        text(fields.get(key)?, &format!("`who.{key}`"), problems).map(|at| at.value)
+    };
+    callgate_call::Who {
+        org: value(WhoField::Org),
+        team: value(WhoField::Team),
+        user: value(WhoField::User),
+        key: value(WhoField::Key),
+    }
 }

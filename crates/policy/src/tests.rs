@@ -1,5 +1,6 @@
 //! What the whole crate promises, asked from outside in.
 
+mod actors;
 mod along;
 mod broken;
 mod combine;

@@ -2,12 +2,16 @@
 
 mod compile;
 mod guard;
+mod guards;
 
 use callgate_scan::{Replace, Set};
+
+use crate::actors::Actors;
 
 pub use callgate_scan::Change as TextChange;
 pub(crate) use compile::{detectors, examples, rules, warnings};
 pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome, TextSettled};
+pub(crate) use guards::Guards;
 
 /// Which way a text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +59,8 @@ impl TextAction {
 pub(crate) struct TextRule {
     pub(crate) policy: String,
     pub(crate) id: String,
+    /// Whom its policy applies to.
+    pub(crate) whom: Actors,
     pub(crate) directions: Vec<Direction>,
     pub(crate) wanted: Wanted,
     pub(crate) action: TextAction,
@@ -82,6 +88,8 @@ pub struct TextRuleInfo {
     pub policy: String,
     /// The rule's id.
     pub id: String,
+    /// Whom the policy is for: each key with its globs. Nothing is everybody.
+    pub whom: Vec<(&'static str, Vec<String>)>,
     /// What it says.
     pub action: TextAction,
     /// Whether the rule, or its whole policy, is only recorded.
@@ -102,6 +110,7 @@ impl TextRule {
         TextRuleInfo {
             policy: self.policy.clone(),
             id: self.id.clone(),
+            whom: self.whom.written(),
             action: self.action,
             shadow: self.shadow,
             directions: self.directions.clone(),

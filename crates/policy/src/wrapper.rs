@@ -158,8 +158,8 @@ pub(crate) fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
 /// What a wrapper carries cannot be told: every rule that restricts is unknown, so the strictest of
 /// them counts.
 fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: &str) {
-    let enforcing = policies.policies().iter().filter(|policy| !policy.shadow);
-    let strictest = enforcing
+    let strictest = policies
+        .enforcing(&call.origin)
         .filter_map(|policy| Some((policy, policy.first_restriction(call.origin.surface)?)))
         .max_by_key(|(_, (verdict, rule))| (*verdict, rule.is_some()));
     let Some((policy, (verdict, rule))) = strictest else { return };

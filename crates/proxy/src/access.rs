@@ -51,7 +51,7 @@ pub(crate) enum Denied {
 /// Whether a listener trusts whoever reaches it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Loopback: whoever runs programs here is `local`.
+    /// Loopback: whoever runs programs here may come in.
     Local,
     /// Any other address: keys only.
     Keys,
@@ -93,6 +93,8 @@ pub(crate) struct Given<'r> {
     pub(crate) headers: &'r HeaderMap,
     /// What stands where clients of Google's put their key in the query.
     pub(crate) query_key: Option<&'r str>,
+    /// The user of this machine who owns the connection, where that is known.
+    pub(crate) user: Option<&'r str>,
 }
 
 /// Who asks this provider. A gateway key counts wherever it is given, also on loopback.
@@ -121,11 +123,11 @@ pub(crate) fn principal(
                 return Err(Denied::BadKey);
             }
             // On loopback the operator's own key is lent to whoever sends none.
-            (None, Trust::Local) => return Ok(Principal { who: Who::local(), swap: true }),
+            (None, Trust::Local) => return Ok(Principal { who: given.local(), swap: true }),
         }
     }
     match trust {
-        Trust::Local => Ok(Principal { who: Who::local(), swap: false }),
+        Trust::Local => Ok(Principal { who: given.local(), swap: false }),
         Trust::Keys if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
             Err(Denied::MisplacedKey)
         }
@@ -197,6 +199,11 @@ fn is_of_key(byte: u8) -> bool {
 }
 
 impl<'r> Given<'r> {
+    /// Whoever comes in without a gateway key.
+    fn local(self) -> Who {
+        Who::user(self.user.map(str::to_owned))
+    }
+
     /// Whatever stands where SDKs put the provider's key.
     fn api_keys(self) -> impl Iterator<Item = &'r str> {
         let bearer = self.headers.get_all(AUTHORIZATION).iter().filter_map(|value| {

@@ -25,7 +25,11 @@ use crate::upward;
 
 /// The gateway: everything a request needs. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Gateway(Arc<Inner>);
+pub(crate) struct Gateway {
+    inner: Arc<Inner>,
+    /// The user of this machine who owns the connection, where that is known.
+    user: Option<Arc<str>>,
+}
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
@@ -49,7 +53,17 @@ pub(crate) struct Exchange {
 
 impl Gateway {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self(Arc::new(inner))
+        Self { inner: Arc::new(inner), user: None }
+    }
+
+    /// Whether it matters which user of this machine owns a connection.
+    pub(crate) fn asks_owner(&self) -> bool {
+        self.inner.trust == Trust::Local
+    }
+
+    /// The same gateway for a connection of this user's.
+    pub(crate) fn of_user(self, user: Option<String>) -> Self {
+        Self { user: user.map(Arc::from), ..self }
     }
 
     /// Answers a request, whatever comes.
@@ -60,10 +74,10 @@ impl Gateway {
         let mut response = match self.try_answer(request, &id, &mut dialect).await {
             Ok(response) => response,
             Err(refusal) => {
-                self.0.metrics.refused();
+                self.inner.metrics.refused();
                 let shown = shown(&path);
                 tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
-                match self.0.mounts.find(&path) {
+                match self.inner.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
                 }
@@ -82,13 +96,13 @@ impl Gateway {
         id: &str,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        if let Some(mount) = self.0.mounts.find(request.uri().path()) {
+        if let Some(mount) = self.inner.mounts.find(request.uri().path()) {
             return self.mounted(&*mount, request, id).await;
         }
         let versioned = request.headers().contains_key("anthropic-version");
-        let route = self.0.routes.find(request.method(), request.uri().path(), versioned);
+        let route = self.inner.routes.find(request.method(), request.uri().path(), versioned);
         *dialect = route.dialect();
-        access::check_site(&request, self.0.trust).map_err(Refusal::Access)?;
+        access::check_site(&request, self.inner.trust).map_err(Refusal::Access)?;
         match route {
             Route::Own(own) => self.own(own, &request),
             Route::Nowhere(why, _) if wants_upgrade(request.headers()) => {
@@ -107,7 +121,7 @@ impl Gateway {
         mut request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = &*self.inner;
         access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
         if !is_plain(request.uri().path()) {
             return Err(Refusal::Nowhere(Nowhere::Crooked));
@@ -115,7 +129,7 @@ impl Gateway {
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
-        let given = access::Given { headers: request.headers(), query_key: None };
+        let given = self.given(request.headers(), None);
         let principal =
             access::principal(given, inner.trust, None, &inner.decider).map_err(Refusal::Door)?;
         let (agent, session) = claims(request.headers());
@@ -135,7 +149,7 @@ impl Gateway {
         request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = &*self.inner;
         let provider = &way.site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
@@ -147,7 +161,7 @@ impl Gateway {
         let (parts, body) = request.into_parts();
         let query_key = access::query_key(parts.uri.query());
         let query_key = query_key.as_deref();
-        let given = access::Given { headers: &parts.headers, query_key };
+        let given = self.given(&parts.headers, query_key);
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
         let in_query = access::query_credentials(parts.uri.query());
@@ -172,15 +186,23 @@ impl Gateway {
         answer::down(inner, exchange, response).await
     }
 
+    fn given<'r>(
+        &'r self,
+        headers: &'r HeaderMap,
+        query_key: Option<&'r str>,
+    ) -> access::Given<'r> {
+        access::Given { headers, query_key, user: self.user.as_deref() }
+    }
+
     /// What the gateway says of itself. Counts are for those who may use it.
     fn own<B>(&self, own: Own, request: &Request<B>) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = &*self.inner;
         match own {
             Own::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
             Own::Health => Ok(self.health(StatusCode::OK)),
             Own::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
             Own::Metrics => {
-                let given = access::Given { headers: request.headers(), query_key: None };
+                let given = self.given(request.headers(), None);
                 access::principal(given, inner.trust, None, &inner.decider)
                     .map_err(Refusal::Access)?;
                 let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
@@ -194,7 +216,7 @@ impl Gateway {
     /// Alive as long as it answers; ready as long as calls can pass. A rejected policy file is
     /// told of, and the last good one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
-        let decider = &self.0.decider;
+        let decider = &self.inner.decider;
         let failing = match decider.audit_health() {
             AuditHealth::Ok => None,
             AuditHealth::Failing { why, .. } => Some(why),

@@ -1,6 +1,7 @@
 //! Listening, accepting, and stopping without cutting anybody off.
 
 mod client;
+mod owner;
 mod silence;
 
 use std::future::Future;

@@ -20,7 +20,10 @@ pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> 
         Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => false,
     };
     let reads = inner.settings.mode == Mode::Full;
-    if speaks && reads { inner.decider.request_guard() } else { None }
+    if !speaks || !reads {
+        return None;
+    }
+    inner.decider.request_guard(&exchange.context.origin)
 }
 
 /// The request with its texts masked; `None` if it stays as it is. Nothing of a request that a

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
         OnDeny::Explain => callgate_gate::OnDeny::Explain,
         OnDeny::Silent => callgate_gate::OnDeny::Silent,
     };
-    settings.text = judge.text_guard();
+    settings.text = judge.text_guard(&settings.origin);
     let gate = Gate::new(args.dialect, settings);
     let teller = if args.json { Teller::Json } else { Teller::People(Color::of(&io::stderr())) };
     let mut filter = Filter { decoder, gate, judge, teller, plain: Vec::new(), free: Vec::new() };

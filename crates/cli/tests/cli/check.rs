@@ -35,6 +35,27 @@ fn a_call_as_json() {
     check(&[]).stdin(call).run().sees(1, line, "");
 }
 
+/// What is not said of the caller is not known, unless a key is: that one has no team.
+#[test]
+fn a_policy_is_for_those_it_names() {
+    let code = |args: &[&str]| {
+        let test =
+            Test::new(&[&["check", "--policy", "team.yaml", "--tool", "Read"], args].concat());
+        test.file("team.yaml", "policy: team\nfor: { team: payments }\ndefault: deny\n").run().code
+    };
+    assert_eq!(code(&["--team", "payments"]), 1);
+    assert_eq!(code(&["--team", "web"]), 0);
+    assert_eq!(code(&["--key", "ci"]), 0);
+    assert_eq!(code(&[]), 1);
+    let given = |call: &str| {
+        let test = Test::new(&["check", "--policy", "user.yaml", call]);
+        test.file("user.yaml", "policy: user\nfor: { user: ann }\ndefault: deny\n").run().code
+    };
+    assert_eq!(given(r#"{"tool":"Read","user":"ann"}"#), 1);
+    assert_eq!(given(r#"{"tool":"Read","user":"bob"}"#), 0);
+    assert_eq!(given(r#"{"tool":"Read"}"#), 0, "whoever runs it is known, and is not ann");
+}
+
 #[test]
 fn the_starter_is_the_default() {
     let ran = Test::new(&["check", "--tool", "Read", "--json"]).run();
@@ -217,7 +238,7 @@ fn the_exit_code_is_true_even_if_nobody_reads_the_answer() {
 
 #[test]
 fn errors_say_what_where_and_what_next() {
-    let keys = "tool, input, server, id, surface, agent, session, cwd, home, provider, model";
+    let keys = "tool, input, server, id, surface, agent, org, team, user, key, session, cwd, home, provider, model";
     let unknown_key =
         format!("error: unknown key `imput` in the call\nhint: the keys of a call are {keys}\n");
     let table: [(&[&str], &str); 8] = [

@@ -351,10 +351,16 @@ rules:
         [("agent", "me"), ("session", "s1"), ("cwd", "/w"), ("provider", "p1"), ("model", "m1")]
     {
         let flag_arg = format!("--{flag}");
+        // An agent that is not known may be the one that a rule restricts.
+        let agent: &[&str] = if flag == "agent" { &[] } else { &["--agent", "another"] };
         let args = ["filter", "--policy", "p.yaml", "--dialect", "anthropic", "--json"];
         let stream = anthropic("Read", &["{}"]);
-        let ran =
-            Test::new(&args).with(&[&flag_arg, value]).file("p.yaml", policy).stdin(stream).run();
+        let ran = Test::new(&args)
+            .with(&[&flag_arg, value])
+            .with(agent)
+            .file("p.yaml", policy)
+            .stdin(stream)
+            .run();
         assert_eq!(ran.told()[0]["rule"], flag);
     }
 }

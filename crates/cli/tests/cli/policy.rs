@@ -183,7 +183,7 @@ shop/dear: deny, priority 100
   unknown counts as a match, as the rule restricts: decided
 
 shop/often: deny, priority 100
-  no       past 1 call per 60 s by session  (not counted here)
+  no       past 1 call per 60 s by session and user  (not counted here)
   does not match
 
 shop/known: allow, priority 100

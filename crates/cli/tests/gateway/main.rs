@@ -12,6 +12,7 @@
 )]
 
 mod access;
+mod actors;
 mod bedrock;
 mod bodies;
 mod conversations;

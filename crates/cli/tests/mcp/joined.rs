@@ -64,6 +64,10 @@ fn an_execution_is_joined_to_the_models_call_by_its_id() {
         let called = of_kind(&place, "mcp_tool_called");
         assert_eq!(called[0]["mcp"]["joined"], intended[0]["id"], "{called:?}");
         assert_eq!(called[1]["mcp"]["joined"], Value::Null, "{called:?}");
+        let user = callgate_decide::login::own().unwrap();
+        for record in [&intended[0], &called[0]] {
+            assert_eq!(record["principal"]["user"], user, "one person at both doors: {record}");
+        }
         let strays = of_kind(&place, "uncorrelated_execution");
         assert_eq!(strays.len(), 1, "{strays:?}");
         assert_eq!(strays[0]["tool"]["call_id"], "toolu_2", "{strays:?}");

@@ -2,17 +2,18 @@
 
 use callgate_call::Reading;
 
+use crate::actors::{Actors, Mismatch};
 use crate::names::Names;
 use crate::pattern::Wildcard;
-use crate::rule::{Question, Rule, principal};
-use crate::source::WhoField;
-use crate::tri::Tri;
+use crate::policy::Policy;
+use crate::rule::{Question, Rule};
 
 /// The first thing in which a call is not what a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// The rule's key: `surface`, `tool`, `server`, `agent` or `who.team`.
-    pub what: &'static str,
+    /// The key of the rule or its policy: `surface`, `tool`, `server`, `agent`, `who.team` or
+    /// `for.team`.
+    pub what: String,
     /// What the rule wants there.
     pub wants: String,
     /// What the call has there, if anything.
@@ -22,8 +23,12 @@ pub struct Misfit {
 pub(super) fn misfit(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     surface(rule, question)
         .or_else(|| name(rule, question))
-        .or_else(|| agent(rule, question))
-        .or_else(|| who(rule, question))
+        .or_else(|| actor("who", &rule.actors, question))
+}
+
+/// Why a whole policy is not about a call.
+pub(super) fn policy_misfit(policy: &Policy, question: &Question<'_>) -> Option<Misfit> {
+    actor("for", &policy.whom, question)
 }
 
 fn surface(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
@@ -36,7 +41,7 @@ fn surface(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     } else {
         rule.surfaces.iter().map(|surface| surface.as_str()).collect::<Vec<_>>().join(", ")
     };
-    Some(Misfit { what: "surface", wants, has: Some(surface.as_str().to_owned()) })
+    Some(Misfit { what: "surface".to_owned(), wants, has: Some(surface.as_str().to_owned()) })
 }
 
 /// Tool and server are asked together: `mcp__git__push` is one name for both.
@@ -51,7 +56,7 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
         let has = question.name.readings.iter().map(|reading: &Reading<'_>| reading.server);
         let has = has.collect::<Vec<_>>().join(" or ");
         return Some(Misfit {
-            what: "server",
+            what: "server".to_owned(),
             wants,
             has: Some(has).filter(|has| !has.is_empty()),
         });
@@ -60,7 +65,7 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     if split_in_many && !rule.restricts() {
         has.push_str(", which may be read in several ways");
     }
-    Some(Misfit { what: "tool", wants: rule.tools.join(", "), has: Some(has) })
+    Some(Misfit { what: "tool".to_owned(), wants: rule.tools.join(", "), has: Some(has) })
 }
 
 /// Whether the tool alone would do, on whatever server.
@@ -74,25 +79,14 @@ fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     }
 }
 
-fn agent(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
-    let agents = rule.agents.as_deref().filter(|_| rule.agent(question) == Tri::False)?;
-    Some(Misfit {
-        what: "agent",
-        wants: listed(agents),
-        has: question.call.origin.agent.as_deref().map(str::to_owned),
-    })
-}
-
-fn who(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
-    let (field, patterns) = rule.stranger(question)?;
-    let what = match field {
-        WhoField::Org => "who.org",
-        WhoField::Team => "who.team",
-        WhoField::User => "who.user",
-        WhoField::Key => "who.key",
+fn actor(under: &str, actors: &Actors, question: &Question<'_>) -> Option<Misfit> {
+    let Mismatch { field, wants, has } = actors.mismatch(&question.call.origin)?;
+    // In a rule, `agent` is a key of its own.
+    let what = match (under, field) {
+        ("who", "agent") => field.to_owned(),
+        _ => format!("{under}.{field}"),
     };
-    let has = principal(*field, question).map(str::to_owned);
-    Some(Misfit { what, wants: listed(patterns), has })
+    Some(Misfit { what, wants: listed(wants), has: has.map(str::to_owned) })
 }
 
 fn listed(patterns: &[Wildcard]) -> String {

@@ -103,7 +103,8 @@ fn the_first_thing_that_does_not_fit_is_told() {
             "tool|mcp__a__*|mcp__a__b__c, which may be read in several ways",
         ),
         ("verdict: deny, agent: claude, who: { team: x }", "t", "agent|claude|Codex"),
-        ("verdict: deny, who: { team: [x, y] }", "t", "who.team|x, y|-"),
+        ("verdict: deny, who: { key: [x, y] }", "t", "who.key|x, y|-"),
+        ("verdict: deny, who: { team: x }", "t", ""),
         ("verdict: deny, tool: t", "t", ""),
     ] {
         let told = told(&format!("id: r, {rule}"), &call_of(facts.clone(), name, "{}"));

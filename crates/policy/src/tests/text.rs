@@ -1,5 +1,7 @@
 //! Rules about text.
 
+use callgate_call::{Facts, Surface, Who};
+
 use super::support::*;
 use crate::{Direction, Policies, TextAction, TextOutcome};
 
@@ -12,8 +14,12 @@ fn policy(name: &str, lines: &[&str]) -> String {
     format!("policy: {name}\ntext:\n{rules}")
 }
 
+fn anybody() -> Facts {
+    Facts::at(Surface::Response)
+}
+
 fn whole(policies: &Policies, text: &str) -> TextOutcome {
-    policies.text_guard(Direction::Response).unwrap().whole(text)
+    policies.text_guard(Direction::Response, &anybody()).unwrap().whole(text)
 }
 
 fn told(outcome: &TextOutcome) -> Vec<(&str, TextAction, &str)> {
@@ -70,7 +76,7 @@ fn audits_and_shadows_never_hold_anything_back() {
         "id: see, detect: [email], verdict: audit",
         "id: later, keywords: [falcon], verdict: block, mode: shadow, reason: Secret project.",
     ]);
-    let mut flow = policies.text_guard(Direction::Response).unwrap().flow();
+    let mut flow = policies.text_guard(Direction::Response, &anybody()).unwrap().flow();
     let mut hits = Vec::new();
     for piece in ["ann@ac", "me.org and the fal", "con."] {
         let outcome = flow.push(piece);
@@ -91,7 +97,7 @@ fn a_flow_masks_across_pieces_and_a_block_ends_it() {
         "id: mail, detect: [email], verdict: mask",
         "id: stop, keywords: [falcon], verdict: block",
     ]);
-    let mut flow = policies.text_guard(Direction::Response).unwrap().flow();
+    let mut flow = policies.text_guard(Direction::Response, &anybody()).unwrap().flow();
     let mut out = String::new();
     for piece in ["to an", "n@acme", ".org, ", "on fal"] {
         out.push_str(flow.push(piece).text.as_deref().unwrap_or(piece));
@@ -108,9 +114,9 @@ fn a_flow_masks_across_pieces_and_a_block_ends_it() {
 #[test]
 fn each_direction_has_its_rules() {
     let policies = texts(&["id: up, in: request, keywords: [falcon], verdict: block"]);
-    assert!(policies.text_guard(Direction::Response).is_none());
-    assert!(policies.text_guard(Direction::Request).unwrap().whole("falcon").blocked);
-    assert!(Policies::none().text_guard(Direction::Request).is_none());
+    assert!(policies.text_guard(Direction::Response, &anybody()).is_none());
+    assert!(policies.text_guard(Direction::Request, &anybody()).unwrap().whole("falcon").blocked);
+    assert!(Policies::none().text_guard(Direction::Request, &anybody()).is_none());
     let info: Vec<_> = policies.text_rules().collect();
     assert_eq!(
         (info.len(), info[0].id.as_str(), info[0].wanted.as_slice()),
@@ -214,4 +220,27 @@ fn a_rule_that_adds_nothing_is_a_warning() {
         warned(&[&format!("{block}, mode: shadow"), "id: b, detect: card, verdict: mask"])
             .is_empty()
     );
+}
+
+#[test]
+fn a_text_rule_is_for_those_its_policy_is_for() {
+    let team = "policy: team\nfor: { team: payments }\ntext:\n  - { id: falcon, keywords: [falcon], verdict: mask }\n";
+    let policies =
+        compile(&[&policy("all", &["id: eagle, keywords: [eagle], verdict: mask"]), team]).0;
+    let of = |team: Option<&str>| {
+        let key = Some("k".to_owned());
+        let who = Who { key, team: team.map(str::to_owned), ..Who::default() };
+        Facts { who, ..anybody() }
+    };
+    let masked = |actor: &Facts| {
+        let guard = policies.text_guard(Direction::Response, actor).unwrap();
+        told(&guard.whole("falcon and eagle")).len()
+    };
+    assert_eq!(masked(&of(Some("payments"))), 2);
+    // Asked twice: the second answer comes from memory.
+    assert_eq!((masked(&of(None)), masked(&of(Some("web")))), (1, 1));
+    assert_eq!(masked(&anybody()), 2, "a team that is not known may be this one");
+    let only = compile(&[team]).0;
+    assert!(only.text_guard(Direction::Response, &of(None)).is_none());
+    assert!(only.text_guard(Direction::Response, &anybody()).is_some());
 }

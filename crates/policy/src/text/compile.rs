@@ -4,6 +4,7 @@ use callgate_scan::{Builder, Set, Unusable};
 
 use super::{TextAction, TextRule, Wanted};
 use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
+use crate::policy::Policy;
 use crate::source::read::At;
 use crate::source::{Mode, Source, TextRuleSource};
 
@@ -11,20 +12,14 @@ use crate::source::{Mode, Source, TextRuleSource};
 /// file anyway.
 pub(crate) fn rules(
     sources: &[TextRuleSource],
-    policy: &str,
-    shadow: bool,
+    policy: &Policy,
     problems: &mut Problems<'_>,
 ) -> Vec<TextRule> {
-    let rules = sources.iter().filter_map(|source| rule(source, policy, shadow, problems));
+    let rules = sources.iter().filter_map(|source| rule(source, policy, problems));
     rules.collect()
 }
 
-fn rule(
-    source: &TextRuleSource,
-    policy: &str,
-    shadow: bool,
-    problems: &mut Problems<'_>,
-) -> Option<TextRule> {
+fn rule(source: &TextRuleSource, policy: &Policy, problems: &mut Problems<'_>) -> Option<TextRule> {
     let before = problems.len();
     let name = source.id.as_ref().map_or("", |id| id.value.as_str());
     let mut builder = Set::builder();
@@ -53,7 +48,8 @@ fn rule(
     let (id, action) = (source.id.as_ref()?.value.clone(), source.action?);
     let plain = |written: &[At<String>]| written.iter().map(|at| at.value.clone()).collect();
     Some(TextRule {
-        policy: policy.to_owned(),
+        policy: policy.name.clone(),
+        whom: policy.whom.clone(),
         directions: source.directions.clone(),
         wanted: Wanted {
             detect: plain(&source.detect),
@@ -61,7 +57,7 @@ fn rule(
             keywords: plain(&source.keywords),
         },
         action,
-        shadow: shadow || source.mode == Some(Mode::Shadow),
+        shadow: policy.shadow || source.mode == Some(Mode::Shadow),
         replace: source.replace.unwrap_or_default(),
         reason: source
             .reason

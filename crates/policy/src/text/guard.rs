@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use callgate_scan::{Change, Flow, Flowed, Hit, Replace, Set, Settled, Unusable};
 
-use super::{Direction, TextAction, TextRule};
+use super::{TextAction, TextRule};
 
 /// The text rules for one direction. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -79,19 +79,14 @@ pub struct TextFlow {
 }
 
 impl TextGuard {
-    /// The rules that read this direction, if there are any.
-    pub(crate) fn new(
-        rules: &[Arc<TextRule>],
-        direction: Direction,
-    ) -> Result<Option<Self>, Unusable> {
-        let reads = |rule: &&Arc<TextRule>| rule.directions.contains(&direction);
-        let rules: Vec<_> = rules.iter().filter(reads).cloned().collect();
+    /// These rules at work, if there are any.
+    pub(crate) fn new(rules: &[Arc<TextRule>]) -> Result<Option<Self>, Unusable> {
         if rules.is_empty() {
             return Ok(None);
         }
-        let acting = set(&rules, |rule| rule.acts())?;
-        let watching = set(&rules, |rule| !rule.acts())?;
-        Ok(Some(Self(Arc::new(Guard { rules, acting, watching }))))
+        let acting = set(rules, |rule| rule.acts())?;
+        let watching = set(rules, |rule| !rule.acts())?;
+        Ok(Some(Self(Arc::new(Guard { rules: rules.to_vec(), acting, watching }))))
     }
 
     /// What becomes of a whole text.

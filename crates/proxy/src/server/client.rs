@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::silence;
+use super::{owner, silence};
 use crate::gateway::Gateway;
 
 /// How connections are served.
@@ -59,6 +59,10 @@ impl Serving {
             _ = asked.stopping.wait_for(|stopping| *stopping) => return,
         };
         let Ok(Ok(spoken)) = spoken else { return };
+        let gateway = match gateway.asks_owner() {
+            true => gateway.of_user(owner::of(&stream).await),
+            false => gateway,
+        };
         let watcher = asked.watcher;
         let (speaks, heard) = silence::watch();
         let service = service_fn(move |request| {

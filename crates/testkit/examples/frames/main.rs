@@ -88,7 +88,7 @@ fn many(rounds: usize) {
     );
     for _ in 0..rounds {
         let mut settings = drive::settings(OnDeny::Explain);
-        settings.text = policies.text_guard(Direction::Response);
+        settings.text = policies.text_guard(Direction::Response, &settings.origin);
         let run = drive::run(Dialect::Anthropic, settings, &policies, [body.as_bytes()]);
         black_box(&run.out);
     }
@@ -104,7 +104,7 @@ fn time(stream: &Stream, mask: Option<&str>, rounds: usize) -> f64 {
 fn flow(stream: &Stream, mask: Option<&str>, at_once: usize, rounds: usize) {
     let policies = mask.map_or_else(drive::allow_all, drive::policies);
     let mut settings = drive::settings(OnDeny::Explain);
-    settings.text = policies.text_guard(Direction::Response);
+    settings.text = policies.text_guard(Direction::Response, &settings.origin);
     let mut gate = Gate::new(stream.dialect, settings.clone());
     let mut run = empty();
     let (open, batch) = (stream.open(), stream.frame().repeat(at_once));

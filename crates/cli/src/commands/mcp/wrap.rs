@@ -8,7 +8,7 @@ use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface, Who};
 use callgate_config::McpServer;
 use callgate_decide::mcp::{Launch, McpSession, McpSettings, told};
-use callgate_decide::{Context, Decider};
+use callgate_decide::{Context, Decider, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -130,7 +130,7 @@ fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession 
     let named = SESSIONS.iter().find_map(|name| text(name));
     let origin = |session| {
         Origin::new(Facts {
-            who: Who::local(),
+            who: Who::user(login::own()),
             session,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             home: text("HOME"),

@@ -1,5 +1,7 @@
 //! `callgate policy list`: the rules in force.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use callgate_policy::{Policies, RuleInfo, TextRuleInfo};
 use serde::Serialize;
@@ -36,8 +38,8 @@ fn row(rule: &RuleInfo) -> [String; 8] {
     let tools = if rule.tools.is_empty() { "(every)".to_owned() } else { rule.tools.join(",") };
     let shadow = if rule.shadow { " (shadow)" } else { "" };
     [
-        rule.policy.clone(),
-        rule.id.clone(),
+        named(&rule.policy, "for", &rule.whom),
+        named(&rule.id, "who", &rule.who),
         format!("{}{shadow}", rule.verdict),
         rule.priority.to_string(),
         tools,
@@ -50,7 +52,7 @@ fn row(rule: &RuleInfo) -> [String; 8] {
 fn text_row(rule: &TextRuleInfo) -> [String; 6] {
     let shadow = if rule.shadow { " (shadow)" } else { "" };
     [
-        rule.policy.clone(),
+        named(&rule.policy, "for", &rule.whom),
         rule.id.clone(),
         format!("{}{shadow}", rule.action.as_str()),
         directions(rule).join(","),
@@ -64,6 +66,8 @@ fn text_row(rule: &TextRuleInfo) -> [String; 6] {
 struct ListedText<'a> {
     policy: &'a str,
     text_rule: &'a str,
+    #[serde(rename = "for", skip_serializing_if = "BTreeMap::is_empty")]
+    whom: BTreeMap<&'static str, &'a [String]>,
     verdict: &'static str,
     shadow: bool,
     #[serde(rename = "in")]
@@ -78,6 +82,7 @@ impl<'a> ListedText<'a> {
         Self {
             policy: &rule.policy,
             text_rule: &rule.id,
+            whom: by_key(&rule.whom),
             verdict: rule.action.as_str(),
             shadow: rule.shadow,
             directions: directions(rule),
@@ -86,6 +91,20 @@ impl<'a> ListedText<'a> {
             hint: rule.hint.as_deref(),
         }
     }
+}
+
+/// A name, and whom it is for unless that is everybody: `p (for team=payments)`.
+fn named(name: &str, word: &str, whom: &[(&'static str, Vec<String>)]) -> String {
+    let whom = whom.iter().map(|(key, globs)| format!("{key}={}", globs.join("|")));
+    let whom: Vec<String> = whom.collect();
+    match whom.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name} ({word} {})", whom.join(" ")),
+    }
+}
+
+fn by_key<'a>(named: &'a [(&'static str, Vec<String>)]) -> BTreeMap<&'static str, &'a [String]> {
+    named.iter().map(|(key, globs)| (*key, globs.as_slice())).collect()
 }
 
 fn directions(rule: &TextRuleInfo) -> Vec<&'static str> {
@@ -97,6 +116,12 @@ fn directions(rule: &TextRuleInfo) -> Vec<&'static str> {
 struct Listed<'a> {
     policy: &'a str,
     rule: &'a str,
+    /// Whom the policy is for; nothing is everybody.
+    #[serde(rename = "for", skip_serializing_if = "BTreeMap::is_empty")]
+    whom: BTreeMap<&'static str, &'a [String]>,
+    /// Whom the rule is for, likewise.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    who: BTreeMap<&'static str, &'a [String]>,
     verdict: &'static str,
     priority: i64,
     shadow: bool,
@@ -113,6 +138,8 @@ impl<'a> Listed<'a> {
         Self {
             policy: &rule.policy,
             rule: &rule.id,
+            whom: by_key(&rule.whom),
+            who: by_key(&rule.who),
             verdict: rule.verdict.as_str(),
             priority: rule.priority,
             shadow: rule.shadow,

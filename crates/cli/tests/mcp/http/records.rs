@@ -35,7 +35,7 @@ fn a_call_is_on_record_with_whom_and_where() {
     assert_eq!(call["mcp"]["address"], format!("{}/mcp", server.upstream().url()), "{call}");
     assert_eq!(call["principal"]["session"], "mine", "{call}");
     assert_eq!(call["principal"]["agent"], "claude-code", "{call}");
-    assert_eq!(call["principal"]["user"], "local", "{call}");
+    assert_eq!(call["principal"]["user"], callgate_decide::login::own().unwrap(), "{call}");
     assert!(call["tool"]["definition_hash"].is_string(), "{call}");
     assert_eq!(call["request_id"].as_str(), reply.header("x-callgate-request"), "{call}");
     let denied = calls.iter().find(|call| call["tool"]["name"] == "delete_all").unwrap();

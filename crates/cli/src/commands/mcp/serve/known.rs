@@ -183,12 +183,6 @@ pub(super) fn unsaid() -> crate::args::Call {
         server: None,
         surface: Surface::Hook,
         home: None,
-        context: crate::args::Context {
-            agent: None,
-            session: None,
-            cwd: None,
-            provider: None,
-            model: None,
-        },
+        context: crate::args::Context::default(),
     }
 }

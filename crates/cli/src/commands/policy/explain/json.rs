@@ -39,7 +39,7 @@ struct Rule<'a> {
 
 #[derive(Debug, Serialize)]
 struct Unfit<'a> {
-    what: &'static str,
+    what: &'a str,
     wants: &'a str,
     has: Option<&'a str>,
 }
@@ -119,7 +119,7 @@ impl<'a> Rule<'a> {
 
 impl<'a> Unfit<'a> {
     fn of(misfit: &'a Misfit) -> Self {
-        Self { what: misfit.what, wants: &misfit.wants, has: misfit.has.as_deref() }
+        Self { what: &misfit.what, wants: &misfit.wants, has: misfit.has.as_deref() }
     }
 }
 

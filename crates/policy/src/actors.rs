@@ -1,0 +1,137 @@
+//! Whom a rule or a policy is for: agents and principals, named by globs.
+
+use callgate_call::{Facts, Who, fold};
+
+use crate::pattern::Wildcard;
+use crate::source::read::At;
+use crate::tri::Tri;
+
+/// A field of the principal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhoField {
+    Org,
+    Team,
+    User,
+    Key,
+}
+
+/// The globs of one field, as written.
+pub(crate) type Named = (WhoField, Vec<At<String>>);
+
+/// Whom something is for. By default, everybody.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Actors {
+    agents: Option<Vec<Wildcard>>,
+    who: Vec<(WhoField, Vec<Wildcard>)>,
+}
+
+/// A field in which the actor is surely somebody else.
+pub(crate) struct Mismatch<'a> {
+    /// `agent`, `org`, `team`, `user` or `key`.
+    pub(crate) field: &'static str,
+    pub(crate) wants: &'a [Wildcard],
+    pub(crate) has: Option<&'a str>,
+}
+
+impl WhoField {
+    pub(crate) const ALL: [Self; 4] = [Self::Org, Self::Team, Self::User, Self::Key];
+
+    /// The word used in policies.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Org => "org",
+            Self::Team => "team",
+            Self::User => "user",
+            Self::Key => "key",
+        }
+    }
+
+    fn of(self, who: &Who) -> Option<&str> {
+        match self {
+            Self::Org => who.org.as_deref(),
+            Self::Team => who.team.as_deref(),
+            Self::User => who.user.as_deref(),
+            Self::Key => who.key.as_deref(),
+        }
+    }
+
+    /// Whether a field without a value is known to have none. Every door knows whether a key was
+    /// shown, and a key says all there is to know about its holder.
+    fn is_known(self, who: &Who) -> bool {
+        self == Self::Key || who.key.is_some()
+    }
+}
+
+impl Actors {
+    pub(crate) fn new(agents: Option<Vec<At<String>>>, who: Vec<Named>) -> Self {
+        let folded = |at: At<String>| Wildcard::new(&fold(at.value.trim()));
+        let exact = |at: At<String>| Wildcard::new(&at.value);
+        Self {
+            agents: agents.map(|globs| globs.into_iter().map(folded).collect()),
+            who: who
+                .into_iter()
+                .map(|(field, globs)| (field, globs.into_iter().map(exact).collect()))
+                .collect(),
+        }
+    }
+
+    /// Whether this is for whoever acts here. What the agent calls itself is believed.
+    pub(crate) fn include(&self, facts: &Facts) -> Tri {
+        self.agent(facts).and(self.who(facts))
+    }
+
+    /// Whether this is for the agent, by the name that it gives itself.
+    pub(crate) fn agent(&self, facts: &Facts) -> Tri {
+        let Some(agents) = &self.agents else { return Tri::True };
+        let Some(agent) = &facts.agent else { return Tri::Unknown };
+        let agent = fold(agent.trim());
+        agents.iter().any(|pattern| pattern.matches(&agent)).into()
+    }
+
+    pub(crate) fn names_agents(&self) -> bool {
+        self.agents.is_some()
+    }
+
+    /// Whether this is for the principal.
+    pub(crate) fn who(&self, facts: &Facts) -> Tri {
+        Tri::all(self.who.iter().map(|(field, globs)| holds(*field, globs, &facts.who)))
+    }
+
+    /// The first field in which the actor is surely somebody else.
+    pub(crate) fn mismatch<'a>(&'a self, facts: &'a Facts) -> Option<Mismatch<'a>> {
+        if let Some(wants) = self.agents.as_deref().filter(|_| self.agent(facts) == Tri::False) {
+            return Some(Mismatch { field: "agent", wants, has: facts.agent.as_deref() });
+        }
+        let other = |(field, globs): &&(WhoField, Vec<Wildcard>)| {
+            holds(*field, globs, &facts.who) == Tri::False
+        };
+        let (field, wants) = self.who.iter().find(other)?;
+        Some(Mismatch { field: field.as_str(), wants, has: field.of(&facts.who) })
+    }
+
+    /// What must be known about the actor and is not.
+    pub(crate) fn missing(&self, facts: &Facts) -> Option<&'static str> {
+        if self.agent(facts) == Tri::Unknown {
+            return Some("agent");
+        }
+        let unknown = |(field, globs): &&(WhoField, Vec<Wildcard>)| {
+            holds(*field, globs, &facts.who) == Tri::Unknown
+        };
+        self.who.iter().find(unknown).map(|(field, _)| field.as_str())
+    }
+
+    /// As a policy writes it, for people who list rules; nothing for everybody.
+    pub(crate) fn written(&self) -> Vec<(&'static str, Vec<String>)> {
+        let texts = |globs: &[Wildcard]| globs.iter().map(|glob| glob.text().to_owned()).collect();
+        let who = self.who.iter().map(|(field, globs)| (field.as_str(), texts(globs)));
+        who.chain(self.agents.iter().map(|globs| ("agent", texts(globs)))).collect()
+    }
+}
+
+fn holds(field: WhoField, globs: &[Wildcard], who: &Who) -> Tri {
+    match field.of(who) {
+        Some(value) => globs.iter().any(|glob| glob.matches(value)).into(),
+        None if field.is_known(who) => Tri::False,
+        None => Tri::Unknown,
+    }
+}
