@@ -11,6 +11,7 @@ use crate::flows::{self, FlowStep};
 use crate::place::{Patience, Place, identity_of};
 use crate::removed::{self, Bounds};
 use crate::retention::{self, Progress};
+use crate::sessions;
 use crate::settings::{Durability, Location, Retention};
 use crate::shared::{Shared, now};
 use crate::store::{Fault, Store};
@@ -67,6 +68,7 @@ impl Keeper {
         // Each is of use without the others, and each comes again.
         let _ = self.look();
         let _ = self.checkpoint();
+        let _ = sessions::end_idle(&self.store, self.shared.settings.session_idle, now());
         if self.expired.is_none_or(|last| last.elapsed() >= EXPIRE_EVERY) {
             self.expired = Some(Instant::now());
             let _ = self.expire(stop);

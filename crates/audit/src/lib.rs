@@ -79,6 +79,7 @@ mod retention;
 mod row;
 mod schema;
 mod seal;
+mod sessions;
 mod settings;
 mod shared;
 mod stats;
@@ -102,8 +103,8 @@ pub use query::{Filter, Order};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use record::{
-    Action, FindingFact, Guardrail, Hit, Kind, McpFacts, ParseIdError, Principal, Record, RecordId,
-    Timing, Tokens, Tool, Verdict,
+    Action, Caller, Code, FindingFact, Guardrail, Hit, Kind, McpFacts, ParseIdError, PolicyFacts,
+    PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing, Tokens, Tool, Verdict,
 };
 pub use removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
 pub use settings::{Durability, Location, Retention, Settings};

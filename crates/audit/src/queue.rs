@@ -159,7 +159,7 @@ mod tests {
         let queue = Queue::default();
         let large = || {
             let body = "x".repeat(MAX_BYTES / 2 - 256);
-            Work::Write(vec![Item::Record(Sealed { time: 0, joins: None, body })])
+            Work::Write(vec![Item::Record(Sealed { time: 0, joins: None, session: None, body })])
         };
         let _first = queue.push(large());
         let _second = queue.push(large());

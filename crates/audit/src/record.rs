@@ -1,16 +1,20 @@
 //! The record: one envelope for every decision and event.
 
+mod code;
 mod id;
 mod kind;
 mod mcp;
+mod policies;
 
 use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use code::Code;
 pub use id::{ParseIdError, RecordId};
 pub use kind::Kind;
 pub use mcp::{FindingFact, McpFacts};
+pub use policies::{PolicyFacts, PolicyFile};
 
 /// What happened, once. Made by whoever saw it; redacted, numbered and chained when it is appended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +32,15 @@ pub struct Record {
     /// Who acted.
     #[serde(default, skip_serializing_if = "Principal::is_unknown")]
     pub who: Principal,
+    /// The agent's helper that acted, where the agent tells. Nothing tells it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<Subagent>,
+    /// The working directory, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// The user's home directory, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<String>,
     /// The request it belongs to: joins the calls of one response and its turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -52,6 +65,9 @@ pub struct Record {
     /// The MCP server it concerns, and what was found there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpFacts>,
+    /// The policies that came into force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policies: Option<PolicyFacts>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -87,6 +103,9 @@ impl Record {
             kind,
             surface: None,
             who: Principal::default(),
+            subagent: None,
+            cwd: None,
+            home: None,
             request: None,
             provider: None,
             dialect: None,
@@ -95,6 +114,7 @@ impl Record {
             verdict: None,
             guardrail: None,
             mcp: None,
+            policies: None,
             timing: Timing::default(),
             tokens: Tokens::default(),
             stop_reason: None,
@@ -137,6 +157,16 @@ impl Principal {
     }
 }
 
+/// A helper that an agent started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subagent {
+    /// Its id.
+    pub id: String,
+    /// What kind of helper it is.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+}
+
 /// A tool and what it was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
@@ -148,6 +178,12 @@ pub struct Tool {
     /// The provider's id of the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call_id: String,
+    /// The id of the JSON-RPC request to the server, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rpc_id: Option<String>,
+    /// The program of the provider's that made the call, where it was not the model itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Caller>,
     /// The arguments: JSON text, or the free text of a custom tool. Given unredacted; what is
     /// written and read back is redacted and cut to [`Tool::MAX_INPUT`] bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,11 +193,28 @@ pub struct Tool {
     pub definition_hash: Option<String>,
 }
 
+/// A program that the provider runs, and that makes calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caller {
+    /// What runs it.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The provider's id of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
 /// What was decided, and by which rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// What became of the call.
     pub action: Action,
+    /// What kind of reason decided, in a word that stays the same from version to version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
+    /// The digest of the policies that were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_digest: Option<String>,
     /// The policy that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
@@ -177,6 +230,9 @@ pub struct Verdict {
     /// No rule decided.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncovered: bool,
+    /// Every rule that matched, whatever came of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<RuleId>,
     /// What rules in shadow mode would have done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shadows: Vec<Hit>,
@@ -196,11 +252,14 @@ impl Verdict {
     pub fn new(action: Action) -> Self {
         Self {
             action,
+            code: None,
+            policy_digest: None,
             policy: None,
             rule: None,
             reason: None,
             hint: None,
             uncovered: false,
+            matched: Vec::new(),
             shadows: Vec::new(),
             audits: Vec::new(),
             sanitized: Vec::new(),
@@ -218,6 +277,15 @@ pub struct Guardrail {
     pub kind: String,
     /// Where it stood: in the `request` or in the `response`.
     pub direction: String,
+}
+
+/// A rule by its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleId {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub rule: String,
 }
 
 /// A rule that matched beside the decision.
@@ -292,9 +360,15 @@ pub struct Tokens {
     /// Read by the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
+    /// Those of them that came from the provider's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<u64>,
     /// Written by the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
+    /// Those of them that it thought in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<u64>,
 }
 
 impl Tokens {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The tables, step by step. A store at version `n` has had the first `n` steps; a step that was
 /// released is never changed.
-const STEPS: [&str; 2] = [FIRST, MCP];
+const STEPS: [&str; 3] = [FIRST, MCP, WHO];
 
 /// The newest schema this program knows.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -134,6 +134,39 @@ CREATE TABLE flows (
 );
 CREATE INDEX flows_session ON flows (session, at);
 CREATE INDEX flows_at ON flows (at);
+";
+
+const WHO: &str = "
+-- Responses without calls, by the hour and by who asked. What was counted before has no name.
+CREATE TABLE turns_of (
+    hour INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    org TEXT NOT NULL,
+    team TEXT NOT NULL,
+    user TEXT NOT NULL,
+    key TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    tokens_input INTEGER NOT NULL,
+    tokens_cached INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    tokens_reasoning INTEGER NOT NULL,
+    PRIMARY KEY (hour, provider, model, org, team, user, key, agent)
+) WITHOUT ROWID;
+INSERT INTO turns_of SELECT hour, provider, model, '', '', '', '', '', turns, tokens_input, 0,
+    tokens_output, 0 FROM turns;
+DROP TABLE turns;
+ALTER TABLE turns_of RENAME TO turns;
+
+-- Sessions that are under way. The key is a hash of the principal and the session.
+CREATE TABLE sessions (
+    key BLOB PRIMARY KEY,
+    began INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    who TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_seen ON sessions (seen);
 ";
 
 /// What a file is.

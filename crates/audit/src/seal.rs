@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Guardrail, Hit, Kind, McpFacts, Record, Tool, Verdict};
+use crate::record::{Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record, Tool, Verdict};
 
+use crate::sessions::{SessionKey, key_of};
 use crate::stored::InputProof;
 
 /// A record that is ready to be stored. Made where the record is made, so that the writer has
@@ -18,6 +19,8 @@ pub(crate) struct Sealed {
     /// By what another record finds this one: the request of a turn, the record that is completed.
     /// Most records have none, so that the index over it costs them nothing.
     pub(crate) joins: Option<String>,
+    /// The session it belongs to.
+    pub(crate) session: Option<SessionKey>,
     /// The record as JSON.
     pub(crate) body: String,
 }
@@ -47,13 +50,20 @@ impl Sealed {
         if let Some(mcp) = &mut record.mcp {
             seal_mcp(mcp);
         }
+        if let Some(policies) = &mut record.policies {
+            seal_policies(policies);
+        }
         seal_names(&mut record);
         record.detail = record.detail.take().map(|text| prose(&text));
         let joins = joins(&record);
+        let session = match record.kind {
+            Kind::SessionStarted | Kind::SessionEnded => None,
+            _ => key_of(&record.who),
+        };
         let time = record.time.as_microsecond();
         // Plain data with text keys: there is nothing in it that JSON cannot say.
         let body = serde_json::to_string(&Body { record, input }).unwrap_or_default();
-        Self { time, joins, body }
+        Self { time, joins, session, body }
     }
 }
 
@@ -81,6 +91,11 @@ fn seal_tool(tool: &mut Tool) -> Option<InputProof> {
     tool.name = word(&tool.name);
     tool.server = tool.server.take().map(|text| word(&text));
     clip(&mut tool.call_id, MAX_WORD);
+    tool.rpc_id = tool.rpc_id.take().map(|text| word(&text));
+    if let Some(caller) = &mut tool.caller {
+        caller.kind = word(&caller.kind);
+        caller.id = caller.id.take().map(|text| word(&text));
+    }
     tool.definition_hash.iter_mut().for_each(|hash| clip(hash, MAX_WORD));
     let whole = tool.input.take()?;
     let mut proof = InputProof {
@@ -106,6 +121,11 @@ fn seal_verdict(verdict: &mut Verdict) {
     verdict.rule.iter_mut().for_each(|rule| clip(rule, MAX_WORD));
     verdict.reason = verdict.reason.take().map(|text| prose(&text));
     verdict.hint = verdict.hint.take().map(|text| prose(&text));
+    verdict.matched.truncate(MAX_HITS);
+    for name in &mut verdict.matched {
+        clip(&mut name.policy, MAX_WORD);
+        clip(&mut name.rule, MAX_WORD);
+    }
     for hits in [&mut verdict.shadows, &mut verdict.audits, &mut verdict.sanitized] {
         hits.truncate(MAX_HITS);
         hits.iter_mut().for_each(seal_hit);
@@ -134,6 +154,22 @@ fn seal_mcp(mcp: &mut McpFacts) {
     }
 }
 
+/// The operator chose these names, and there may be many.
+fn seal_policies(policies: &mut PolicyFacts) {
+    policies.files.truncate(MAX_HITS);
+    policies.files.iter_mut().for_each(|file| clip(&mut file.path, MAX_WORD));
+    let lists =
+        [&mut policies.added, &mut policies.removed, &mut policies.changed, &mut policies.weakened];
+    for list in lists {
+        let more = list.len().saturating_sub(MAX_NAMES);
+        list.truncate(MAX_NAMES);
+        list.iter_mut().for_each(|name| clip(name, MAX_WORD));
+        if more > 0 {
+            list.push(format!("and {more} more"));
+        }
+    }
+}
+
 /// Names are short. What a client or a model says of itself may be anything, also a secret.
 fn seal_names(record: &mut Record) {
     for claimed in [&mut record.who.agent, &mut record.who.session, &mut record.model] {
@@ -142,7 +178,7 @@ fn seal_names(record: &mut Record) {
     let who = &mut record.who;
     let known = [&mut who.org, &mut who.team, &mut who.user, &mut who.key];
     let ours = [&mut record.request, &mut record.provider, &mut record.dialect];
-    let rest = [&mut record.stop_reason];
+    let rest = [&mut record.stop_reason, &mut record.cwd, &mut record.home];
     for name in known.into_iter().chain(ours).chain(rest).flatten() {
         clip(name, MAX_WORD);
     }
@@ -174,6 +210,8 @@ fn head(text: &str, max: usize) -> &str {
 const MAX_WORD: usize = 1024;
 /// A reason or a detail: a few pages.
 const MAX_PROSE: usize = 16 * 1024;
+/// Rules that changed, by name.
+const MAX_NAMES: usize = 256;
 /// Rules beside the decision. More than these say nothing new.
 const MAX_HITS: usize = 64;
 /// The largest input that is searched for secrets, as large as the gate lets arguments be unless

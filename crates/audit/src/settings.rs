@@ -12,13 +12,23 @@ pub struct Settings {
     pub durability: Durability,
     /// When old ones leave.
     pub retention: Retention,
+    /// A session has ended once nothing was recorded of it for so long.
+    pub session_idle: Duration,
 }
 
 impl Settings {
     /// This store, with `disk` durability and the usual retention.
     pub fn at(store: Location) -> Self {
-        Self { store, durability: Durability::Disk, retention: Retention::default() }
+        Self {
+            store,
+            durability: Durability::Disk,
+            retention: Retention::default(),
+            session_idle: Self::SESSION_IDLE,
+        }
     }
+
+    /// How long a session is usually waited for: half an hour.
+    pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 }
 
 /// Where a store lives.

@@ -15,6 +15,7 @@ use crate::place::{Patience, Place};
 use crate::queue::{Queue, Work};
 use crate::receipt::Receipt;
 use crate::removed::Bindings;
+use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::store::{Fault, Item, Store};
 use crate::turns::Turns;
@@ -39,6 +40,7 @@ pub(crate) struct Shared {
     pub(crate) keys: Keys,
     pub(crate) bindings: Bindings,
     pub(crate) turns: Turns,
+    pub(crate) sessions: Sessions,
     pub(crate) beside: Beside,
     pub(crate) known: Known,
     pub(crate) cipher: Cipher,
@@ -64,6 +66,7 @@ impl Shared {
             keys: Keys::default(),
             bindings: Bindings::default(),
             turns: Turns::default(),
+            sessions: Sessions::default(),
             beside: Beside::default(),
             known: Known::default(),
             cipher,

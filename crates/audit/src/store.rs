@@ -133,7 +133,8 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_row(values, read).optional()?)
     }
 
-    fn fill<'a>(
+    /// Writes all of these, inside a transaction.
+    pub(crate) fn fill<'a>(
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
         now: i64,

@@ -50,6 +50,9 @@ impl Stored {
         put("type", json!(record.kind.as_str()));
         put("surface", json!(record.surface.map(|surface| surface.as_str())));
         put("principal", object(&record.who));
+        put("subagent", record.subagent.as_ref().map_or(Value::Null, object));
+        put("cwd", json!(record.cwd));
+        put("home", json!(record.home));
         put("request_id", json!(record.request));
         put("provider", json!(record.provider));
         put("dialect", json!(record.dialect));
@@ -58,6 +61,7 @@ impl Stored {
         put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
         put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
         put("mcp", record.mcp.as_ref().map_or(Value::Null, object));
+        put("policies", record.policies.as_ref().map_or(Value::Null, object));
         put("timing", object(&record.timing));
         put("tokens", object(&record.tokens));
         put("stop_reason", json!(record.stop_reason));

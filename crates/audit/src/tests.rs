@@ -5,6 +5,7 @@ mod expiry;
 mod failing;
 mod keeping;
 mod reading;
+mod sessions;
 mod sharing;
 mod tampering;
 
@@ -37,7 +38,7 @@ impl Place {
 
     fn settings(&self, durability: Durability) -> Settings {
         let retention = Retention { age: None, records: None, bytes: None };
-        Settings { store: self.location(), durability, retention }
+        Settings { durability, retention, ..Settings::at(self.location()) }
     }
 
     fn open(&self, durability: Durability) -> Audit {

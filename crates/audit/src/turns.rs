@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 use rusqlite::params;
 
-use crate::record::Tokens;
+use crate::record::{Principal, Tokens};
 use crate::seal;
 use crate::store::{Fault, Store};
 
@@ -16,6 +16,8 @@ pub struct TurnCount {
     pub provider: String,
     /// The model.
     pub model: Option<String>,
+    /// Who asked. The session is not counted by.
+    pub who: Principal,
     /// What it cost.
     pub tokens: Tokens,
 }
@@ -32,19 +34,25 @@ struct Slot {
     hour: i64,
     provider: String,
     model: String,
+    /// Organisation, team, user, key and agent; empty where there is none.
+    who: [String; 5],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     turns: u64,
     input: u64,
+    cached: u64,
     output: u64,
+    reasoning: u64,
 }
 
 impl Counts {
     fn add(&mut self, more: Self) {
         self.turns = self.turns.saturating_add(more.turns);
         self.input = self.input.saturating_add(more.input);
+        self.cached = self.cached.saturating_add(more.cached);
+        self.reasoning = self.reasoning.saturating_add(more.reasoning);
         self.output = self.output.saturating_add(more.output);
     }
 }
@@ -53,15 +61,22 @@ impl Turns {
     /// Counts one. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
         let model = turn.model.map(|model| seal::word(&model)).unwrap_or_default();
-        let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model };
+        let Principal { org, team, user, key, agent, .. } = turn.who;
+        // Only the agent is what somebody says of itself.
+        let agent = agent.map(|agent| seal::word(&agent));
+        let who = [org, team, user, key, agent].map(Option::unwrap_or_default);
+        let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };
         let mut waiting = self.0.lock();
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
             slot.model = OTHERS.to_owned();
+            slot.who[4] = OTHERS.to_owned();
         }
         waiting.entry(slot).or_default().add(Counts {
             turns: 1,
             input: turn.tokens.input.unwrap_or(0),
+            cached: turn.tokens.cached.unwrap_or(0),
             output: turn.tokens.output.unwrap_or(0),
+            reasoning: turn.tokens.reasoning.unwrap_or(0),
         });
     }
 
@@ -90,19 +105,28 @@ impl Turns {
 
 fn add(store: &Store, slot: &Slot, counts: Counts) -> Result<(), Fault> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let [org, team, user, key, agent] = &slot.who;
     store.execute(
-        "INSERT INTO turns (hour, provider, model, turns, tokens_input, tokens_output) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET \
-         turns = turns + excluded.turns, \
+        "INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+         ON CONFLICT DO UPDATE SET turns = turns + excluded.turns, \
          tokens_input = tokens_input + excluded.tokens_input, \
-         tokens_output = tokens_output + excluded.tokens_output",
+         tokens_cached = tokens_cached + excluded.tokens_cached, \
+         tokens_output = tokens_output + excluded.tokens_output, \
+         tokens_reasoning = tokens_reasoning + excluded.tokens_reasoning",
         params![
             slot.hour,
             slot.provider,
             slot.model,
+            org,
+            team,
+            user,
+            key,
+            agent,
             number(counts.turns),
             number(counts.input),
-            number(counts.output)
+            number(counts.cached),
+            number(counts.output),
+            number(counts.reasoning)
         ],
     )?;
     Ok(())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::queue::{Entry, Taken, Work};
 use crate::receipt::AppendError;
 use crate::shared::{Shared, now};
-use crate::store::{Fault, Item};
+use crate::store::{Fault, Item, Store};
 
 /// Writes until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {
@@ -32,13 +32,13 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 }
 
 fn write(shared: &Shared, batch: Vec<Entry>) {
-    let items = batch.iter().flat_map(|entry| entry.work.items());
+    let items: Vec<&Item> = batch.iter().flat_map(|entry| entry.work.items()).collect();
     let mut written = Ok(());
-    if items.clone().next().is_some() {
-        written = shared.with_appending(|store| store.commit(items.clone(), now()));
+    if !items.is_empty() {
+        written = shared.with_appending(|store| commit(shared, store, &items));
     }
     if written.is_ok() {
-        items.for_each(|item: &Item| shared.written(item));
+        items.iter().for_each(|item| shared.written(item));
     }
     let written = written.map_err(failure);
     for Entry { work, answer } in batch {
@@ -47,6 +47,18 @@ fn write(shared: &Shared, batch: Vec<Entry>) {
             Work::Flush => answer.give(write_rest(shared).map_err(failure)),
         }
     }
+}
+
+/// The records, behind those of the sessions that began with them.
+fn commit(shared: &Shared, store: &Store, items: &[&Item]) -> Result<(), Fault> {
+    let (now, idle) = (now(), shared.settings.session_idle);
+    let alive = store.transaction(|store| {
+        let alive = shared.sessions.touch(store, items, idle, now)?;
+        store.fill(alive.begun.iter().chain(items.iter().copied()), now)?;
+        Ok(alive)
+    })?;
+    shared.sessions.remember(&alive, now);
+    Ok(())
 }
 
 /// Once a second: what nobody waits for is written, and a store that failed is tried.

@@ -13,6 +13,17 @@ pub struct ToolCall {
     pub arguments: Arguments,
     /// Where the call was seen and who acts.
     pub origin: Origin,
+    /// The program of the provider's that made it, where it was not the model itself.
+    pub caller: Option<Caller>,
+}
+
+/// A program that the provider runs, and that makes calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// What runs it, in the provider's word.
+    pub kind: String,
+    /// The provider's id of it.
+    pub id: Option<String>,
 }
 
 /// The provider's id of a call, exactly as it came.

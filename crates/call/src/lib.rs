@@ -28,7 +28,7 @@ mod origin;
 pub mod spell;
 
 pub use arguments::{Arguments, Form, Unreadable};
-pub use call::{CallId, ToolCall};
+pub use call::{CallId, Caller, ToolCall};
 pub use inside::Inside;
 pub use name::{Certainty, NameError, Reading, ToolName, fold, split};
 pub use origin::{Facts, Identity, Origin, Surface, Who};

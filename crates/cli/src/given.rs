@@ -133,6 +133,7 @@ impl Given {
             name: ToolName::parse(&name).with_context(|| format!("cannot judge `{name}`"))?,
             arguments: self.input.unwrap_or_else(|| Arguments::json("{}")),
             origin: Origin::new(facts),
+            caller: None,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Location, OpenError, Reader, Stored, Tool};
+use callgate_audit::{Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool};
 
 use crate::args::Filters;
 use crate::render::{hinted, rule_name};
@@ -116,6 +116,12 @@ pub(crate) fn input(stored: &Stored) -> String {
 
 /// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
 pub(crate) fn why(stored: &Stored) -> String {
+    let record = &stored.record;
+    match (record.kind, &record.policies) {
+        (Kind::SessionStarted | Kind::SessionEnded, _) => return session(&record.who),
+        (Kind::Weakened, Some(facts)) => return facts.weakened.join("; "),
+        _ => {}
+    }
     let reason = stored.record.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref());
     let why = reason.or(stored.record.detail.as_deref()).unwrap_or_default();
     let why = why.lines().next().unwrap_or_default();
@@ -123,6 +129,13 @@ pub(crate) fn why(stored: &Stored) -> String {
         Some(found) => format!("{} in the {}: {why}", found.kind, found.direction),
         None => why.to_owned(),
     }
+}
+
+/// Whose session it is.
+fn session(who: &Principal) -> String {
+    let parts = [&who.session, &who.agent, &who.key, &who.user];
+    let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    parts.join(", ")
 }
 
 /// Enough of an id to name it: its time, and what differs within a millisecond.

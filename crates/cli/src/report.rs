@@ -268,6 +268,7 @@ mod tests {
             name: ToolName::parse("Bash").unwrap(),
             arguments,
             origin: Origin::at(Surface::Response),
+            caller: None,
         };
         let call = Some(CallFields::of(&call));
         line(&Event { event: "tool_call", call, ..Event::default() }).unwrap()

@@ -371,6 +371,15 @@ fn bypasses_name_their_probes() {
     assert_eq!(named, there);
 }
 
+/// The page about records explains every code that a record can have.
+#[test]
+fn every_code_of_a_verdict_is_explained() {
+    let page = page("docs/guide/records.md");
+    for code in callgate_audit::Code::ALL {
+        assert!(page.text.contains(&format!("`{}`", code.as_str())), "{}", code.as_str());
+    }
+}
+
 /// The tables of the policy reference hold exactly the words the compiler knows. It names them all
 /// when it meets one that it does not.
 #[test]

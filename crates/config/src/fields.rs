@@ -362,6 +362,13 @@ const FIELDS: &[Field] = &[
         doc: "What becomes of a call whose record cannot be written.",
     },
     Field {
+        path: "audit.session_idle",
+        kind: Kind::Duration,
+        default: "30m",
+        example: "2h",
+        doc: "A session has ended once nothing was recorded of it for so long.",
+    },
+    Field {
         path: "audit.retention",
         kind: Kind::Section,
         default: "",

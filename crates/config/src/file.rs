@@ -101,6 +101,7 @@ pub(crate) struct WrittenGateway {
 pub(crate) struct WrittenAudit {
     pub(crate) durability: Option<At<Durability>>,
     pub(crate) on_failure: Option<At<OnFailure>>,
+    pub(crate) session_idle: Option<At<Duration>>,
     pub(crate) age: Option<At<Option<Duration>>>,
     pub(crate) records: Option<At<Option<u64>>>,
     pub(crate) size: Option<At<Option<u64>>>,
@@ -260,6 +261,7 @@ fn audit(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenAudit {
     WrittenAudit {
         durability: section.word("durability", problems),
         on_failure: section.word("on_failure", problems),
+        session_idle: section.duration("session_idle", problems),
         age: retention.or_none("age", problems, Section::duration),
         records: retention.or_none("records", problems, Section::count),
         size: retention.or_none("size", problems, Section::size),

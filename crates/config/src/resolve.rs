@@ -282,6 +282,7 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
             records: or(audit.records.clone(), standard.records),
             bytes: or(audit.size.clone(), standard.bytes),
         },
+        session_idle: or(audit.session_idle.clone(), callgate_audit::Settings::SESSION_IDLE),
     }
 }
 

@@ -123,16 +123,30 @@ fn kind(field: &Field) -> Value {
 }
 
 /// The keys of a policy, as far as a schema helps: `callgate policy check` knows the rest.
-fn policy_properties() -> [(&'static str, Value); 6] {
+fn policy_properties() -> [(&'static str, Value); 7] {
     let verdict = || json!({ "enum": ["allow", "audit", "deny"] });
     [
         ("policy", json!({ "type": "string", "description": "The policy's name." })),
+        ("for", whom()),
         ("mode", json!({ "enum": ["enforce", "shadow"] })),
         ("default", verdict()),
         ("defaults", json!({ "type": "object", "additionalProperties": verdict() })),
         ("rules", json!({ "type": "array", "items": { "$ref": "#/$defs/rule" } })),
         ("text", json!({ "type": "array", "items": { "type": "object" } })),
     ]
+}
+
+/// Whom a policy applies to.
+fn whom() -> Value {
+    json!({
+        "type": "object",
+        "description": "Whom it applies to, by globs; everybody if left out.",
+        "propertyNames": { "enum": ["org", "team", "user", "key", "agent"] },
+        "additionalProperties": {
+            "type": ["string", "array"],
+            "items": { "type": "string" },
+        },
+    })
 }
 
 fn policy() -> Value {

@@ -77,7 +77,13 @@ impl Decider {
         let called = |name: &str| {
             let (id, arguments) = (CallId::from(""), Arguments::json(""));
             let name = ToolName::parse(name)?;
-            Ok::<_, NameError>(ToolCall { id, name, arguments, origin: origin.clone() })
+            Ok::<_, NameError>(ToolCall {
+                id,
+                name,
+                arguments,
+                origin: origin.clone(),
+                caller: None,
+            })
         };
         let call = match called(offer.name) {
             Ok(call) => call,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use callgate_audit::{
-    Action, Audit, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
+    Action, Audit, Code, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
     SoughtRemoved,
 };
 use callgate_call::Origin;
@@ -15,6 +15,7 @@ use crate::advertised::Told;
 use crate::clerk::Clerk;
 use crate::hearing::Hearing;
 use crate::limits::Buckets;
+use crate::loading::PolicyState;
 use crate::mcp::{Desk, Launch, McpSession, McpSettings};
 use crate::record;
 use crate::settings::Settings;
@@ -26,8 +27,8 @@ pub struct Decider(Arc<Inner>);
 #[derive(Debug)]
 pub(crate) struct Inner {
     /// `None`: nothing is judged.
-    policies: ArcSwapOption<Policies>,
-    state: Mutex<PolicyState>,
+    pub(crate) policies: ArcSwapOption<Policies>,
+    pub(crate) state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
     pub(crate) audit: Audit,
     pub(crate) settings: Settings,
@@ -35,18 +36,6 @@ pub(crate) struct Inner {
     /// What concerns MCP servers.
     pub(crate) desk: Desk,
     pub(crate) clerk: Clerk,
-}
-
-/// Whether the policies in force are those that were last written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PolicyState {
-    /// They are.
-    Current,
-    /// A later version was rejected; the last good one is in force.
-    Rejected {
-        /// What was wrong with it.
-        why: String,
-    },
 }
 
 /// What is known about a response before anything of it has come.
@@ -156,7 +145,7 @@ impl Decider {
     /// Records a response that nobody judged.
     pub fn unjudged(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::Turn, context, &context.origin);
-        record.verdict = Some(record::without_rule(Action::Unjudged, why));
+        record.verdict = Some(record::without_rule(Action::Unjudged, Code::Unjudged, why));
         self.0.write(record);
     }
 
@@ -176,41 +165,11 @@ impl Decider {
         }
     }
 
-    /// Records which policies are in force at the start.
-    pub fn loaded(&self, detail: &str) {
-        self.tell(Kind::PolicyLoaded, detail);
-    }
-
     /// Records that calls which were taken out of a turn could not be put back into a request.
     pub fn not_restored(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::ToolCallWarning, context, &context.origin);
         record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);
-    }
-
-    /// Puts other policies in force, for hearings that begin from now on.
-    pub fn swap(&self, policies: Option<Policies>, detail: &str) {
-        self.0.policies.store(policies.map(Arc::new));
-        *self.0.state.lock() = PolicyState::Current;
-        self.loaded(detail);
-    }
-
-    /// Other policies were to be put in force, and are not fit for it.
-    pub fn reject(&self, why: &str) {
-        *self.0.state.lock() = PolicyState::Rejected { why: why.to_owned() };
-        self.tell(Kind::PolicyRejected, why);
-    }
-
-    /// Records an event that belongs to no response.
-    fn tell(&self, kind: Kind, detail: &str) {
-        let mut record = Record::new(kind);
-        record.detail = Some(detail.to_owned());
-        self.0.write(record);
-    }
-
-    /// Whether the policies in force are those that were last written.
-    pub fn policy_state(&self) -> PolicyState {
-        self.0.state.lock().clone()
     }
 
     /// Whether records can be written.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, Record, RecordId, Tokens, Tool, TurnCount};
+use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool, TurnCount};
 use callgate_call::ToolCall;
 use callgate_policy::{
     Denial, Direction, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard, TextHit,
@@ -77,10 +77,8 @@ impl Oddity {
 pub struct TurnEnd {
     /// The model, if the response named it.
     pub model: Option<String>,
-    /// Tokens read.
-    pub input: Option<u64>,
-    /// Tokens written.
-    pub output: Option<u64>,
+    /// What it cost.
+    pub tokens: Tokens,
     /// Why the model stopped, in the provider's word.
     pub stop_reason: Option<String>,
     /// Calls the client was meant to run.
@@ -151,7 +149,8 @@ impl Hearing {
         let Some(mut denial) = denial else { return ByName::NeedArguments };
         let mut record = record::call(meant.kind(), &self.context, call, Input::Pending);
         meant.tell(&mut record);
-        record.verdict = Some(verdict);
+        let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
+        record.verdict = Some(callgate_audit::Verdict { policy_digest: digest, ..verdict });
         record.timing.judged_us = Some(micros(begun));
         denial.record = Some(record.id.to_string());
         self.denied.push((number, record.id));
@@ -192,7 +191,11 @@ impl Hearing {
     /// A call the provider has run itself.
     pub fn observed(&mut self, call: &ToolCall) {
         let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
-        record.verdict = Some(record::without_rule(Action::Unjudged, "run by the provider itself"));
+        record.verdict = Some(record::without_rule(
+            Action::Unjudged,
+            Code::Unjudged,
+            "run by the provider itself",
+        ));
         self.write_later(record);
     }
 
@@ -206,7 +209,7 @@ impl Hearing {
         record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
         let dropped = matches!(oddity, Oddity::Refused | Oddity::Dropped | Oddity::Withheld);
         if dropped {
-            record.verdict = Some(record::without_rule(Action::Deny, why));
+            record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));
         }
         record.detail = Some(format!("{}: {why}", oddity.word()));
         self.write_later(record);
@@ -228,11 +231,13 @@ impl Hearing {
 
     /// The response has ended, one way or the other.
     pub fn end(self, end: TurnEnd) {
-        let tokens = Tokens { input: end.input, output: end.output };
+        let tokens = end.tokens;
         let facts = &self.context.origin;
         if self.recorded == 0 && end.calls == 0 && end.failure.is_none() {
             let provider = facts.provider.clone().unwrap_or_default();
-            return self.inner.audit.count_turn(TurnCount { provider, model: end.model, tokens });
+            let who = record::principal(facts);
+            let turn = TurnCount { provider, model: end.model, who, tokens };
+            return self.inner.audit.count_turn(turn);
         }
         let mut record = record::begin(Kind::Turn, &self.context, facts);
         record.model = end.model.or(record.model);

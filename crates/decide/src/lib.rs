@@ -6,7 +6,7 @@
 //! a denial if that failed and the operator did not say otherwise.
 //!
 //! ```
-//! use callgate_audit::{Audit, Durability, Location, Retention};
+//! use callgate_audit::{Audit, Durability, Location};
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_decide::{Context, Decider, Decision, Settings};
 //! use callgate_facts::Catalogue;
@@ -16,9 +16,8 @@
 //! let source = Source { name: "p.yaml".into(), text: text.into() };
 //! let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
 //! let audit = Audit::open(&callgate_audit::Settings {
-//!     store: Location::Memory,
 //!     durability: Durability::Process,
-//!     retention: Retention::default(),
+//!     ..callgate_audit::Settings::at(Location::Memory)
 //! })
 //! .unwrap();
 //! let decider = Decider::new(Some(policies), audit, Settings::default());
@@ -30,7 +29,7 @@
 //!     name: ToolName::parse("rm").unwrap(),
 //!     arguments: Arguments::json("{}"),
 //!     origin,
-//! };
+//!, caller: None };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 //! match runtime.block_on(hearing.whole(call)) {
 //!     Decision::Deny(denial) => assert!(denial.record.is_some()),
@@ -49,6 +48,7 @@ mod counter;
 mod decider;
 mod hearing;
 mod limits;
+mod loading;
 pub mod login;
 pub mod mcp;
 mod pending;
@@ -60,15 +60,17 @@ mod tests;
 
 pub use advertised::Offer;
 pub use callgate_audit::{
-    FoundRemoved, Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry, SoughtRemoved,
+    FoundRemoved, Health as AuditHealth, KeyInfo, PolicyFile, Receipt, RecordId, RemovedEntry,
+    SoughtRemoved, Tokens,
 };
 pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
 };
 pub use clock::now;
-pub use decider::{Context, Decider, PolicyState};
+pub use decider::{Context, Decider};
 pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
 pub use limits::Buckets;
+pub use loading::{PolicySource, PolicyState};
 pub use pending::{Decision, Pending};
 pub use pipeline::NO_APPROVER;
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};

@@ -1,8 +1,12 @@
 //! What is written about a call, an oddity or a turn.
 
-use callgate_audit::{Action, Guardrail, Hit, Kind, Principal, Record, RecordId, Tool, Verdict};
+use callgate_audit::{
+    Action, Caller, Code, Guardrail, Hit, Kind, Principal, Record, RecordId, RuleId, Tool, Verdict,
+};
 use callgate_call::{Facts, ToolCall};
-use callgate_policy::{Direction, Judgement, RuleHit, TextAction, TextHit, Verdict as Judged};
+use callgate_policy::{
+    Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
+};
 
 use crate::decider::Context;
 
@@ -15,6 +19,8 @@ fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &Facts) -> Recor
     let mut record = Record::of(id, kind);
     record.surface = Some(facts.surface);
     record.who = principal(facts);
+    record.cwd.clone_from(&facts.cwd);
+    record.home.clone_from(&facts.home);
     record.request.clone_from(&context.request);
     record.provider.clone_from(&facts.provider);
     record.dialect.clone_from(&context.dialect);
@@ -56,9 +62,15 @@ pub(crate) fn call_as(
             Input::Known => Some(call.arguments.raw().to_owned()),
             Input::Pending => None,
         },
+        rpc_id: None,
+        caller: call.caller.as_ref().map(caller),
         definition_hash: None,
     });
     record
+}
+
+fn caller(caller: &callgate_call::Caller) -> Caller {
+    Caller { kind: caller.kind.clone(), id: caller.id.clone() }
 }
 
 /// Whether the arguments have arrived.
@@ -77,16 +89,34 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
             // A verdict that is not known here never let anything pass.
             _ => Action::Deny,
         },
+        code: Some(code(judgement)),
+        policy_digest: None,
         policy: judgement.policy.clone(),
         rule: judgement.rule.clone(),
         reason: Some(judgement.reason.clone()),
         hint: judgement.hint.clone(),
         uncovered: judgement.uncovered,
+        matched: judgement.rules.iter().map(rule_id).collect(),
         shadows: judgement.shadows.iter().map(note).collect(),
         audits: judgement.audits.iter().map(note).collect(),
         sanitized: sanitized(judgement).iter().map(note).collect(),
         replaced: judgement.replaced.clone(),
     }
+}
+
+/// Which kind of reason decided.
+fn code(judgement: &Judgement) -> Code {
+    let by_doubt = |hit: &RuleHit| hit.unknown && hit.rule == judgement.rule;
+    match (&judgement.policy, &judgement.rule) {
+        (_, Some(_)) if judgement.deciding.first().is_some_and(by_doubt) => Code::RuleUnknown,
+        (_, Some(_)) => Code::Rule,
+        (Some(_), None) => Code::Default,
+        (None, None) => Code::NoPolicy,
+    }
+}
+
+fn rule_id(name: &RuleName) -> RuleId {
+    RuleId { policy: name.policy.clone(), rule: name.rule.clone() }
 }
 
 /// The rules that took something out of the arguments.
@@ -105,7 +135,7 @@ pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) 
         policy: Some(hit.policy.clone()),
         rule: Some(hit.rule.clone()),
         hint: hit.hint.clone(),
-        ..without_rule(action, &hit.reason)
+        ..without_rule(action, Code::TextRule, &hit.reason)
     });
     record.guardrail = Some(Guardrail {
         action: hit.action.as_str().to_owned(),
@@ -134,8 +164,8 @@ pub(crate) fn stray(call: &Record) -> Record {
 }
 
 /// A verdict that no rule made.
-pub(crate) fn without_rule(action: Action, reason: &str) -> Verdict {
-    Verdict { reason: Some(reason.to_owned()), ..Verdict::new(action) }
+pub(crate) fn without_rule(action: Action, code: Code, reason: &str) -> Verdict {
+    Verdict { code: Some(code), reason: Some(reason.to_owned()), ..Verdict::new(action) }
 }
 
 /// The server, if the name tells of just one.

@@ -25,7 +25,12 @@ fn policies(text: &str) -> Policies {
 
 fn audit(store: Location) -> Audit {
     let (durability, retention) = (Durability::Process, Retention::default());
-    Audit::open(&callgate_audit::Settings { store, durability, retention }).unwrap()
+    Audit::open(&callgate_audit::Settings {
+        durability,
+        retention,
+        ..callgate_audit::Settings::at(store)
+    })
+    .unwrap()
 }
 
 fn decider(settings: Settings) -> (Decider, Audit) {
@@ -39,6 +44,7 @@ fn call(name: &str, arguments: Arguments) -> ToolCall {
         name: ToolName::parse(name).unwrap(),
         arguments,
         origin: Origin::at(Surface::Response),
+        caller: None,
     }
 }
 
@@ -135,7 +141,7 @@ fn a_response_keeps_the_policies_it_began_with() {
     let (decider, audit) = decider(Settings::default());
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
     let mut before = hearing(&decider);
-    decider.swap(Some(policies("policy: p\nrules: []\n")), "p.yaml");
+    decider.swap(Some(policies("policy: p\nrules: []\n")), &PolicySource::default());
     assert!(decide(before.whole(bash.clone())).is_err());
     assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
     decider.reject("line 3: what?");
@@ -207,7 +213,10 @@ fn no_policy_is_no_hearing() {
 #[test]
 fn a_turn_without_calls_is_counted_and_one_with_calls_recorded() {
     let (decider, audit) = decider(Settings::default());
-    hearing(&decider).end(TurnEnd { input: Some(5), output: Some(7), ..TurnEnd::default() });
+    hearing(&decider).end(TurnEnd {
+        tokens: Tokens { input: Some(5), output: Some(7), ..Tokens::default() },
+        ..TurnEnd::default()
+    });
     assert!(records(&audit).is_empty());
     let stats = audit.reader().unwrap().stats(&Filter::default()).unwrap();
     assert_eq!(stats.turns.without_calls, Some(1));

@@ -1,10 +1,13 @@
 //! Pieces of a call become a whole call.
 
+use std::borrow::Cow;
+
 use callgate_call::json::decode_into;
-use callgate_call::{Arguments, CallId, NameError, Origin, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Caller, NameError, Origin, ToolCall, ToolName};
 use sha2::{Digest, Sha256};
 
 use crate::event::{ArgumentsPiece, Canonical, Piece};
+use crate::json::{document, member, string_member};
 
 /// A call in the making.
 #[derive(Debug, Default)]
@@ -303,7 +306,18 @@ impl Assembly {
 
     fn call(&self, origin: &Origin, arguments: Arguments) -> Result<ToolCall, NameError> {
         let name = ToolName::parse(&self.name)?;
-        Ok(ToolCall { id: CallId(self.id.clone()), name, arguments, origin: origin.clone() })
+        let (id, origin) = (CallId(self.id.clone()), origin.clone());
+        Ok(ToolCall { id, name, arguments, origin, caller: self.caller() })
+    }
+
+    /// The program of the provider's that makes the call, if it is not the model itself.
+    fn caller(&self) -> Option<Caller> {
+        let call = self.original.as_deref()?;
+        let caller = member(call, document(call), "caller")?;
+        let text = |key| string_member(call, caller, key)?.decode().ok();
+        let kind = text("type").filter(|kind| kind != "direct")?.into_owned();
+        let id = text("tool_id").or_else(|| text("caller_id")).map(Cow::into_owned);
+        Some(Caller { kind, id })
     }
 
     /// The call in the form every client reads alike.

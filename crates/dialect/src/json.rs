@@ -53,3 +53,9 @@ pub(crate) fn is_done(data: &str) -> bool {
 pub(crate) fn may_hold_a_call(text: &str) -> bool {
     text.contains(['{', '[', '<', '('])
 }
+
+/// The text of one member of an object, if it is one.
+pub(crate) fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
+    let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
+    Reader::at(data, found.value).string().ok()
+}

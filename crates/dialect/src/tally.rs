@@ -5,7 +5,7 @@
 
 use callgate_call::json::{Span, Text};
 
-use crate::json::members;
+use crate::json::{member, members};
 
 /// What frames told of their response so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,8 +17,12 @@ pub struct Tally {
     pub cache_written: Option<u64>,
     /// Tokens of the request that were read from a cache, where they are not in `input`.
     pub cache_read: Option<u64>,
+    /// Tokens of the request that were read from a cache, where they are in `input` as well.
+    pub cached: Option<u64>,
     /// Tokens of the response.
     pub output: Option<u64>,
+    /// Those of them that the model thought in.
+    pub reasoning: Option<u64>,
     /// Why the response stopped, in the upstream's own word.
     pub stop_reason: Option<String>,
     /// The id under which the provider keeps the response, where a later request may name it.
@@ -34,7 +38,9 @@ impl Tally {
         self.input = later.input.or(self.input);
         self.cache_written = later.cache_written.or(self.cache_written);
         self.cache_read = later.cache_read.or(self.cache_read);
+        self.cached = later.cached.or(self.cached);
         self.output = later.output.or(self.output);
+        self.reasoning = later.reasoning.or(self.reasoning);
         if self.stop_reason.is_none() {
             self.stop_reason = later.stop_reason;
         }
@@ -46,6 +52,11 @@ impl Tally {
     pub fn whole_input(&self) -> Option<u64> {
         let parts = [self.input, self.cache_written, self.cache_read];
         parts.into_iter().flatten().reduce(u64::saturating_add)
+    }
+
+    /// Tokens of the request that were read from a cache, however the dialect counts them.
+    pub fn from_cache(&self) -> Option<u64> {
+        self.cache_read.or(self.cached)
     }
 
     /// The tally in a box, unless it is empty.
@@ -78,6 +89,12 @@ pub(crate) fn counts<const N: usize>(
         }
     }
     counts
+}
+
+/// One count of an object inside of another.
+pub(crate) fn inner_count(data: &str, object: Span, of: &str, key: &str) -> Option<u64> {
+    let [count] = counts(data, member(data, object, of)?, [key]);
+    count
 }
 
 /// A count: digits, or a number that is whole (`12.0`).

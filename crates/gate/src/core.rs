@@ -357,7 +357,9 @@ impl Core {
         let calls = self.calls.iter().filter(of_client).count();
         Usage {
             input: self.tally.whole_input(),
+            cached: self.tally.from_cache(),
             output: self.tally.output,
+            reasoning: self.tally.reasoning,
             stop_reason: self.tally.stop_reason.clone(),
             calls: u32::try_from(calls).unwrap_or(u32::MAX),
         }

@@ -149,8 +149,12 @@ pub enum Note {
 pub struct Usage {
     /// Tokens of the request, with those that were read from or written to a cache.
     pub input: Option<u64>,
+    /// Those of them that were read from a cache.
+    pub cached: Option<u64>,
     /// Tokens of the response.
     pub output: Option<u64>,
+    /// Those of them that the model thought in.
+    pub reasoning: Option<u64>,
     /// Why it stopped, in the upstream's own word: whatever was taken out since does not show.
     pub stop_reason: Option<String>,
     /// How many calls for the client to run came, allowed or not.

@@ -175,6 +175,7 @@ impl Question {
             arguments,
             call_id: self.meta.call_id.take(),
             session: self.meta.session.take(),
+            rpc_id: Some(self.id.json()),
             request: request.map(str::to_owned),
             goes_on: self.goes_on.as_ref(),
             along: self.beside.along(&self.text, self.max_arguments),

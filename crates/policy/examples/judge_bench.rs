@@ -140,5 +140,11 @@ fn bash() -> ToolCall {
 
 fn call(name: &str, arguments: Arguments) -> ToolCall {
     let name = ToolName::parse(name).unwrap_or_else(|_| std::process::exit(1));
-    ToolCall { id: CallId::from("call_1"), name, arguments, origin: Origin::at(Surface::Response) }
+    ToolCall {
+        id: CallId::from("call_1"),
+        name,
+        arguments,
+        origin: Origin::at(Surface::Response),
+        caller: None,
+    }
 }

@@ -18,7 +18,7 @@ use crate::number::Number;
 use crate::operator::{Base, Comparison, Literal, Means, Operator, OperatorName};
 use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
-use crate::policy::Policy;
+use crate::policy::{Head, Policy};
 use crate::rule::{Limit, Role, Rule};
 use crate::secret::SecretTest;
 use crate::source::read::{At, boolean, number, text, wrong};
@@ -60,7 +60,7 @@ pub(crate) fn policy(
         }
     }
     let whom = Actors::new(source.agents, source.who);
-    Policy::new(name, whom, shadow, defaults, rules)
+    Policy::new(Head { name, whom, shadow, defaults, sketch: source.sketch }, rules)
 }
 
 /// Reports ids that stand twice. Rules about calls and rules about text share them.

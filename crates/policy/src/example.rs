@@ -142,5 +142,6 @@ fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> 
         name: ToolName::parse(&name).map_err(|error| error.to_string())?,
         arguments,
         origin: Origin::new(facts),
+        caller: None,
     })
 }

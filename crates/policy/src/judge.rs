@@ -248,6 +248,7 @@ impl Judgement {
                 audits: Vec::new(),
                 shadows: Vec::new(),
                 errors: Vec::new(),
+                rules: Vec::new(),
                 matched: None,
                 limits: Vec::new(),
             },
@@ -260,6 +261,10 @@ impl Judgement {
 
     /// What is recorded beside the decision.
     fn note(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+        let deciding = outcome.deciding.iter().map(|(rule, _)| *rule);
+        let beside = outcome.beside.iter().map(|(rule, _)| *rule);
+        let all = deciding.chain(outcome.outranked.iter().copied()).chain(beside);
+        self.said.rules.extend(all.map(Rule::named));
         self.said.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
         for (rule, how) in &outcome.beside {
             let hit = rule.hit(*how);

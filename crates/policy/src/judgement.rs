@@ -70,6 +70,8 @@ pub struct Said {
     pub shadows: Vec<RuleHit>,
     /// Rules that met a condition they could not evaluate. Each counted against the call.
     pub errors: Vec<RuleError>,
+    /// Every rule that matched, whatever came of it.
+    pub rules: Vec<RuleName>,
     /// The argument that made the deciding rule match.
     pub matched: Option<Matched>,
     /// Limits whose other conditions hold. Whoever keeps the buckets takes a token from each and
@@ -83,6 +85,15 @@ impl std::ops::Deref for Judgement {
     fn deref(&self) -> &Said {
         &self.said
     }
+}
+
+/// A rule by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleName {
+    /// The rule's policy.
+    pub policy: String,
+    /// The rule's id.
+    pub rule: String,
 }
 
 /// One rule that matched.

@@ -31,7 +31,7 @@
 //!     name: ToolName::parse("Bash").unwrap(),
 //!     arguments: Arguments::json(r#"{"command":"git push --force"}"#),
 //!     origin: Origin::at(Surface::Response),
-//! };
+//!, caller: None };
 //! let noon = Moment { hour: 12, weekday: Weekday::Monday };
 //! let judgement = policies.judge(&call, &noon, &LimitFacts::unasked());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
@@ -71,6 +71,7 @@ mod policy;
 mod rule;
 mod sanitize;
 mod secret;
+mod sketch;
 mod source;
 mod spelling;
 mod starter;
@@ -94,12 +95,15 @@ pub use explain::{
     Shape, TestExplanation,
 };
 pub use finding::Findings;
-pub use judgement::{Judgement, Matched, NameJudgement, RuleError, RuleHit, Said, Settled};
+pub use judgement::{
+    Judgement, Matched, NameJudgement, RuleError, RuleHit, RuleName, Said, Settled,
+};
 pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
 pub use moment::{Moment, Weekday};
 pub use pattern::Globs;
 pub use permit::{NamePermit, Permit, Recorded, Written};
 pub use policies::{Policies, RuleInfo};
+pub use sketch::PolicyChanges;
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
 pub use starter::starter;

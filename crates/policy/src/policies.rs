@@ -22,6 +22,7 @@ pub struct Policies {
     policies: Vec<Policy>,
     texts: Texts,
     servers: Servers,
+    pub(crate) digest: String,
 }
 
 /// The rules about text, of all policies together.
@@ -121,7 +122,10 @@ impl Policies {
         }
         let texts = Texts::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
-            true => Ok((Self { policies, texts, servers }, warnings)),
+            true => {
+                let digest = Self::digest_of(&policies);
+                Ok((Self { policies, texts, servers, digest }, warnings))
+            }
             false => Err(diagnostics),
         }
     }
@@ -173,6 +177,10 @@ impl Policies {
     /// Every rule about text, in the order of the files.
     pub fn text_rules(&self) -> impl Iterator<Item = TextRuleInfo> {
         self.texts.rules.iter().map(|rule| rule.info())
+    }
+
+    pub(crate) fn texts(&self) -> &[Arc<TextRule>] {
+        &self.texts.rules
     }
 
     pub(crate) fn servers(&self) -> &Servers {

@@ -6,6 +6,7 @@ use crate::actors::Actors;
 use crate::index::{Candidate, Index};
 use crate::judgement::RuleHit;
 use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
+use crate::sketch::PolicySketch;
 use crate::tri::Tri;
 use crate::verdict::{Course, Verdict};
 
@@ -18,6 +19,8 @@ pub(crate) struct Policy {
     /// Nothing this policy says has an effect.
     pub(crate) shadow: bool,
     pub(crate) rules: Vec<Rule>,
+    /// It as written, to be compared with others.
+    pub(crate) sketch: PolicySketch,
     /// What becomes of a call that no rule decides.
     defaults: [(Surface, Verdict); 5],
     /// Surfaces with the same rules share one index.
@@ -29,12 +32,24 @@ pub(crate) struct Policy {
     pub(crate) looks_at_all: bool,
 }
 
+/// What a policy says beside its rules.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) whom: Actors,
+    pub(crate) shadow: bool,
+    pub(crate) defaults: [(Surface, Verdict); 5],
+    pub(crate) sketch: PolicySketch,
+}
+
 /// What one policy says about a call.
 #[derive(Debug)]
 pub(crate) struct Outcome<'p> {
     pub(crate) verdict: Verdict,
     /// The rules that decided: all of the deciding priority that say so. None is the default.
     pub(crate) deciding: Vec<(&'p Rule, Match)>,
+    /// Rules that would decide, were no other before them or stricter.
+    pub(crate) outranked: Vec<&'p Rule>,
     /// Every match that does not decide.
     pub(crate) beside: Vec<(&'p Rule, Match)>,
     /// Rules with a condition that could not be evaluated.
@@ -55,14 +70,10 @@ pub(crate) struct NameOutcome<'p> {
 }
 
 impl Policy {
-    pub(crate) fn new(
-        name: String,
-        whom: Actors,
-        shadow: bool,
-        defaults: [(Surface, Verdict); 5],
-        rules: Vec<Rule>,
-    ) -> Self {
+    pub(crate) fn new(head: Head, rules: Vec<Rule>) -> Self {
+        let Head { name, whom, shadow, defaults, sketch } = head;
         let mut policy = Self {
+            sketch,
             name,
             whom,
             shadow,
@@ -177,6 +188,7 @@ impl Policy {
         let mut outcome = Outcome {
             verdict: self.default_at(question.call.origin.surface),
             deciding: Vec::new(),
+            outranked: Vec::new(),
             beside: Vec::new(),
             unknown: Vec::new(),
             limited: Vec::new(),
@@ -309,9 +321,13 @@ impl<'p> Outcome<'p> {
         let before = self.deciding.first().map(|(rule, _)| rule.rank());
         let first = other.deciding.first().map(|(rule, _)| rule.rank());
         let is_before = first.is_some_and(|first| before.is_none_or(|before| first <= before));
+        self.outranked.extend(other.outranked);
         if is_before && !other.verdict.passes() {
             self.verdict = other.verdict;
-            self.deciding = other.deciding;
+            let before = std::mem::replace(&mut self.deciding, other.deciding);
+            self.outranked.extend(before.into_iter().map(|(rule, _)| rule));
+        } else {
+            self.outranked.extend(other.deciding.into_iter().map(|(rule, _)| rule));
         }
         self.unknown.extend(other.unknown);
     }
@@ -333,9 +349,12 @@ impl<'p> Outcome<'p> {
             return self.beside.push((rule, how));
         }
         match self.deciding.first().map(|(best, _)| rule.rank().cmp(&best.rank())) {
-            Some(std::cmp::Ordering::Greater) => {}
+            Some(std::cmp::Ordering::Greater) => self.outranked.push(rule),
             Some(std::cmp::Ordering::Equal) => self.deciding.push((rule, how)),
-            Some(std::cmp::Ordering::Less) | None => self.deciding = vec![(rule, how)],
+            Some(std::cmp::Ordering::Less) | None => {
+                let before = std::mem::replace(&mut self.deciding, vec![(rule, how)]);
+                self.outranked.extend(before.into_iter().map(|(rule, _)| rule));
+            }
         }
     }
 }

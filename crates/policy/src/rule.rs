@@ -8,7 +8,7 @@ use crate::actors::Actors;
 use crate::along::Along;
 use crate::condition::{Claims, Condition, Scene};
 use crate::finding::Findings;
-use crate::judgement::{RuleError, RuleHit};
+use crate::judgement::{RuleError, RuleHit, RuleName};
 use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
@@ -214,6 +214,10 @@ impl Rule {
         let bucket = bucket(&limit.by, question);
         let (policy, rule) = (self.policy.clone(), self.id.clone());
         Some(LimitKey { policy, rule, bucket, rate: limit.rate })
+    }
+
+    pub(crate) fn named(&self) -> RuleName {
+        RuleName { policy: self.policy.clone(), rule: self.id.clone() }
     }
 
     pub(crate) fn hit(&self, how: Match) -> RuleHit {

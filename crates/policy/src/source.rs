@@ -16,6 +16,7 @@ use crate::finding::FindingTest;
 use crate::limit::LimitBy;
 use crate::node::{self, Node};
 use crate::operator::OperatorName;
+use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
 use read::{At, Fields, integer, list, text, texts, word};
 pub(crate) use text::TextRuleSource;
@@ -41,6 +42,7 @@ pub(crate) struct PolicySource {
     pub(crate) defaults: Vec<(Surface, Verdict)>,
     pub(crate) rules: Vec<RuleSource>,
     pub(crate) text: Vec<TextRuleSource>,
+    pub(crate) sketch: PolicySketch,
 }
 
 /// One rule.
@@ -63,6 +65,7 @@ pub(crate) struct RuleSource {
     pub(crate) reason: Option<String>,
     pub(crate) hint: Option<String>,
     pub(crate) examples: ExamplesSource,
+    pub(crate) sketch: RuleSketch,
 }
 
 impl RuleSource {
@@ -197,7 +200,9 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
         }
     }
     let (who, agents) = fields.get("for").map(|node| whom(node, problems)).unwrap_or_default();
+    let text = fields.get("text").map(|node| text::rules(node, problems)).unwrap_or_default();
     PolicySource {
+        sketch: sketch(fields, &rules, &text),
         name,
         who,
         agents,
@@ -205,7 +210,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
         default: fields.get("default").and_then(|node| default(node, problems)),
         defaults: fields.get("defaults").map(|node| defaults(node, problems)).unwrap_or_default(),
         rules,
-        text: fields.get("text").map(|node| text::rules(node, problems)).unwrap_or_default(),
+        text,
     }
 }
 
@@ -249,7 +254,14 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         reason: reason.map(|at| at.value),
         hint: hint.map(|at| at.value),
         examples: fields.get("examples").map(|node| examples(node, problems)).unwrap_or_default(),
+        sketch: RuleSketch::of(fields),
     }
+}
+
+fn sketch(fields: &Fields<'_>, rules: &[RuleSource], text: &[TextRuleSource]) -> PolicySketch {
+    let rules = rules.iter().filter_map(|rule| Some((rule.id.as_ref()?, rule.sketch)));
+    let text = text.iter().filter_map(|rule| Some((rule.id.as_ref()?, rule.sketch)));
+    PolicySketch::new(fields, rules.chain(text).map(|(id, it)| (id.value.as_str(), it)))
 }
 
 /// Wide enough for anybody's numbering, narrow enough to notice a slip.

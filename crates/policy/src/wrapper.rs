@@ -141,6 +141,7 @@ impl Judgement {
         extend_new(&mut self.said.sanitizers, inner.sanitizers);
         extend_new(&mut self.cleaners, cleaners);
         extend_new(&mut self.said.shadows, inner.shadows);
+        extend_new(&mut self.said.rules, inner.rules);
         extend_new(&mut self.said.errors, inner.errors);
         extend_new(&mut self.said.limits, inner.limits);
         self.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));

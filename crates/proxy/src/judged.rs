@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, TurnEnd,
+    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
@@ -292,8 +292,12 @@ impl Judged {
         let usage = self.gate.usage();
         hearing.end(TurnEnd {
             model: self.gate.model().map(str::to_owned),
-            input: usage.input,
-            output: usage.output,
+            tokens: Tokens {
+                input: usage.input,
+                cached: usage.cached,
+                output: usage.output,
+                reasoning: usage.reasoning,
+            },
             stop_reason: usage.stop_reason,
             calls: usage.calls.into(),
             failure,

@@ -61,6 +61,8 @@ kinds! {
     PolicyLoaded "policy_loaded" "policy";
     /// A policy was not taken, and the last good one stays.
     PolicyRejected "policy_rejected" "policy";
+    /// Policies came into force that stop less than those before, or may.
+    Weakened "weakened" "policy";
     /// Something ran of which no judged call of a model is known. What ran has a record of its own.
     UncorrelatedExecution "uncorrelated_execution" "tool";
     /// An agent's session began.

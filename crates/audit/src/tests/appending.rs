@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::beside::Added;
-use crate::record::{Hit, Principal, RecordId, Timing, Tokens};
+use crate::record::{Caller, Code, Hit, Principal, RecordId, RuleId, Timing, Tokens};
 use crate::shared::Shared;
 
 #[test]
@@ -130,7 +130,8 @@ fn secrets_are_nowhere_in_the_files() {
     record.verdict = Some(verdict);
     audit.append(record).wait().unwrap();
     audit.append(call("Bash", &github)).wait().unwrap();
-    let found = all(&place.reader());
+    let mut found = all(&place.reader());
+    assert_eq!(found.remove(0).record.kind, Kind::SessionStarted);
     let kept = found[0].record.tool.as_ref().unwrap().input.as_deref().unwrap();
     assert!(kept.contains("[REDACTED:") && kept.contains("curl -H"), "{kept}");
     assert_eq!(found[0].input.as_ref().unwrap().bytes, input.len() as u64);
@@ -153,8 +154,13 @@ fn turns_without_calls_are_counted() {
     let audit = place.open(Durability::Disk);
     for number in 0..10 {
         let model = (number % 2 == 0).then(|| "claude".to_owned());
-        let tokens = Tokens { input: Some(10), output: Some(number) };
-        audit.count_turn(crate::TurnCount { provider: "anthropic".into(), model, tokens });
+        let tokens = Tokens { input: Some(10), output: Some(number), ..Tokens::default() };
+        audit.count_turn(crate::TurnCount {
+            provider: "anthropic".into(),
+            model,
+            who: Principal::default(),
+            tokens,
+        });
     }
     audit.flush().wait().unwrap();
     let turns = place.reader().stats(&Filter::default()).unwrap().turns;
@@ -181,6 +187,14 @@ fn maybe() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(text())
 }
 
+fn server_caller(id: &Option<String>) -> Option<Caller> {
+    Some(Caller { kind: "code".into(), id: id.clone() }).filter(|caller| caller.id.is_some())
+}
+
+fn calls_of(rule: &Option<String>) -> usize {
+    rule.as_ref().map_or(0, String::len) % Code::ALL.len()
+}
+
 fn records() -> impl Strategy<Value = Record> {
     let who = (maybe(), maybe(), maybe(), any::<bool>());
     let tool = proptest::option::of((text(), maybe(), text(), maybe(), maybe()));
@@ -197,17 +211,23 @@ fn records() -> impl Strategy<Value = Record> {
             server,
             call_id,
             input,
+            caller: server_caller(&definition_hash),
+            rpc_id: definition_hash.clone(),
             definition_hash,
         });
         record.verdict = verdict.map(|(action, rule, reason, uncovered, hits)| {
             let hit = |(policy, rule, reason)| Hit { policy, rule, reason };
             let shadows = hits.into_iter().map(hit).collect();
             let action = Action::ALL[action];
-            Verdict { rule, reason, uncovered, shadows, ..Verdict::new(action) }
+            let matched =
+                rule.iter().map(|rule| RuleId { policy: rule.clone(), rule: rule.clone() });
+            let (matched, code) = (matched.collect(), Some(Code::ALL[calls_of(&rule)]));
+            Verdict { code, matched, rule, reason, uncovered, shadows, ..Verdict::new(action) }
         });
+        (record.cwd, record.home) = (rest.0.clone(), rest.1.clone());
         let (judged_us, input, calls) = numbers;
         record.timing = Timing { judged_us, ..Timing::default() };
-        record.tokens = Tokens { input, output: None };
+        record.tokens = Tokens { input, cached: judged_us, reasoning: input, output: None };
         record.calls = calls;
         (record.provider, record.model, record.detail) = (rest.0, rest.1, rest.2);
         record.surface = callgate_call::Surface::ALL.get(rest.4).copied();
@@ -225,7 +245,9 @@ proptest! {
             audit.append(record.clone()).wait().unwrap();
         }
         let reader = audit.reader().unwrap();
-        let found = all(&reader);
+        // Beside them stand the records of the sessions that began.
+        let mut found = all(&reader);
+        found.retain(|stored| many.iter().any(|record| record.id == stored.record.id));
         prop_assert_eq!(found.len(), many.len());
         for (stored, record) in found.iter().zip(&many) {
             prop_assert_eq!(&stored.record, record);

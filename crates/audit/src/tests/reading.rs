@@ -18,7 +18,6 @@ fn sample() -> (Audit, Reader) {
         record.surface = Some(if number < 5 { Surface::Response } else { Surface::Mcp });
         record.model = Some(format!("claude-{}", number % 3));
         record.provider = Some("anthropic".into());
-        record.who.session = (number == 3).then(|| "s3".into());
         if let Some(tool) = &mut record.tool {
             tool.server = (number % 2 == 1).then(|| "GitHub".into());
         }
@@ -51,7 +50,6 @@ fn each_filter_filters() {
     let time = |it: &str| Some(it.parse::<Timestamp>().unwrap());
     let none = Filter::default;
     assert_eq!(seqs(Filter { kinds: vec![Kind::PolicyLoaded], ..none() }), [11]);
-    assert_eq!(seqs(Filter { session: text("s3"), ..none() }), [4]);
     assert_eq!(seqs(Filter { tool: text("bash"), ..none() }), [1, 3, 5, 7, 9]);
     assert_eq!(seqs(Filter { tool: text("*github*"), ..none() }), [2, 4, 6, 8, 10]);
     assert_eq!(seqs(Filter { server: text("git???"), ..none() }), [2, 4, 6, 8, 10]);
@@ -82,7 +80,7 @@ fn counts_follow_the_filter() {
     let (audit, reader) = sample();
     let mut turn = Record::new(Kind::Turn);
     turn.model = Some("claude-1".into());
-    turn.tokens = Tokens { input: Some(100), output: Some(7) };
+    turn.tokens = Tokens { input: Some(100), output: Some(7), ..Tokens::default() };
     audit.append(turn).wait().unwrap();
     let stats = reader.stats(&Filter::default()).unwrap();
     assert_eq!(stats.records, 12);
@@ -110,7 +108,7 @@ fn a_call_has_the_tokens_of_its_turn() {
     audit.append(record.clone()).wait().unwrap();
     let mut turn = Record::new(Kind::Turn);
     turn.request = Some("req_1".into());
-    turn.tokens = Tokens { input: Some(3), output: Some(4) };
+    turn.tokens = Tokens { input: Some(3), output: Some(4), ..Tokens::default() };
     turn.stop_reason = Some("tool_use".into());
     audit.append(turn.clone()).wait().unwrap();
     let shown = reader.show(&record.id.to_string()).unwrap();

@@ -81,6 +81,10 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("tool", tool.map(|tool| &tool.name));
     rows.add("server", tool.and_then(|tool| tool.server.as_ref()));
     rows.add("call", tool.map(|tool| &tool.call_id).filter(|id| !id.is_empty()));
+    rows.add("rpc id", tool.and_then(|tool| tool.rpc_id.as_ref()));
+    let caller = tool.and_then(|tool| tool.caller.as_ref());
+    let caller = caller.map(|it| format!("{} {}", it.kind, it.id.as_deref().unwrap_or_default()));
+    rows.add("caller", caller.map(|caller| caller.trim_end().to_owned()));
     rows.add("input", tool.and_then(|tool| tool.input.as_ref()));
     let proof = stored.input.as_ref().filter(|proof| proof.cut);
     rows.add("", proof.map(|proof| format!("(cut; the whole is {} bytes)", proof.bytes)));
@@ -88,6 +92,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     let found = record.guardrail.as_ref();
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
     rows.add("detail", record.detail.as_ref());
+    policy_rows(&mut rows, stored);
     mcp_rows(&mut rows, stored);
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());
@@ -99,7 +104,15 @@ pub(crate) fn described(stored: &Stored) -> String {
     let tokens = &record.tokens;
     let count = |n: Option<u64>| n.map_or("?".to_owned(), |n| n.to_string());
     if tokens.input.is_some() || tokens.output.is_some() {
-        let text = format!("{} in, {} out", count(tokens.input), count(tokens.output));
+        let part =
+            |n: Option<u64>, what: &str| n.map_or(String::new(), |n| format!(" ({n} {what})"));
+        let text = format!(
+            "{} in{}, {} out{}",
+            count(tokens.input),
+            part(tokens.cached, "from a cache"),
+            count(tokens.output),
+            part(tokens.reasoning, "thinking")
+        );
         rows.add("tokens", Some(text));
     }
     rows.add("judged", record.timing.judged_us.map(|us| format!("{us} µs")));
@@ -115,10 +128,15 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     let Some(verdict) = &stored.record.verdict else { return };
     rows.add("verdict", Some(verdict.action.as_str()));
     rows.add("rule", Some(records::rule(stored)).filter(|rule| !rule.is_empty()));
+    rows.add("code", verdict.code.map(|code| code.as_str()));
     rows.add("reason", verdict.reason.as_ref());
     rows.add("hint", verdict.hint.as_ref());
     let replaced = Some(verdict.replaced.join(", ")).filter(|kinds| !kinds.is_empty());
     rows.add("replaced", replaced);
+    let matched = verdict.matched.iter().map(|it| format!("{}/{}", it.policy, it.rule));
+    let matched = matched.collect::<Vec<_>>().join(", ");
+    rows.add("matched", Some(matched).filter(|matched| !matched.is_empty()));
+    rows.add("policies", verdict.policy_digest.as_ref());
     let beside =
         [("shadow", &verdict.shadows), ("audit", &verdict.audits), ("rewrote", &verdict.sanitized)];
     for (label, hits) in beside {
@@ -126,6 +144,26 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
             let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
             rows.add(label, Some(format!("{rule}  {}", hit.reason)));
         }
+    }
+}
+
+fn policy_rows(rows: &mut Rows, stored: &Stored) {
+    let Some(facts) = &stored.record.policies else { return };
+    rows.add("policies", facts.digest.as_ref());
+    rows.add("were", facts.before.as_ref());
+    for file in &facts.files {
+        let owner = file.owner.as_ref().map(|owner| format!(", of {owner}")).unwrap_or_default();
+        let modified = file.modified.map(|time| format!(", of {}", when::shown(time)));
+        rows.add("file", Some(format!("{}{owner}{}", file.path, modified.unwrap_or_default())));
+    }
+    let lists = [
+        ("added", &facts.added),
+        ("removed", &facts.removed),
+        ("changed", &facts.changed),
+        ("weaker", &facts.weakened),
+    ];
+    for (label, names) in lists {
+        names.iter().for_each(|name| rows.add(label, Some(name)));
     }
 }
 
@@ -158,6 +196,8 @@ fn who_rows(rows: &mut Rows, stored: &Stored) {
     let claimed = if who.agent_proven { "" } else { " (as it says itself)" };
     rows.add("agent", who.agent.as_ref().map(|agent| format!("{agent}{claimed}")));
     rows.add("session", who.session.as_ref());
+    rows.add("folder", stored.record.cwd.as_ref());
+    rows.add("home", stored.record.home.as_ref());
 }
 
 /// Labelled lines.

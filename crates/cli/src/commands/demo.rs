@@ -10,7 +10,7 @@ mod show;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Audit, Durability, Filter, Kind, Location, Order, Retention};
+use callgate_audit::{Audit, Durability, Filter, Kind, Location, Order};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
@@ -45,9 +45,8 @@ pub(crate) fn run(args: &args::Demo) -> Result<Exit> {
 
 async fn play(pause: Duration) -> Result<Exit> {
     let audit = Audit::open(&callgate_audit::Settings {
-        store: Location::Memory,
         durability: Durability::Process,
-        retention: Retention::default(),
+        ..callgate_audit::Settings::at(Location::Memory)
     })?;
     let decider =
         Decider::new(Some(policies()?), audit.clone(), callgate_decide::Settings::default());

@@ -78,7 +78,7 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
         .await
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
-    decider.loaded(&reload::detail(&resolved.policies));
+    decider.loaded(&reload::source(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
     let watched = resolved.policies.watched.clone();
     let reloader = reload::Reloader::start(config, decider);

@@ -23,7 +23,8 @@ fn store(home: &Path) -> Audit {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let store = Location::Sqlite(path);
     let retention = Retention::default();
-    Audit::open(&Settings { store, durability: Durability::Process, retention }).unwrap()
+    Audit::open(&Settings { durability: Durability::Process, retention, ..Settings::at(store) })
+        .unwrap()
 }
 
 fn call(tool: &str, input: &str, action: Action) -> Record {
@@ -35,10 +36,9 @@ fn call(tool: &str, input: &str, action: Action) -> Record {
     record.request = Some("r1".into());
     record.tool = Some(Tool {
         name: tool.into(),
-        server: None,
         call_id: "call_1".into(),
         input: Some(input.into()),
-        definition_hash: None,
+        ..Tool::default()
     });
     let mut verdict = Verdict::new(action);
     if action == Action::Deny {
@@ -61,7 +61,7 @@ fn with_records(args: &[&str]) -> Test {
     let audit = store(&test.path());
     let mut turn = Record::new(Kind::Turn);
     turn.request = Some("r1".into());
-    turn.tokens = Tokens { input: Some(10), output: Some(7) };
+    turn.tokens = Tokens { input: Some(10), output: Some(7), ..Tokens::default() };
     turn.stop_reason = Some("tool_use".into());
     let mut loaded = Record::new(Kind::PolicyLoaded);
     loaded.detail = Some("builtin:starter".into());
@@ -192,7 +192,8 @@ fn one_record() {
 #[test]
 fn events() {
     let ran = with_records(&["events"]).run();
-    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("session_started  s1"), "{}", ran.stdout);
     assert!(ran.stdout.contains("policy_loaded"), "{}", ran.stdout);
     assert!(ran.stdout.contains("builtin:starter"), "{}", ran.stdout);
     let ran = with_records(&["events", "--kind", "turn", "--json"]).run();
@@ -219,12 +220,12 @@ fn verify() {
     let ran = with_records(&["audit", "verify"]).run();
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.starts_with("the chain is whole: 4 records (1 to 4)\nhead "),
+        ran.stdout.starts_with("the chain is whole: 5 records (1 to 5)\nhead "),
         "{}",
         ran.stdout
     );
     let ran = Test::again(ran, &["audit", "verify", "--json"]).run();
-    assert_eq!((&ran.json()[0]["ok"], &ran.json()[0]["records"]), (&json!(true), &json!(4)));
+    assert_eq!((&ran.json()[0]["ok"], &ran.json()[0]["records"]), (&json!(true), &json!(5)));
 }
 
 #[test]
@@ -241,9 +242,9 @@ fn a_changed_record_is_found() {
     std::fs::write(&path, changed).unwrap();
     let ran = test.run();
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
-    assert!(ran.stderr.starts_with("error: the chain is broken at record 3: "), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: the chain is broken at record 4: "), "{}", ran.stderr);
     let ran = Test::again(ran, &["audit", "verify", "--json"]).run();
-    assert_eq!((ran.code, &ran.json()[0]["record"]), (1, &json!(3)));
+    assert_eq!((ran.code, &ran.json()[0]["record"]), (1, &json!(4)));
 }
 
 fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
@@ -260,7 +261,8 @@ fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 fn export() {
     let ran = with_records(&["audit", "export"]).run();
     let kinds: Vec<_> = ran.json().iter().map(|line| line["type"].clone()).collect();
-    assert_eq!(kinds, ["policy_loaded", "tool_call", "tool_call", "turn"], "{}", ran.stderr);
+    let expected = ["policy_loaded", "session_started", "tool_call", "tool_call", "turn"];
+    assert_eq!(kinds, expected, "{}", ran.stderr);
     let ran = Test::again(ran, &["audit", "export", "--verdict", "deny", "--out", "x.jsonl"]).run();
     let ran = ran.sees(0, "", "wrote 1 record to x.jsonl\n");
     let text = std::fs::read_to_string(ran.dir.path().join("x.jsonl")).unwrap();
@@ -280,17 +282,17 @@ fn export() {
 fn tail_shows_the_past_and_ends() {
     let ran = with_records(&["tail", "--no-follow"]).run();
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!((ran.code, lines.len()), (0, 3), "{}", ran.stdout);
+    assert_eq!((ran.code, lines.len()), (0, 4), "{}", ran.stdout);
     assert!(lines[0].ends_with("policy_loaded  builtin:starter"), "{}", ran.stdout);
     let last = "deny   Bash  test/no-rm  Nothing is removed for good.";
-    assert!(lines[2].ends_with(last), "{}", ran.stdout);
+    assert!(lines[3].ends_with(last), "{}", ran.stdout);
 }
 
 #[test]
 fn tail_follows_a_live_store_until_it_is_interrupted() {
     let (mut child, dir) = with_records(&["tail", "--json"]).spawn();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    for _ in 0..4 {
+    for _ in 0..5 {
         lines.next().unwrap().unwrap();
     }
     let audit = store(dir.path());

@@ -34,6 +34,7 @@ mod listed;
 mod official;
 mod operation;
 mod policies;
+mod recorded;
 mod records;
 mod restoring;
 mod rewritten;

@@ -68,6 +68,10 @@ fn an_execution_is_joined_to_the_models_call_by_its_id() {
         for record in [&intended[0], &called[0]] {
             assert_eq!(record["principal"]["user"], user, "one person at both doors: {record}");
         }
+        // What nobody could add later: the request, and where it came from.
+        assert!(called[0]["tool"]["rpc_id"].is_string(), "{called:?}");
+        assert!(called[0]["cwd"].is_string() && called[0]["home"].is_string(), "{called:?}");
+        assert_eq!(called[0]["verdict"]["policy_digest"], intended[0]["verdict"]["policy_digest"]);
         let strays = of_kind(&place, "uncorrelated_execution");
         assert_eq!(strays.len(), 1, "{strays:?}");
         assert_eq!(strays[0]["tool"]["call_id"], "toolu_2", "{strays:?}");

@@ -1,5 +1,6 @@
 //! Which servers and tools may be spoken to at all.
 
+use callgate_audit::Code;
 use callgate_policy::NameReadings;
 
 use super::check::{Check, Objection};
@@ -54,21 +55,23 @@ pub(crate) fn tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objec
         }
         let fits = |rule: &ToolRule| rule.hash.is_none() || rule.hash.as_deref() == hash;
         if !named.any(fits) {
-            return stop(
+            let changed = stop(
                 format!(
                     "The tool `{tool}` of `{server}` is not as the list of allowed tools has it: its definition is another."
                 ),
                 "Ask the operator to compare it: `callgate mcp pins list` shows the hash it has now.",
             );
+            return changed.map(|it| it.coded(Code::PinChanged));
         }
     }
     if settings.fail_closed && hash.is_none() {
-        return stop(
+        let unknown = stop(
             format!(
                 "Nothing is known of a tool `{tool}` of `{server}`, and `mcp.fail_closed` is on."
             ),
             "Use a tool that the server lists.",
         );
+        return unknown.map(|it| it.coded(Code::UnknownTool));
     }
     None
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use callgate_audit::{Action, Kind, RecordId};
+use callgate_audit::{Action, Code, Kind, RecordId};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Along, Denial, Permit, Reading, Recorded};
 
@@ -30,6 +30,8 @@ pub struct McpCall<'a> {
     pub call_id: Option<String>,
     /// The agent's session, where the client tells it.
     pub session: Option<String>,
+    /// The id of the JSON-RPC request, as it was written.
+    pub rpc_id: Option<String>,
     /// The request it came in, where each call has one of its own. Else: the one of the conversation.
     pub request: Option<String>,
     /// The call that this one goes on with: a client answers what the server asked in between.
@@ -41,8 +43,8 @@ pub struct McpCall<'a> {
 impl<'a> McpCall<'a> {
     /// A call of which nothing else is known.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        let (call_id, session, request, goes_on) = (None, None, None, None);
-        Self { tool, arguments, call_id, session, request, goes_on, along: Vec::new() }
+        let (call_id, session, rpc_id, request, goes_on) = (None, None, None, None, None);
+        Self { tool, arguments, call_id, session, rpc_id, request, goes_on, along: Vec::new() }
     }
 }
 
@@ -151,7 +153,7 @@ impl McpSession {
         let name = name.map_err(|why| self.unreadable(&origin, call.tool, &why.to_string()))?;
         let id = CallId(call.call_id.unwrap_or_default());
         let Readings { arguments, shorter } = readable::readable(call.arguments);
-        let whole = ToolCall { id, name, arguments, origin };
+        let whole = ToolCall { id, name, arguments, origin, caller: None };
         let aliases = self.aliases(call.tool);
         let arguments = join::hash(&whole.arguments);
         // Only the same call goes on; another one under its name is a new one.
@@ -167,6 +169,7 @@ impl McpSession {
             seen: Seen::AtServer(Box::new(AtServer {
                 session: self.clone(),
                 tool: call.tool.to_owned(),
+                rpc_id: call.rpc_id,
                 told: self.told(call.session.as_deref()).map(str::to_owned),
                 goes_on: goes_on.map(Arc::clone),
                 aliases,
@@ -183,7 +186,7 @@ impl McpSession {
     /// A name that no rule can be compared with.
     fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
         let mut record = self.record(Kind::McpToolCalled, origin, tool);
-        record.verdict = Some(record::without_rule(Action::Deny, why));
+        record.verdict = Some(record::without_rule(Action::Deny, Code::BadName, why));
         let mut denial = Box::new(Denial::refused(tool, why));
         denial.record = Some(record.id.to_string());
         self.inner.write(record);

@@ -3,7 +3,7 @@
 //! Every check is made; the strictest result wins. Which of several reasons is told first is
 //! decided by the order of [`Check`].
 
-use callgate_audit::{Action, Hit, RecordId, Verdict};
+use callgate_audit::{Action, Code, Hit, RecordId, Verdict};
 use callgate_policy::{Denial, Judgement};
 
 use super::settings::Watch;
@@ -28,6 +28,33 @@ pub(crate) enum Check {
 }
 
 impl Check {
+    const ALL: [Self; 9] = [
+        Self::Server,
+        Self::Tool,
+        Self::Pin,
+        Self::Rate,
+        Self::Arguments,
+        Self::Finding,
+        Self::Rules,
+        Self::Flow,
+        Self::Store,
+    ];
+
+    /// What records call it for programs, unless an objection knows better.
+    fn code(self) -> Code {
+        match self {
+            Self::Server => Code::ServerDenied,
+            Self::Tool => Code::ToolDenied,
+            Self::Pin => Code::PinUntrusted,
+            Self::Rate => Code::RateLimit,
+            Self::Arguments => Code::BadArguments,
+            Self::Finding => Code::Finding,
+            Self::Rules => Code::Rule,
+            Self::Flow => Code::Flow,
+            Self::Store => Code::StoreFailed,
+        }
+    }
+
     /// How denials and records call it: the setting that decides it.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -48,6 +75,7 @@ impl Check {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Objection {
     pub(crate) check: Check,
+    pub(crate) code: Code,
     pub(crate) watch: Watch,
     pub(crate) reason: String,
     /// What to do instead.
@@ -58,11 +86,17 @@ pub(crate) struct Objection {
 
 impl Objection {
     pub(crate) fn new(check: Check, watch: Watch, reason: String, hint: &str) -> Self {
-        Self { check, watch, reason, hint: Some(hint.to_owned()), earlier: Vec::new() }
+        let hint = Some(hint.to_owned());
+        Self { check, code: check.code(), watch, reason, hint, earlier: Vec::new() }
     }
 
     pub(crate) fn block(check: Check, reason: String, hint: &str) -> Self {
         Self::new(check, Watch::Block, reason, hint)
+    }
+
+    /// The same, where records can say more than what was checked.
+    pub(crate) fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
     }
 }
 
@@ -109,6 +143,7 @@ impl Objections {
         let first = self.stops().next().filter(|it| !denied || it.check < Check::Rules);
         if let Some(first) = first {
             verdict.action = Action::Deny;
+            verdict.code = Some(first.code);
             verdict.policy = None;
             verdict.rule = Some(first.check.word().to_owned());
             verdict.reason = Some(first.reason.clone());
@@ -149,6 +184,18 @@ fn also_denied(rules: &Verdict) -> Hit {
         policy: rules.policy.clone().unwrap_or_default(),
         rule: rules.rule.clone(),
         reason: rules.reason.clone().unwrap_or_default(),
+    }
+}
+
+/// What records call the reason of a denial for programs.
+pub(crate) fn code_of(denial: &Denial) -> Code {
+    let word = denial.rule.as_deref();
+    let check = Check::ALL.into_iter().find(|check| Some(check.word()) == word);
+    match (&denial.policy, word, check) {
+        (None, _, Some(check)) => check.code(),
+        (None, None, None) => Code::BadName,
+        (Some(_), None, _) => Code::Default,
+        (_, Some(_), _) => Code::Rule,
     }
 }
 

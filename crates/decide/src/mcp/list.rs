@@ -3,13 +3,13 @@
 
 use std::collections::HashSet;
 
-use callgate_audit::{Action, Kind, McpFacts};
+use callgate_audit::{Action, Code, Kind, McpFacts};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Denial, Findings, LimitFacts, NameJudgement};
 use callgate_registry::{Definition, Identity, ItemKind, State, Version};
 use callgate_scan::inspect::{Place, strip_definition};
 
-use super::check::{Objection, Objections};
+use super::check::{Objection, Objections, code_of};
 use super::desk::{Books, KnownTool};
 use super::flows::{self, Next, Role};
 use super::observe::{News, Seen};
@@ -283,7 +283,8 @@ impl McpSession {
             Err(why) => return Some(Denial::refused(tool, &why.to_string())),
         };
         let (id, arguments) = (CallId::default(), Arguments::pending());
-        let call = ToolCall { id, name, arguments, origin: self.context.origin.clone() };
+        let call =
+            ToolCall { id, name, arguments, origin: self.context.origin.clone(), caller: None };
         match self.policies().judge_name_with(&call, &now(), &LimitFacts::unasked(), findings) {
             NameJudgement::Deny(judgement) => judgement.denial(&call),
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => None,
@@ -294,7 +295,7 @@ impl McpSession {
     fn unpinnable(&self, settings: &McpSettings, place: &str, why: &str) -> Item {
         let mut record = self.record(Kind::McpToolSeen, &self.context.origin, "");
         let reason = format!("a definition is left out: {why}");
-        record.verdict = Some(record::without_rule(Action::Deny, &reason));
+        record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
         self.write_within(&self.budgets.unpinnable, record);
         Item::Hide { why: why.to_owned() }
@@ -325,9 +326,10 @@ impl McpSession {
         }
         record.detail = told.news.as_ref().and_then(News::detail);
         record.verdict = Some(match told.denial {
-            None => record::without_rule(Action::Allow, "it is shown"),
+            None => record::without_rule(Action::Allow, Code::Default, "it is shown"),
             Some(denial) => {
-                let mut verdict = record::without_rule(Action::Deny, &denial.reason);
+                let mut verdict =
+                    record::without_rule(Action::Deny, code_of(denial), &denial.reason);
                 verdict.rule.clone_from(&denial.rule);
                 verdict.policy.clone_from(&denial.policy);
                 verdict.hint.clone_from(&denial.hint);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_audit::{Kind, McpFacts, Record, RecordId};
+use callgate_audit::{Code, Kind, McpFacts, Record, RecordId};
 use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
 use callgate_policy::{LimitKey, carried};
 use callgate_registry::Identity;
@@ -209,7 +209,8 @@ impl Inner {
                     name.raw().trim()
                 ),
                 "Use a tool that is known, or ask the operator to declare its server under `mcp.servers`.",
-            )];
+            )
+            .coded(Code::UnknownTool)];
         }
         let denies = !settings.deny_servers.is_empty() || !settings.deny_tools.is_empty();
         if denies

@@ -1,6 +1,6 @@
 //! What a door does not hand on, and what it learns on the way.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{Action, Code, Kind};
 
 use super::session::McpSession;
 use crate::record;
@@ -18,7 +18,7 @@ impl McpSession {
             tracing::warn!(server = self.server, whose, why, "a message was not handed on");
         }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
-        record.verdict = Some(record::without_rule(Action::Deny, why));
+        record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("withheld: a message of {whose} ({}): {why}", self.server));
         self.write_within(&self.budgets.odd, record);

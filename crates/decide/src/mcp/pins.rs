@@ -1,5 +1,6 @@
 //! What pins and findings have against a tool.
 
+use callgate_audit::Code;
 use callgate_policy::Denial;
 use callgate_registry::{Identity, ItemKind, State};
 use callgate_scan::inspect::Finding;
@@ -18,6 +19,8 @@ pub(crate) fn check(
     let watch = settings.pins.on_change;
     let stop =
         |reason: String, hint: String| Some(Objection::new(Check::Pin, watch, reason, &hint));
+    let changed =
+        |reason: String, hint: String| stop(reason, hint).map(|it| it.coded(Code::PinChanged));
     match state {
         State::Trusted => None,
         State::Unseen if settings.pins.auto_trust_first => None,
@@ -25,7 +28,7 @@ pub(crate) fn check(
             format!("{} has not been seen, so nobody can have trusted it.", subject(identity)),
             "Use a tool that the server lists.".to_owned(),
         ),
-        State::Changed => stop(
+        State::Changed => changed(
             format!(
                 "{} is no longer what was trusted: its definition or its server has changed.",
                 subject(identity)

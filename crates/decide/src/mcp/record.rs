@@ -1,10 +1,11 @@
 //! What is written about servers.
 
-use callgate_audit::{Action, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
+use callgate_audit::{Action, Code, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
 use callgate_call::Origin;
 use callgate_policy::Denial;
 use callgate_scan::inspect::Finding;
 
+use super::check::code_of;
 use super::session::McpSession;
 use super::settings::McpSettings;
 use crate::record;
@@ -24,7 +25,7 @@ impl McpSession {
     /// Records that the server itself is refused; answers the record.
     pub(crate) fn tell_refused(&self, denial: &Denial) -> Option<String> {
         let rule = denial.rule.as_deref().unwrap_or_default();
-        let told = Watched { what: "", rule, reason: &denial.reason };
+        let told = Watched { what: "", rule, code: code_of(denial), reason: &denial.reason };
         let mut record = self.watched(&self.settings(), Action::Deny, told);
         if let Some(verdict) = &mut record.verdict {
             verdict.hint.clone_from(&denial.hint);
@@ -42,7 +43,7 @@ impl McpSession {
         told: Watched<'_>,
     ) -> Record {
         let mut record = self.record(Kind::Guardrail, &self.context.origin, told.what);
-        let mut verdict = record::without_rule(action, told.reason);
+        let mut verdict = record::without_rule(action, told.code, told.reason);
         verdict.rule = Some(told.rule.to_owned());
         record.verdict = Some(verdict);
         record.guardrail = Some(Guardrail {
@@ -86,6 +87,7 @@ pub(crate) struct Watched<'a> {
     pub(crate) what: &'a str,
     /// The setting.
     pub(crate) rule: &'a str,
+    pub(crate) code: Code,
     pub(crate) reason: &'a str,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Action, Glance, McpFacts};
+use callgate_audit::{Action, Code, Glance, McpFacts};
 use callgate_call::{Facts, Origin, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
@@ -171,7 +171,8 @@ impl McpSession {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;
             let mut record = self.found(settings, origin, "", "server", &[finding]);
-            record.verdict = Some(record::without_rule(Action::Audit, "something was found"));
+            record.verdict =
+                Some(record::without_rule(Action::Audit, Code::Finding, "something was found"));
             self.inner.write(record);
         }
     }

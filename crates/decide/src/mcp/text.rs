@@ -1,6 +1,6 @@
 //! What a server says and asks, on its way to the client.
 
-use callgate_audit::{Action, Kind};
+use callgate_audit::{Action, Code, Kind};
 use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
 use callgate_policy::{Along, Denial, Findings, Judgement, LimitFacts, Others};
@@ -8,7 +8,7 @@ use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
 
 use super::admission;
 use super::call::{CallTicket, Ticket};
-use super::check::{Check, Objection, Objections};
+use super::check::{Check, Objection, Objections, code_of};
 use super::pins::{self, denial, is_blocked};
 use super::record::Watched;
 use super::session::McpSession;
@@ -118,7 +118,8 @@ impl McpSession {
         let reason = format!("`{}` asks for `{}`.", self.server, what.method());
         if watch != Watch::Allow {
             let action = if is_blocked(&settings, watch) { Action::Deny } else { Action::Audit };
-            let told = Watched { what: what.method(), rule: what.setting(), reason: &reason };
+            let (rule, code) = (what.setting(), Code::RequestDenied);
+            let told = Watched { what: what.method(), rule, code, reason: &reason };
             let record = self.watched(&settings, action, told);
             let id = record.id.to_string();
             self.write_within(&self.budgets.asked, record);
@@ -264,7 +265,7 @@ impl McpSession {
         let name = ToolName::on(&self.server, what);
         let name = name.map_err(|why| Box::new(Denial::refused(what, &why.to_string())))?;
         let (id, origin) = (CallId::default(), self.context.origin.clone());
-        Ok(ToolCall { id, name, arguments, origin })
+        Ok(ToolCall { id, name, arguments, origin, caller: None })
     }
 }
 
@@ -294,11 +295,11 @@ struct Named<'a> {
 fn verdict(denial: Option<&Denial>, judgement: Option<&Judgement>) -> callgate_audit::Verdict {
     let rules = judgement.map(record::verdict);
     let Some(denial) = denial else {
-        let mut verdict = record::without_rule(Action::Audit, "something was found");
+        let mut verdict = record::without_rule(Action::Audit, Code::Finding, "something was found");
         verdict.audits = rules.map(|rules| rules.audits).unwrap_or_default();
         return verdict;
     };
-    let mut verdict = record::without_rule(Action::Deny, &denial.reason);
+    let mut verdict = record::without_rule(Action::Deny, code_of(denial), &denial.reason);
     verdict.policy.clone_from(&denial.policy);
     verdict.rule.clone_from(&denial.rule);
     verdict.hint.clone_from(&denial.hint);

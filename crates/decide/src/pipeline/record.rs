@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Kind, McpFacts, Receipt, Record};
+use callgate_audit::{Action, Code, Kind, McpFacts, Receipt, Record};
 use callgate_call::ToolCall;
 use callgate_policy::{Denial, Permit, Recorded, Written};
 
@@ -92,7 +92,7 @@ pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
     };
     let mut record =
         record::call_as(subject.record, kind, &subject.context, &subject.call, Input::Known);
-    let mut verdict = record::without_rule(callgate_audit::Action::Deny, &denial.reason);
+    let mut verdict = record::without_rule(Action::Deny, Code::StoreFailed, &denial.reason);
     verdict.rule.clone_from(&denial.rule);
     record.verdict = Some(verdict);
     refused(inner, record, denial)
@@ -113,8 +113,12 @@ fn written_down(answered: &Answered) -> Record {
             None => Some(told),
         };
     }
-    record.verdict = Some(answered.verdict.clone());
+    let mut verdict = answered.verdict.clone();
+    verdict.policy_digest = resolved.subject.digest();
+    record.verdict = Some(verdict);
     record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
+    record.timing.waited_ms =
+        answered.waited.and_then(|waited| u64::try_from(waited.as_millis()).ok());
     // What sanitizers took out of the arguments does not belong into the record either.
     if let (Some(rewritten), Some(tool)) = (&answered.rewritten, &mut record.tool) {
         tool.input = Some(rewritten.clone());
@@ -143,6 +147,7 @@ fn tell_server(resolved: &Resolved, record: &mut Record) {
     });
     if let Some(facts) = &mut record.tool {
         facts.name.clone_from(&at.tool);
+        facts.rpc_id.clone_from(&at.rpc_id);
         facts.server = Some(at.session.server().to_owned());
         facts.definition_hash = known.map(|known| known.hash.clone());
     }

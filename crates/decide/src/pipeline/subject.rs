@@ -46,6 +46,8 @@ pub(crate) struct AtServer {
     pub(crate) tool: String,
     /// The tools of the server that the name may be read as, if it is none of them.
     pub(crate) aliases: Vec<Alias>,
+    /// The id of the request, as it was written.
+    pub(crate) rpc_id: Option<String>,
     /// The session, where the agent tells it.
     pub(crate) told: Option<String>,
     pub(crate) arguments: ArgumentHash,
@@ -59,6 +61,11 @@ impl Subject {
             Seen::InAnswer { .. } => None,
             Seen::AtServer(at) => Some(at),
         }
+    }
+
+    /// Names the policies that it is judged by, if there are any.
+    pub(crate) fn digest(&self) -> Option<String> {
+        Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty())
     }
 
     /// What the rules say, with what is known of limits and of the tool's definition.

@@ -1,8 +1,8 @@
 //! Waiting for whoever must agree. Nobody can yet, so a call that waits is refused.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use callgate_audit::{Action, Verdict};
+use callgate_audit::{Action, Code, Verdict};
 use callgate_policy::{Denial, Permit, Settled, Ticket};
 
 use super::{Judged, Resolved};
@@ -19,21 +19,27 @@ pub(crate) struct Answered {
     pub(crate) steps: Vec<KeyedStep>,
     /// How long it took to judge, without waiting for anybody's answer.
     pub(crate) judged_in: Duration,
+    /// How long it waited for an answer, if it had to.
+    pub(crate) waited: Option<Duration>,
 }
 
 pub(crate) async fn wait(judged: Judged) -> Answered {
     let Judged { resolved, settled, mut verdict, rewritten, along, steps, judged_in } = judged;
+    let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
         Settled::Stop(denial) => Err(denial),
         Settled::Wait(ticket) => {
+            let begun = Instant::now();
             let denial = ask(ticket).await;
+            waited = Some(begun.elapsed());
             verdict.action = Action::Deny;
+            verdict.code = Some(Code::ApprovalMissing);
             verdict.reason = Some(denial.reason.clone());
             Err(denial)
         }
     };
-    Answered { resolved, answer, verdict, rewritten, along, steps, judged_in }
+    Answered { resolved, answer, verdict, rewritten, along, steps, judged_in, waited }
 }
 
 /// The place where somebody will be asked. Until then the answer is no, whatever the rule's `fallback`.

@@ -12,7 +12,7 @@ use crate::json::{
 };
 use crate::speaker::Read;
 use crate::stray::{self, Form, Quiet};
-use crate::tally::{Tally, counts};
+use crate::tally::{Tally, counts, inner_count};
 
 /// The one lane of a message.
 const LANE: u32 = 0;
@@ -485,6 +485,7 @@ fn tally(
     if let Some(usage) = usage {
         [tally.input, tally.cache_written, tally.cache_read, tally.output] =
             counts(data, usage, USAGE);
+        tally.reasoning = inner_count(data, usage, "output_tokens_details", "thinking_tokens");
     }
     tally.boxed()
 }

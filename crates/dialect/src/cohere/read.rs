@@ -427,6 +427,7 @@ fn tally(turn: &Turn<'_>, data: &str) -> Option<Box<Tally>> {
         if let Some(of) = of {
             [tally.input, tally.output] = counts(data, of, ["input_tokens", "output_tokens"]);
         }
+        [tally.cached] = counts(data, usage, ["cached_tokens"]);
     }
     tally.boxed()
 }

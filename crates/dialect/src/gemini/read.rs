@@ -404,12 +404,14 @@ fn tally(found: &View<'_>, data: &str) -> Option<Box<Tally>> {
             "toolUsePromptTokenCount",
             "candidatesTokenCount",
             "thoughtsTokenCount",
+            "cachedContentTokenCount",
         ];
-        let [prompt, tools, said, thought] = counts(data, usage, keys);
+        let [prompt, tools, said, thought, cached] = counts(data, usage, keys);
         let sum = |one: Option<u64>, other: Option<u64>| {
             [one, other].into_iter().flatten().reduce(u64::saturating_add)
         };
         (tally.input, tally.output) = (sum(prompt, tools), sum(said, thought));
+        (tally.cached, tally.reasoning) = (cached, thought);
     }
     tally.boxed()
 }

@@ -284,9 +284,14 @@ impl Reader {
         tally.stopped(ended);
         tally.response = decode(found.id).ok().flatten().filter(|id| !id.is_empty());
         if let Some(usage) = found.usage {
-            let keys = ["total_input_tokens", "total_output_tokens", "total_thought_tokens"];
-            let [input, said, thought] = counts(data, usage, keys);
-            tally.input = input;
+            let keys = [
+                "total_input_tokens",
+                "total_output_tokens",
+                "total_thought_tokens",
+                "total_cached_tokens",
+            ];
+            let [input, said, thought, cached] = counts(data, usage, keys);
+            (tally.input, tally.cached, tally.reasoning) = (input, cached, thought);
             tally.output = [said, thought].into_iter().flatten().reduce(u64::saturating_add);
         }
         reading.tally = tally.boxed();

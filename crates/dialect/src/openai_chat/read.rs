@@ -12,7 +12,7 @@ use crate::event::{
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::speaker::Read;
 use crate::stray::{self, Quiet};
-use crate::tally::{Tally, counts};
+use crate::tally::{Tally, counts, inner_count};
 
 /// What the provider has run, and a call that it refused, are read in their own ways. LiteLLM lists the
 /// tools of MCP servers that it has asked for.
@@ -189,8 +189,14 @@ impl Reader {
         let mut tally = Tally::default();
         tally.stopped(found.finish);
         if let Some(usage) = found.usage {
-            let keys = ["prompt_tokens", "completion_tokens"];
-            [tally.input, tally.output] = counts(data, usage, keys);
+            let keys = ["prompt_tokens", "completion_tokens", "prompt_cache_hit_tokens"];
+            let [input, output, hit] = counts(data, usage, keys);
+            (tally.input, tally.output) = (input, output);
+            // DeepSeek has a word of its own, and says it in the usual one too.
+            let cached = inner_count(data, usage, "prompt_tokens_details", "cached_tokens");
+            tally.cached = cached.or(hit);
+            tally.reasoning =
+                inner_count(data, usage, "completion_tokens_details", "reasoning_tokens");
         }
         reading.tally = tally.boxed();
         Ok(())

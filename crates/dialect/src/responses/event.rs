@@ -3,8 +3,8 @@
 use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
-use crate::json::{Fields, index, members, text_or_null};
-use crate::tally::{Tally, counts};
+use crate::json::{Fields, index, string_member, text_or_null};
+use crate::tally::{Tally, counts, inner_count};
 
 /// One event.
 #[derive(Default)]
@@ -175,6 +175,8 @@ impl Response<'_> {
         let mut tally = Tally::default();
         if let Some(usage) = self.usage {
             [tally.input, tally.output] = counts(data, usage, ["input_tokens", "output_tokens"]);
+            tally.cached = inner_count(data, usage, "input_tokens_details", "cached_tokens");
+            tally.reasoning = inner_count(data, usage, "output_tokens_details", "reasoning_tokens");
         }
         if ended {
             tally.stopped(self.incomplete.and_then(|span| string_member(data, span, "reason")));
@@ -201,9 +203,4 @@ impl Response<'_> {
             None => of_api,
         }
     }
-}
-
-fn string_member<'a>(data: &'a str, object: Span, key: &str) -> Option<Text<'a>> {
-    let found = members(data, object).into_iter().find(|member| member.key.is(key))?;
-    Json::at(data, found.value).string().ok()
 }

@@ -4,6 +4,7 @@ use super::read::{At, Fields, list, text, texts, word};
 use super::{Mode, mode};
 use crate::diagnostic::{Problems, Span};
 use crate::node::Node;
+use crate::sketch::RuleSketch;
 use crate::text::{Direction, TextAction};
 use callgate_scan::Replace;
 
@@ -25,6 +26,7 @@ pub(crate) struct TextRuleSource {
     pub(crate) matching: Vec<At<String>>,
     /// Texts that it must not.
     pub(crate) not_matching: Vec<At<String>>,
+    pub(crate) sketch: RuleSketch,
 }
 
 const KEYS: &[&str] = &[
@@ -73,6 +75,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> TextRuleSource {
     let (id, reason, hint) = (one("id"), one("reason"), one("hint"));
     let (matching, not_matching) = examples(fields, problems);
     TextRuleSource {
+        sketch: RuleSketch::of(fields),
         span: id.as_ref().map_or(fields.start(), |id| id.span),
         id,
         directions: directions(fields, problems),

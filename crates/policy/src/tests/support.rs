@@ -54,6 +54,7 @@ pub(super) fn call_of(facts: Facts, name: &str, input: &str) -> ToolCall {
         name: ToolName::parse(name).unwrap(),
         arguments: Arguments::json(input),
         origin: Origin::new(facts),
+        caller: None,
     }
 }
 

@@ -248,7 +248,7 @@ impl TextFlow {
 
 impl TextRule {
     /// Whether it changes anything.
-    fn acts(&self) -> bool {
+    pub(crate) fn acts(&self) -> bool {
         !self.shadow && self.action != TextAction::Audit
     }
 

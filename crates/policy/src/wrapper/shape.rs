@@ -132,7 +132,7 @@ fn without_origin(server: &str) -> impl Iterator<Item = &str> {
 
 fn inside(call: &ToolCall, name: ToolName, arguments: &str) -> ToolCall {
     let (id, origin) = (call.id.clone(), call.origin.clone());
-    ToolCall { id, name, arguments: Arguments::json(arguments), origin }
+    ToolCall { id, name, arguments: Arguments::json(arguments), origin, caller: None }
 }
 
 fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, String> {

@@ -135,7 +135,7 @@ fn kind(policies: &Policies, call: &Value) -> Kind {
         other => Arguments::json(value_of(other).to_string()),
     };
     let origin = Origin::at(Surface::Response);
-    let call = ToolCall { id: CallId::from("c"), name, arguments, origin };
+    let call = ToolCall { id: CallId::from("c"), name, arguments, origin, caller: None };
     let judgement = policies.judge(&call, &drive::moment(), &LimitFacts::default());
     match (judgement.verdict.passes(), judgement.rewritten()) {
         (false, _) => Kind::Denied,

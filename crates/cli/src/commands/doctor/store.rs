@@ -3,7 +3,8 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use callgate_audit::{Filter, Location, OpenError, Reader, VerifyError};
+use callgate_audit::{Filter, Kind, Location, OpenError, Reader, VerifyError};
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::when;
@@ -20,6 +21,8 @@ pub(super) struct State {
     writable: Option<bool>,
     /// `whole`, `broken` or `not checked`.
     chain: Option<&'static str>,
+    /// When policies last came into force that stop less than those before, and what got weaker.
+    weakened: Option<(String, Vec<String>)>,
     /// What is wrong.
     problem: Option<String>,
 }
@@ -49,6 +52,7 @@ fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
         state: "ready",
         last: last.as_ref().map(|stored| when::shown(stored.record.time)),
         // Appending nothing changes nothing.
+        weakened: weakened(reader),
         writable: Some(OpenOptions::new().append(true).open(path).is_ok()),
         ..State::default()
     };
@@ -62,6 +66,16 @@ fn look_into(reader: &Reader, path: &Path, shown: Option<String>) -> State {
     }
     state
 }
+
+/// The last time, within a month, that the policies got weaker while callgate ran.
+fn weakened(reader: &Reader) -> Option<(String, Vec<String>)> {
+    let since = Timestamp::now().checked_sub(MONTH).ok();
+    let filter = Filter { kinds: vec![Kind::Weakened], since, limit: Some(1), ..Filter::default() };
+    let record = reader.records(&filter).ok()?.into_iter().next()?.record;
+    Some((when::shown(record.time), record.policies?.weakened))
+}
+
+const MONTH: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 fn check(reader: &Reader, state: &mut State) {
     match reader.verify(|_, _| {}) {
@@ -107,6 +121,10 @@ impl State {
                 self.records
             )),
             _ => {}
+        }
+        if let Some((time, weakened)) = &self.weakened {
+            lines.push(format!("the policies got weaker at {time}: {}", weakened.join("; ")));
+            lines.push("`callgate events --type weakened` shows each time".to_owned());
         }
         lines
     }

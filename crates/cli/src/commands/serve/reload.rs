@@ -1,9 +1,10 @@
 //! Policies that change while the gateway runs: validated, swapped at once, or rejected.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use callgate_config::{Error, PolicySet, Watched};
-use callgate_decide::Decider;
+use callgate_decide::{Decider, PolicyFile, PolicySource, login};
 use callgate_policy::Source;
 
 use super::SERVED;
@@ -29,10 +30,13 @@ impl Reloader {
     fn reload(&mut self) -> Option<Vec<Watched>> {
         match callgate_config::load(self.config.as_deref(), &SERVED) {
             Ok(mut resolved) => {
-                let detail = detail(&resolved.policies);
+                let source = source(&resolved.policies);
                 self.config = resolved.path.take().or(self.config.take());
-                self.decider.swap(resolved.policies.compiled.take(), &detail);
-                tracing::info!(policies = detail, "policies loaded");
+                let weakened = self.decider.swap(resolved.policies.compiled.take(), &source);
+                tracing::info!(policies = source.detail, "policies loaded");
+                for lost in weakened {
+                    tracing::warn!(lost, "the policies stop less than before, or may");
+                }
                 Some(resolved.policies.watched)
             }
             Err(error) => {
@@ -45,9 +49,22 @@ impl Reloader {
     }
 }
 
-/// Which policies, for the record.
-pub(crate) fn detail(policies: &PolicySet) -> String {
-    if policies.origins.is_empty() { "none".to_owned() } else { policies.origins.join(", ") }
+/// Which policies, and whose files they are, for the record.
+pub(crate) fn source(policies: &PolicySet) -> PolicySource {
+    let named = |source: &&Source| !source.name.starts_with("builtin:");
+    let files = policies.sources.iter().filter(named).map(|source| file(&source.name)).collect();
+    let detail = match policies.origins.is_empty() {
+        true => "none".to_owned(),
+        false => policies.origins.join(", "),
+    };
+    PolicySource { detail, files }
+}
+
+fn file(path: &str) -> PolicyFile {
+    let found = std::fs::metadata(path).ok();
+    let owner = found.as_ref().and_then(|found| login::of(found.uid()));
+    let modified = found.and_then(|found| found.modified().ok()?.try_into().ok());
+    PolicyFile { path: path.to_owned(), owner, modified }
 }
 
 /// Whether a file holds another text than the one that was loaded: an edit that came before the

@@ -206,7 +206,7 @@ fn without_enforcement_everything_is_told_and_only_rules_stop() {
     assert_eq!(verdict.action, Action::Audit);
     assert_eq!(verdict.audits.len(), 5, "{verdict:?}");
     let rules = "  - { id: no-echo, tool: echo, verdict: deny, reason: Quiet. }\n";
-    world.decider.swap(Some(policies(rules)), "p.yaml");
+    world.decider.swap(Some(policies(rules)), &crate::PolicySource::default());
     assert_eq!(stopped_by(&session, "echo"), "no-echo");
 }
 
@@ -257,7 +257,8 @@ fn the_call_of_another_server_pays_no_rate_here() {
     let origin = Origin::new(Facts { session: Some("s1".into()), ..Facts::at(Surface::Response) });
     let name = ToolName::parse("mcp__one__echo").unwrap();
     let arguments = Arguments::json("{}");
-    let made = ToolCall { id: CallId::from("c1"), name, arguments, origin: origin.clone() };
+    let made =
+        ToolCall { id: CallId::from("c1"), name, arguments, origin: origin.clone(), caller: None };
     let mut hearing = world.decider.hearing(crate::Context::new(origin)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     assert!(matches!(runtime.block_on(hearing.whole(made)), crate::Decision::Allow(_)));

@@ -19,6 +19,7 @@ fn call_with(name: &str, arguments: &str) -> ToolCall {
         name: ToolName::parse(name).unwrap(),
         arguments: Arguments::json(arguments),
         origin: Origin::at(Surface::Response),
+        caller: None,
     }
 }
 

@@ -114,6 +114,7 @@ fn intend(world: &World, name: &str, id: &str, session: &str, arguments: &str) {
         name: ToolName::parse(name).unwrap(),
         arguments: Arguments::json(arguments),
         origin,
+        caller: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     assert!(matches!(runtime.block_on(hearing.whole(call.clone())), Decision::Allow(_)));

@@ -18,7 +18,12 @@ pub(super) const ECHO: &str = r#"{"name":"echo","description":"Says it again."}"
 pub(super) fn audit() -> Audit {
     let (durability, retention) = (Durability::Process, Retention::default());
     let store = Location::Memory;
-    Audit::open(&callgate_audit::Settings { store, durability, retention }).unwrap()
+    Audit::open(&callgate_audit::Settings {
+        durability,
+        retention,
+        ..callgate_audit::Settings::at(store)
+    })
+    .unwrap()
 }
 
 pub(super) fn policies(rules: &str) -> Policies {

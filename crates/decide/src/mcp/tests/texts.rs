@@ -63,7 +63,7 @@ fn a_default_that_denies_is_about_calls_not_texts() {
     let source = callgate_policy::Source { name: "p.yaml".into(), text: text.into() };
     let catalogue = callgate_facts::Catalogue::builtin();
     let (policies, _) = callgate_policy::Policies::compile(&[source], &catalogue).unwrap();
-    world.decider.swap(Some(policies), "p.yaml");
+    world.decider.swap(Some(policies), &crate::PolicySource::default());
     let session = world.listed("srv", &[ECHO]);
     let ticket = call(&session, "echo").unwrap();
     assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);

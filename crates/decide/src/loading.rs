@@ -1,0 +1,96 @@
+//! Policies that come into force, and what is recorded of it.
+
+use std::sync::Arc;
+
+use callgate_audit::{Kind, PolicyFacts, PolicyFile, Record};
+use callgate_policy::Policies;
+
+use crate::decider::Decider;
+
+/// Whether the policies in force are those that were last written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PolicyState {
+    /// They are.
+    Current,
+    /// A later version was rejected; the last good one is in force.
+    Rejected {
+        /// What was wrong with it.
+        why: String,
+    },
+}
+
+/// Where policies come from, for the record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicySource {
+    /// What the operator calls them: the files and built-in policies.
+    pub detail: String,
+    /// The files.
+    pub files: Vec<PolicyFile>,
+}
+
+fn digest(policies: &Policies) -> String {
+    policies.digest().to_owned()
+}
+
+impl Decider {
+    /// Records which policies are in force at the start.
+    pub fn loaded(&self, source: &PolicySource) {
+        let digest = self.inner().policies.load().as_deref().map(digest);
+        self.write_loaded(source, PolicyFacts { digest, ..PolicyFacts::default() });
+    }
+
+    /// Puts other policies in force, for hearings that begin from now on. Answers what stops less than
+    /// before, or may: whoever swaps tells the operator.
+    pub fn swap(&self, policies: Option<Policies>, source: &PolicySource) -> Vec<String> {
+        let new = policies.map(Arc::new);
+        let old = self.inner().policies.swap(new.clone());
+        *self.inner().state.lock() = PolicyState::Current;
+        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+        let changes = new.changes_since(&old);
+        let facts = PolicyFacts {
+            digest: Some(digest(&new)),
+            before: Some(digest(&old)),
+            added: changes.added,
+            removed: changes.removed,
+            changed: changes.changed,
+            ..PolicyFacts::default()
+        };
+        self.write_loaded(source, facts);
+        if !changes.weakened.is_empty() {
+            self.write_weakened(source, &changes.weakened);
+        }
+        changes.weakened
+    }
+
+    fn write_loaded(&self, source: &PolicySource, facts: PolicyFacts) {
+        let mut record = Record::new(Kind::PolicyLoaded);
+        record.detail = Some(source.detail.clone());
+        record.policies = Some(PolicyFacts { files: source.files.clone(), ..facts });
+        self.write(record);
+    }
+
+    fn write_weakened(&self, source: &PolicySource, weakened: &[String]) {
+        let mut record = Record::new(Kind::Weakened);
+        record.detail = Some(source.detail.clone());
+        record.policies = Some(PolicyFacts {
+            digest: self.inner().policies.load().as_deref().map(digest),
+            files: source.files.clone(),
+            weakened: weakened.to_vec(),
+            ..PolicyFacts::default()
+        });
+        self.write(record);
+    }
+
+    /// Other policies were to be put in force, and are not fit for it.
+    pub fn reject(&self, why: &str) {
+        *self.inner().state.lock() = PolicyState::Rejected { why: why.to_owned() };
+        let mut record = Record::new(Kind::PolicyRejected);
+        record.detail = Some(why.to_owned());
+        self.write(record);
+    }
+
+    /// Whether the policies in force are those that were last written.
+    pub fn policy_state(&self) -> PolicyState {
+        self.inner().state.lock().clone()
+    }
+}

@@ -1,0 +1,213 @@
+//! Policies in short: a digest of all of them, and what changed from one set to the next.
+
+use std::collections::BTreeMap;
+
+use callgate_call::Surface;
+use sha2::{Digest, Sha256};
+
+use crate::policies::Policies;
+use crate::policy::Policy;
+use crate::rule::{Role, Rule};
+use crate::source::read::Fields;
+use crate::text::{TextAction, TextRule};
+use crate::verdict::Verdict;
+
+type Hash = [u8; 32];
+
+/// A rule as it was written, in two hashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RuleSketch {
+    whole: Hash,
+    /// All but its name, its verdict and its words for people: what it matches.
+    matches: Hash,
+}
+
+/// A policy as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PolicySketch {
+    /// All but its rules.
+    head: Hash,
+    /// Its rules by id, those about text too.
+    rules: BTreeMap<String, RuleSketch>,
+}
+
+/// What changed from one set of policies to the next. Rules are named `policy/rule`, a policy's own
+/// settings by the policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyChanges {
+    /// What is new.
+    pub added: Vec<String>,
+    /// What is gone.
+    pub removed: Vec<String>,
+    /// What reads differently.
+    pub changed: Vec<String>,
+    /// What stops less than before, or may: each in a few words.
+    pub weakened: Vec<String>,
+}
+
+const WORDS: &[&str] = &["id", "verdict", "mode", "reason", "hint", "blocks", "examples"];
+
+impl RuleSketch {
+    pub(crate) fn of(fields: &Fields<'_>) -> Self {
+        Self { whole: hash(fields, &[]), matches: hash(fields, WORDS) }
+    }
+}
+
+impl PolicySketch {
+    pub(crate) fn new<'a>(
+        fields: &Fields<'_>,
+        rules: impl IntoIterator<Item = (&'a str, RuleSketch)>,
+    ) -> Self {
+        let rules = rules.into_iter().map(|(id, sketch)| (id.to_owned(), sketch)).collect();
+        Self { head: hash(fields, &["rules", "text"]), rules }
+    }
+}
+
+/// In the order of the keys: the order in which somebody writes them means nothing.
+fn hash(fields: &Fields<'_>, without: &[&str]) -> Hash {
+    let mut entries: Vec<_> =
+        fields.entries.iter().filter(|(key, _)| !without.contains(&key.name.as_str())).collect();
+    entries.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+    let mut hash = Sha256::new();
+    for (key, node) in entries {
+        hash.update(key.name.as_bytes());
+        hash.update([0]);
+        hash.update(node.to_json().as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().into()
+}
+
+impl Policies {
+    /// A short name for these very policies: two sets with the same digest say the same.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    pub(crate) fn digest_of(policies: &[Policy]) -> String {
+        let mut hash = Sha256::new();
+        for policy in policies {
+            hash.update(policy.name.as_bytes());
+            hash.update([0]);
+            hash.update(policy.sketch.head);
+            for (id, rule) in &policy.sketch.rules {
+                hash.update(id.as_bytes());
+                hash.update([0]);
+                hash.update(rule.whole);
+            }
+        }
+        let bytes: [u8; 32] = hash.finalize().into();
+        bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What is different from the policies that were in force before.
+    pub fn changes_since(&self, before: &Self) -> PolicyChanges {
+        let mut changes = PolicyChanges::default();
+        let (old, new) = (before.parts(), self.parts());
+        for (name, hash) in &new {
+            match old.get(name) {
+                None => changes.added.push(name.clone()),
+                Some(known) if known != hash => changes.changed.push(name.clone()),
+                Some(_) => {}
+            }
+        }
+        changes.removed = old.into_keys().filter(|name| !new.contains_key(name)).collect();
+        for policy in before.policies().iter().filter(|policy| !policy.shadow) {
+            let now = self.policies().iter().find(|now| now.name == policy.name);
+            changes.weakened.extend(weakened(policy, now));
+        }
+        let texts = before.texts().iter().filter(|rule| rule.acts());
+        changes.weakened.extend(texts.filter_map(|rule| self.text_weakened(before, rule)));
+        changes
+    }
+
+    /// Every policy and rule by name, with its hash.
+    fn parts(&self) -> BTreeMap<String, Hash> {
+        let mut parts = BTreeMap::new();
+        for policy in self.policies() {
+            parts.insert(policy.name.clone(), policy.sketch.head);
+            let rules = policy.sketch.rules.iter();
+            parts.extend(rules.map(|(id, it)| (format!("{}/{id}", policy.name), it.whole)));
+        }
+        parts
+    }
+
+    fn text_weakened(&self, before: &Self, rule: &TextRule) -> Option<String> {
+        let name = format!("text rule {}/{}", rule.policy, rule.id);
+        let same =
+            |it: &&std::sync::Arc<TextRule>| (&it.policy, &it.id) == (&rule.policy, &rule.id);
+        let Some(now) = self.texts().iter().find(same) else {
+            return Some(format!("{name} ({}) is gone", rule.action.as_str()));
+        };
+        let action = if now.shadow { TextAction::Audit } else { now.action };
+        if action < rule.action {
+            let (was, is) = (rule.action.as_str(), action.as_str());
+            return Some(format!("{name}: {was} became {is}"));
+        }
+        let matches = |policies: &Self| {
+            let policy = policies.policies().iter().find(|policy| policy.name == rule.policy)?;
+            policy.sketch.rules.get(&rule.id).map(|sketch| sketch.matches)
+        };
+        (matches(self) != matches(before)).then(|| format!("{name} looks for something else"))
+    }
+}
+
+/// What a policy that was in force no longer stops, or may not.
+fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
+    let name = &old.name;
+    let Some(new) = new else {
+        return if restricts(old) { vec![format!("policy {name} is gone")] } else { Vec::new() };
+    };
+    if new.shadow {
+        let said = format!("policy {name} is only in shadow mode");
+        return if restricts(old) { vec![said] } else { Vec::new() };
+    }
+    let mut found = Vec::new();
+    if new.whom != old.whom && restricts(old) {
+        found.push(format!("policy {name} is for others than before"));
+    }
+    for surface in Surface::ALL {
+        let (was, is) = (old.default_at(surface), new.default_at(surface));
+        if is < was && !was.passes() {
+            found.push(format!("the default of policy {name} for {surface}: {was} became {is}"));
+        }
+    }
+    found.extend(old.rules.iter().filter_map(|rule| rule_weakened(rule, old, new)));
+    found.extend(new.rules.iter().filter_map(|rule| rule_opened(rule, old, new)));
+    found.dedup();
+    found
+}
+
+fn restricts(policy: &Policy) -> bool {
+    Surface::ALL.iter().any(|surface| policy.first_restriction(*surface).is_some())
+}
+
+/// A rule that stopped something.
+fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
+    let stops = rule.role == Role::Sanitize || rule.role == Role::Decide && rule.restricts();
+    let now = new.rules.iter().find(|now| now.id == rule.id).filter(|_| stops);
+    let name = format!("rule {}/{}", old.name, rule.id);
+    match now {
+        _ if !stops => None,
+        None => Some(format!("{name} ({}) is gone", rule.verdict)),
+        Some(now) if now.role == Role::Shadow => Some(format!("{name} is only in shadow mode")),
+        Some(now) if now.verdict < rule.verdict => {
+            Some(format!("{name}: {} became {}", rule.verdict, now.verdict))
+        }
+        Some(_) if matches(old, rule) != matches(new, rule) => {
+            Some(format!("{name} ({}) matches something else", rule.verdict))
+        }
+        Some(_) => None,
+    }
+}
+
+/// A rule that lets something through which its policy may have stopped.
+fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
+    let allows = rule.role == Role::Decide && rule.verdict == Verdict::Allow;
+    let is_news = allows && restricts(old) && matches(old, rule) != matches(new, rule);
+    is_news.then(|| format!("rule {}/{} allows something else", new.name, rule.id))
+}
+
+fn matches(policy: &Policy, rule: &Rule) -> Option<Hash> {
+    policy.sketch.rules.get(&rule.id).map(|sketch| sketch.matches)
+}
