@@ -290,6 +290,7 @@ fn decide(written: &Written) -> callgate_decide::Settings {
     callgate_decide::Settings {
         on_failure: or(written.audit.on_failure.clone(), standard.on_failure),
         oversize: or(written.oversize.clone(), standard.oversize),
+        max_arguments: number(written.limits.arguments.clone(), standard.max_arguments),
         arguments: or(written.arguments.clone(), standard.arguments),
         ..standard
     }

@@ -48,6 +48,7 @@ mod clock;
 mod counter;
 mod decider;
 mod hearing;
+mod in_force;
 mod limits;
 pub mod mcp;
 mod pending;
@@ -67,6 +68,7 @@ pub use callgate_policy::{
 pub use clock::now;
 pub use decider::{Context, Decider, PolicyState};
 pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
+pub use in_force::InForce;
 pub use limits::Buckets;
 pub use pending::{Decision, Pending};
 pub use pipeline::NO_APPROVER;

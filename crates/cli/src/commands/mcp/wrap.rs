@@ -49,7 +49,6 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     };
     let settings = Settings {
         max_message: resolved.mcp_message_limit,
-        max_arguments: resolved.proxy.limits.arguments,
         list_timeout: resolved.mcp_list_timeout,
         grace: args.grace,
     };

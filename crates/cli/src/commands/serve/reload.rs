@@ -1,9 +1,11 @@
 //! Policies that change while the gateway runs: validated, swapped at once, or rejected.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use callgate_config::{Error, PolicySet, Watched};
-use callgate_decide::Decider;
+use callgate_decide::mcp::McpSettings;
+use callgate_decide::{Decider, InForce};
 use callgate_policy::Source;
 
 use super::SERVED;
@@ -31,7 +33,12 @@ impl Reloader {
             Ok(mut resolved) => {
                 let detail = detail(&resolved.policies);
                 self.config = resolved.path.take().or(self.config.take());
-                self.decider.swap(resolved.policies.compiled.take(), &detail);
+                let in_force = InForce {
+                    policies: resolved.policies.compiled.take().map(Arc::new),
+                    settings: resolved.decide.clone(),
+                    mcp: Arc::new(McpSettings { shared_limits: true, ..resolved.mcp }),
+                };
+                self.decider.swap(in_force, &detail);
                 tracing::info!(policies = detail, "policies loaded");
                 Some(resolved.policies.watched)
             }
