@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwap;
 use callgate_call::{Facts, Origin, Surface};
 use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
@@ -23,13 +24,17 @@ use crate::settings::{Mode, Settings};
 use crate::upstream::Upstreams;
 use crate::upward;
 
-/// The gateway: everything a request needs. Cheap to clone.
+/// The gateway. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Gateway(Arc<Inner>);
+pub(crate) struct Gateway(Arc<ArcSwap<Inner>>);
 
+/// Everything a request needs. A request keeps what was in force when it came; a reload makes another
+/// one for those that come later.
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) routes: Routes,
+    /// Settings that were changed and that only a restart applies, by their names.
+    pub(crate) restart_needed: Vec<String>,
     pub(crate) mounts: Mounts,
     pub(crate) upstreams: Upstreams,
     pub(crate) decider: Decider,
@@ -49,21 +54,37 @@ pub(crate) struct Exchange {
 
 impl Gateway {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self(Arc::new(inner))
+        Self(Arc::new(ArcSwap::from_pointee(inner)))
+    }
+
+    /// What a request that comes now is served with.
+    pub(crate) fn now(&self) -> Arc<Inner> {
+        self.0.load_full()
+    }
+
+    /// Serves later requests with something else.
+    pub(crate) fn replace(&self, inner: Inner) {
+        self.0.store(Arc::new(inner));
     }
 
     /// Answers a request, whatever comes.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
+        self.now().answer(request).await
+    }
+}
+
+impl Inner {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
         let id = Uuid::now_v7().to_string();
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let mut dialect = None;
         let mut response = match self.try_answer(request, &id, &mut dialect).await {
             Ok(response) => response,
             Err(refusal) => {
-                self.0.metrics.refused();
+                self.metrics.refused();
                 let shown = shown(&path);
                 tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
-                match self.0.mounts.find(&path) {
+                match self.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
                 }
@@ -82,13 +103,13 @@ impl Gateway {
         id: &str,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        if let Some(mount) = self.0.mounts.find(request.uri().path()) {
+        if let Some(mount) = self.mounts.find(request.uri().path()) {
             return self.mounted(&*mount, request, id).await;
         }
         let versioned = request.headers().contains_key("anthropic-version");
-        let route = self.0.routes.find(request.method(), request.uri().path(), versioned);
+        let route = self.routes.find(request.method(), request.uri().path(), versioned);
         *dialect = route.dialect();
-        access::check_site(&request, self.0.trust).map_err(Refusal::Access)?;
+        access::check_site(&request, self.trust).map_err(Refusal::Access)?;
         match route {
             Route::Own(own) => self.own(own, &request),
             Route::Nowhere(why, _) if wants_upgrade(request.headers()) => {
@@ -107,7 +128,7 @@ impl Gateway {
         mut request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = self;
         access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
         if !is_plain(request.uri().path()) {
             return Err(Refusal::Nowhere(Nowhere::Crooked));
@@ -135,7 +156,7 @@ impl Gateway {
         request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = self;
         let provider = &way.site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
@@ -174,7 +195,7 @@ impl Gateway {
 
     /// What the gateway says of itself. Counts are for those who may use it.
     fn own<B>(&self, own: Own, request: &Request<B>) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.0;
+        let inner = self;
         match own {
             Own::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
             Own::Health => Ok(self.health(StatusCode::OK)),
@@ -194,7 +215,7 @@ impl Gateway {
     /// Alive as long as it answers; ready as long as calls can pass. A rejected policy file is
     /// told of, and the last good one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
-        let decider = &self.0.decider;
+        let decider = &self.decider;
         let failing = match decider.audit_health() {
             AuditHealth::Ok => None,
             AuditHealth::Failing { why, .. } => Some(why),
@@ -218,12 +239,12 @@ impl Gateway {
                 (true, None) => "current",
                 (true, Some(_)) => "rejected, last good ones in force",
             },
+            // Names only: a value may be a secret.
+            "restart_needed": self.restart_needed,
         });
         json(status, body.to_string())
     }
-}
 
-impl Inner {
     /// Whether the answer goes through the gate.
     pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
         matches!(treatment, Treatment::Inspect(_)) && self.judges()
