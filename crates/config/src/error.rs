@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use callgate_policy::{Diagnostic, Source, render};
 
+use crate::exposed::Exposed;
+
 /// A config or a policy that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +33,9 @@ pub enum Error {
         /// What it should be.
         expected: &'static str,
     },
+    /// Files that other users can change, where that is not to be.
+    #[error("{}", exposed_files(.0))]
+    Exposed(Vec<Exposed>),
     /// Files with problems.
     #[error(transparent)]
     Rejected(#[from] Rejected),
@@ -42,9 +47,15 @@ impl Error {
         match self {
             Self::NoSuchPolicy(_) => Some("the only built-in policy is `builtin:starter`"),
             Self::Variable { .. } => Some("correct it, or unset it"),
+            Self::Exposed(_) => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,
         }
     }
+}
+
+fn exposed_files(files: &[Exposed]) -> String {
+    let lines = files.iter().map(|it| format!("{it}; run `{}`", it.fix()));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Files with problems. It shows every problem with its place.

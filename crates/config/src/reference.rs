@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::env;
-use crate::fields::{self, Field, Kind};
+use crate::fields::{self, Applies, Field, Kind};
 use crate::providers::KNOWN;
 
 /// The text of `docs/reference/config.md`.
@@ -51,26 +51,43 @@ mcp:
   rate: { calls: 600, per: minute, burst: 50 }
 ```
 
-## Changes while the gateway runs
+## Changes while callgate runs
 
-`callgate serve` looks at the file and at every policy it names, also at new files that match a glob, and takes over changed policies within \
-a second; so it does on SIGHUP. A broken file is refused and the last good policies stay in force. Changed settings need a restart.
+`callgate serve` and `callgate mcp wrap` watch the file and every policy it names, also new files that match a glob, and take over what changed \
+within a second; `callgate serve` does so on SIGHUP too. A request or call that has begun is finished by what was in force when it began. A broken \
+file is refused as a whole: the last good policies and settings stay in force, the attempt is recorded as `policy_rejected`, and `/healthz` says `degraded`.
+
+Policies and the settings that need nothing in the table above apply at once. The others apply when callgate starts again. Until then the log, \
+`restart_needed` in `/healthz` and `callgate doctor` name those that were changed. An MCP server behind `callgate mcp wrap` is restarted by its agent. \
+Environment variables are those that the process started with: a reload that names one which is not set is refused.
 ";
 
 fn settings(page: &mut String) {
-    page.push_str("## Settings\n\n| key | takes | default | |\n|---|---|---|---|\n");
+    page.push_str(
+        "## Settings\n\n| key | takes | default | a change needs | |\n|---|---|---|---|---|\n",
+    );
     for field in fields::all().filter(|field| !matches!(field.kind, Kind::Section)) {
         let path = field.path.replace('*', "<name>").replace(".[]", "[]");
         let default = match field.default {
             "" => String::new(),
             text => format!("`{text}`"),
         };
-        let _ = writeln!(page, "| `{path}` | {} | {default} | {} |", takes(field), field.doc);
+        let (takes, needs, doc) = (takes(field), needs(field), field.doc);
+        let _ = writeln!(page, "| `{path}` | {takes} | {default} | {needs} | {doc} |");
     }
     page.push_str(
         "\nSizes are numbers of bytes or have a unit: `KB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`. Durations have one: `ms`, `s`, `m`, \
          `h`, `d`.\n",
     );
+}
+
+/// What a change of it needs to apply to processes that run.
+fn needs(field: &Field) -> &'static str {
+    match field.applies {
+        Applies::AtReload => "nothing",
+        Applies::AtRestart(..) => "a restart",
+        Applies::AsItsKeysSay => "",
+    }
 }
 
 fn takes(field: &Field) -> String {

@@ -131,7 +131,7 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     let mut problems = Problems::new(&source);
     let written = file::read(&source, &mut problems);
     let mut gathered = Gathered::default();
-    gathered.config(source.clone());
+    gathered.config(source.clone(), path);
     if let Some(written) = &written {
         gather(written, path, &mut gathered, &mut problems);
     }
@@ -261,6 +261,16 @@ impl Resolved {
         let problems = self.missing.iter().map(|missing| missing.problem.clone()).collect();
         let sources = self.policies.sources.clone();
         Err(Rejected { what: "config", sources, problems }.into())
+    }
+}
+
+impl PolicySet {
+    /// An error that names every file that other users can change, if there is one.
+    pub fn check_exposed(&self) -> Result<(), Error> {
+        match self.exposed.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Exposed(self.exposed.clone())),
+        }
     }
 }
 
