@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::{Durability, Location};
-use callgate_call::Surface;
 use callgate_config::{Error, Resolved, word_for};
 use serde_json::{Value, json};
 
@@ -13,9 +12,7 @@ use crate::args::Config;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, talk};
 use crate::report::{self, Finding};
-
-/// The surfaces that something serves in this version.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+use crate::served::SERVED;
 
 pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     match args {

@@ -17,6 +17,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::render::{self, count, printable};
 use crate::report;
+use crate::served::SERVED;
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -38,9 +39,6 @@ struct Report {
     enforced: Vec<String>,
     not_enforced: Vec<String>,
 }
-
-/// What a gateway judges.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
 
 pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
     let report = match callgate_config::load(config, &SERVED) {

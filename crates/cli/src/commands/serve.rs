@@ -4,7 +4,6 @@ mod banner;
 mod descriptors;
 pub(crate) mod logging;
 mod mcp;
-pub(crate) mod reload;
 pub(crate) mod signals;
 
 use std::io;
@@ -13,7 +12,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
-use callgate_call::Surface;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_decide::mcp::McpSettings;
@@ -23,12 +21,11 @@ use tokio::sync::oneshot;
 
 use crate::args;
 use crate::exit::Exit;
+use crate::reload;
 use crate::render::{self, hinted};
+use crate::served::SERVED;
 
 use signals::Signals;
-
-/// The surfaces a gateway serves.
-const SERVED: [Surface; 3] = [Surface::Inbound, Surface::Response, Surface::Mcp];
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let mut resolved = callgate_config::load(config, &SERVED)?;

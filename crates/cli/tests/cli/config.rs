@@ -163,3 +163,24 @@ fn a_variable_that_means_nothing() {
                  `127.0.0.1:8484`\nhint: correct it, or unset it\n";
     ran.sees(2, "", error);
 }
+
+/// A rule for every surface, each in a policy that only `config check` and `doctor` look at.
+#[test]
+fn only_surfaces_that_nothing_serves_are_warned_about() {
+    let rules = |surface: &str| {
+        format!(
+            "policy: p\nrules:\n  - {{ id: r, surface: {surface}, tool: nuke, verdict: deny }}\n"
+        )
+    };
+    for (surface, warnings) in [("inbound", 0), ("response", 0), ("mcp", 0), ("hook", 1)] {
+        let ran = Test::new(&["--config", "my.yaml", "config", "check", "--json"])
+            .file("my.yaml", &rules(surface))
+            .run();
+        let found = &ran.json()[0];
+        assert_eq!(found["warnings"].as_array().unwrap().len(), warnings, "{surface}: {found}");
+        let ran = Test::new(&["--config", "my.yaml", "doctor", "--json"])
+            .file("my.yaml", &rules(surface))
+            .run();
+        assert_eq!(ran.json()[0]["warnings"], warnings, "{surface}");
+    }
+}

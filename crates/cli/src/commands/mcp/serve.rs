@@ -21,8 +21,8 @@ use self::http::Listener;
 use self::known::Known;
 use crate::args;
 use crate::commands::serve::logging;
-use crate::commands::serve::reload::changed_since;
 use crate::exit::Exit;
+use crate::reload::changed_since;
 use crate::render;
 
 /// Whoever types this at a terminal would wait for ever.

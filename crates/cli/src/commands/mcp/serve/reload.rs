@@ -10,7 +10,7 @@ use callgate_mcp::Changes;
 
 use super::known::Known;
 use super::offer::{HEALTH, RULES};
-use crate::commands::serve::reload::why;
+use crate::reload::why;
 
 /// The config and its policies. Any surface may be asked about here, whether something serves it or not.
 pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {

@@ -8,7 +8,7 @@ use callgate_decide::mcp::McpSettings;
 use callgate_decide::{Decider, InForce};
 use callgate_policy::Source;
 
-use super::SERVED;
+use crate::served::SERVED;
 
 /// Loads the policies anew, whenever it is called.
 pub(crate) struct Reloader {
