@@ -1,54 +1,133 @@
-//! Policies that change while the gateway runs: validated, swapped at once, or rejected.
+//! Policies and settings that change while a command runs: validated, then swapped at once, or rejected
+//! as a whole.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use callgate_config::{Error, PolicySet, Watched};
+use anyhow::{Context as _, Result};
+use callgate_config::{Error, PolicySet, Resolved, StartSettings, Watch, Watched};
 use callgate_decide::mcp::McpSettings;
 use callgate_decide::{Decider, InForce};
 use callgate_policy::Source;
 
-use crate::served::SERVED;
+/// A command that takes changes over while it runs.
+pub(crate) trait Running: Send + 'static {
+    /// How the settings that only a restart applies are applied.
+    const RESTART: &'static str;
 
-/// Loads the policies anew, whenever it is called.
-pub(crate) struct Reloader {
+    /// The config as the command would read it if it started now.
+    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error>;
+
+    /// The settings of it that only a restart applies.
+    fn start_settings(&self, resolved: &Resolved) -> StartSettings;
+
+    /// Checks the settings that the decider does not know, and answers with what puts them in force.
+    /// `restart_needed` are those that cannot be.
+    fn prepare(
+        &self,
+        resolved: &Resolved,
+        restart_needed: &[String],
+    ) -> Result<Box<dyn FnOnce()>, String>;
+}
+
+/// Loads the config and the policies anew, whenever it is called.
+pub(crate) struct Reloader<R> {
     /// The file in force, once there is one. If it vanishes, that is a failed reload: the search for
     /// a config must not end at a laxer one.
     config: Option<PathBuf>,
     decider: Decider,
+    running: R,
+    /// What the command started with.
+    started: StartSettings,
+    /// The settings that were changed since then and are not in force.
+    restart_needed: Vec<String>,
 }
 
-impl Reloader {
+impl<R: Running> Reloader<R> {
+    /// `started` is what the command started with.
     pub(crate) fn start(
-        config: Option<PathBuf>,
+        config: Option<&Path>,
         decider: Decider,
+        running: R,
+        started: StartSettings,
     ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
-        let mut reloader = Self { config: callgate_config::find(config.as_deref()), decider };
+        let config = callgate_config::find(config);
+        let mut reloader = Self { config, decider, running, started, restart_needed: Vec::new() };
         move || reloader.reload()
     }
 
-    /// Puts the new policies in force, or keeps the old ones. Answers with what to watch.
+    /// Puts what was written in force, or keeps what is. Answers with what to watch.
     fn reload(&mut self) -> Option<Vec<Watched>> {
-        match callgate_config::load(self.config.as_deref(), &SERVED) {
-            Ok(mut resolved) => {
-                let detail = detail(&resolved.policies);
-                self.config = resolved.path.take().or(self.config.take());
-                let in_force = InForce {
-                    policies: resolved.policies.compiled.take().map(Arc::new),
-                    settings: resolved.decide.clone(),
-                    mcp: Arc::new(McpSettings { shared_limits: true, ..resolved.mcp }),
-                };
-                self.decider.swap(in_force, &detail);
-                tracing::info!(policies = detail, "policies loaded");
-                Some(resolved.policies.watched)
-            }
-            Err(error) => {
-                let why = why(&error);
+        let loaded = self.running.load(self.config.as_deref()).map_err(|error| why(&error));
+        match loaded.and_then(|resolved| self.accept(resolved)) {
+            Ok(watched) => Some(watched),
+            Err(why) => {
                 self.decider.reject(&why);
-                tracing::error!(why, "policies rejected; the last good ones stay in force");
+                tracing::error!(
+                    why,
+                    "config and policies rejected; the last good ones stay in force"
+                );
                 None
             }
         }
+    }
+
+    fn accept(&mut self, mut resolved: Resolved) -> Result<Vec<Watched>, String> {
+        let restart_needed = self.started.changed(&self.running.start_settings(&resolved));
+        let put_in_force = self.running.prepare(&resolved, &restart_needed)?;
+        let detail = detail(&resolved.policies);
+        put_in_force();
+        self.decider.swap(in_force(&mut resolved), &detail);
+        tracing::info!(policies = detail, "policies and settings loaded");
+        warn_of_exposed(&resolved.policies);
+        self.tell_restart(restart_needed);
+        self.config = resolved.path.take().or(self.config.take());
+        Ok(resolved.policies.watched)
+    }
+
+    /// Tells of each setting once, and that none is left.
+    fn tell_restart(&mut self, needed: Vec<String>) {
+        for setting in needed.iter().filter(|it| !self.restart_needed.contains(it)) {
+            tracing::warn!("`{setting}` changed; {} to apply it", R::RESTART);
+        }
+        if needed.is_empty() && !self.restart_needed.is_empty() {
+            tracing::info!("all settings are in force again; no restart is needed");
+        }
+        self.restart_needed = needed;
+    }
+}
+
+/// Takes over what changes from now on, and what has changed since it was loaded.
+pub(crate) fn watch(
+    loaded: &PolicySet,
+    reloader: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
+) -> Result<Watch> {
+    let watch = Watch::start(loaded.watched.clone(), reloader);
+    let watch = watch.context("cannot watch the policy files")?;
+    if changed_since(&loaded.sources) {
+        watch.trigger();
+    }
+    Ok(watch)
+}
+
+/// What the decider judges by. The policies are taken out.
+fn in_force(resolved: &mut Resolved) -> InForce {
+    InForce {
+        policies: resolved.policies.compiled.take().map(Arc::new),
+        settings: resolved.decide.clone(),
+        mcp: Arc::new(shared_limits(resolved.mcp.clone())),
+    }
+}
+
+/// A gateway and the shims of several servers count calls together, so limits are one for all.
+pub(crate) fn shared_limits(settings: McpSettings) -> McpSettings {
+    McpSettings { shared_limits: true, ..settings }
+}
+
+/// Logs the files that other users can change.
+pub(crate) fn warn_of_exposed(policies: &PolicySet) {
+    for exposed in &policies.exposed {
+        tracing::warn!("{exposed}; run `{}`", exposed.fix());
     }
 }
 

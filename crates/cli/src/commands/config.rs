@@ -16,7 +16,7 @@ use crate::served::SERVED;
 
 pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Config::Check { json } => check(*json, config),
+        Config::Check { strict, json } => check(*strict, *json, config),
         Config::Schema => {
             let schema = serde_json::to_string_pretty(&callgate_config::schema())?;
             render::print(&format!("{schema}\n"))?;
@@ -25,25 +25,37 @@ pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn check(json: bool, config: Option<&Path>) -> Result<Exit> {
+fn check(strict: bool, json: bool, config: Option<&Path>) -> Result<Exit> {
     match callgate_config::load(config, &SERVED) {
+        Ok(resolved) if strict && json && !resolved.policies.exposed.is_empty() => {
+            let exposed = resolved.policies.exposed.iter();
+            rejected(exposed.map(Finding::exposed).collect())
+        }
+        Ok(resolved) if strict && !resolved.policies.exposed.is_empty() => {
+            resolved.policies.check_exposed()?;
+            Ok(Exit::Error)
+        }
         Ok(resolved) if json => {
             render::print(&report::line(&as_json(&resolved))?)?;
             Ok(Exit::Success)
         }
         Ok(resolved) => {
             show_warnings(&resolved);
+            render::warn_of_exposed(&resolved.policies);
             render::print(&shown(&resolved))?;
             Ok(Exit::Success)
         }
         Err(Error::Rejected(rejected)) if json => {
-            let problems: Vec<Finding<'_>> = rejected.problems.iter().map(Finding::of).collect();
-            let found = json!({ "ok": false, "problems": problems, "warnings": [] });
-            render::print(&report::line(&found)?)?;
-            Ok(Exit::Error)
+            self::rejected(rejected.problems.iter().map(Finding::of).collect())
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn rejected(problems: Vec<Finding<'_>>) -> Result<Exit> {
+    let found = json!({ "ok": false, "problems": problems, "warnings": [] });
+    render::print(&report::line(&found)?)?;
+    Ok(Exit::Error)
 }
 
 fn show_warnings(resolved: &Resolved) {
@@ -63,7 +75,9 @@ fn as_json(resolved: &Resolved) -> Value {
     let proxy = &resolved.proxy;
     let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
     let missing = resolved.missing.iter().map(|missing| &missing.problem);
-    let warnings: Vec<Finding<'_>> = warnings.chain(missing).map(Finding::of).collect();
+    let exposed = resolved.policies.exposed.iter().map(Finding::exposed);
+    let warnings: Vec<Finding<'_>> =
+        warnings.chain(missing).map(Finding::of).chain(exposed).collect();
     let providers = proxy.providers.iter().map(|provider| {
         json!({
             "name": provider.name,
@@ -115,7 +129,8 @@ fn shown(resolved: &Resolved) -> String {
             row("policies", &format!("{} ({rules})", resolved.policies.origins.join(", ")));
         }
     }
-    let warnings = resolved.policies.warnings.len() + resolved.missing.len();
+    let policies = &resolved.policies;
+    let warnings = policies.warnings.len() + resolved.missing.len() + policies.exposed.len();
     match warnings {
         0 => row("", "no problems"),
         n => row("", &format!("no problems, {}", count(n, "warning"))),

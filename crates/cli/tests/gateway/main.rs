@@ -34,6 +34,7 @@ mod official;
 mod operation;
 mod policies;
 mod records;
+mod reload;
 mod restoring;
 mod rewritten;
 mod routes;
