@@ -57,14 +57,21 @@ mcp:
 within a second; `callgate serve` does so on SIGHUP too. A request or call that has begun is finished by what was in force when it began. A broken \
 file is refused as a whole: the last good policies and settings stay in force, the attempt is recorded as `policy_rejected`, and `/healthz` says `degraded`.
 
-Policies and the settings that need nothing in the table above apply at once. The others apply when callgate starts again. Until then the log, \
+The table above says which settings apply at once, as policies do, and which only after a restart. Until then the log, \
 `restart_needed` in `/healthz` and `callgate doctor` name those that were changed. An MCP server behind `callgate mcp wrap` is restarted by its agent. \
-Environment variables are those that the process started with: a reload that names one which is not set is refused.
+Environment variables are those that the process started with: the gateway refuses a reload that names one which is not set.
+
+## Who may write the file
+
+Whoever can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if the group or other \
+users can write one of these files or the folder it lies in, or if it belongs to somebody other than root and the user who runs callgate. A folder with the sticky bit, like \
+`/tmp`, counts as safe, and so does a file system that is mounted read-only. With `callgate serve --strict` and `callgate config check --strict` it is an error: the gateway does \
+not start, and a reload is refused like that of a broken file. Only the modes and owners of the file and its folder are looked at, not access lists and not the folders above.
 ";
 
 fn settings(page: &mut String) {
     page.push_str(
-        "## Settings\n\n| key | takes | default | a change needs | |\n|---|---|---|---|---|\n",
+        "## Settings\n\n| key | takes | default | a change applies | |\n|---|---|---|---|---|\n",
     );
     for field in fields::all().filter(|field| !matches!(field.kind, Kind::Section)) {
         let path = field.path.replace('*', "<name>").replace(".[]", "[]");
@@ -72,8 +79,8 @@ fn settings(page: &mut String) {
             "" => String::new(),
             text => format!("`{text}`"),
         };
-        let (takes, needs, doc) = (takes(field), needs(field), field.doc);
-        let _ = writeln!(page, "| `{path}` | {takes} | {default} | {needs} | {doc} |");
+        let (takes, applies, doc) = (takes(field), applies(field), field.doc);
+        let _ = writeln!(page, "| `{path}` | {takes} | {default} | {applies} | {doc} |");
     }
     page.push_str(
         "\nSizes are numbers of bytes or have a unit: `KB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`. Durations have one: `ms`, `s`, `m`, \
@@ -81,11 +88,11 @@ fn settings(page: &mut String) {
     );
 }
 
-/// What a change of it needs to apply to processes that run.
-fn needs(field: &Field) -> &'static str {
+/// When a change of it applies to processes that run.
+fn applies(field: &Field) -> &'static str {
     match field.applies {
-        Applies::AtReload => "nothing",
-        Applies::AtRestart(..) => "a restart",
+        Applies::AtReload => "at once",
+        Applies::AtRestart(..) => "after a restart",
         Applies::AsItsKeysSay => "",
     }
 }
