@@ -37,6 +37,8 @@ pub(crate) struct Reloader<R> {
     config: Option<PathBuf>,
     decider: Decider,
     running: R,
+    /// What the config in force and its policies are made of.
+    watched: Vec<Watched>,
     /// What the command started with.
     started: StartSettings,
     /// The settings that were changed since then and are not in force.
@@ -44,45 +46,66 @@ pub(crate) struct Reloader<R> {
 }
 
 impl<R: Running> Reloader<R> {
-    /// `started` is what the command started with.
-    pub(crate) fn start(
+    /// Takes over what changes from now on, and what has changed since `loaded` was. `started` is what
+    /// the command started with.
+    pub(crate) fn watch(
         config: Option<&Path>,
+        loaded: &PolicySet,
         decider: Decider,
         running: R,
         started: StartSettings,
-    ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
-        let config = callgate_config::find(config);
-        let mut reloader = Self { config, decider, running, started, restart_needed: Vec::new() };
-        move || reloader.reload()
+    ) -> Result<Watch> {
+        let mut reloader = Self {
+            config: callgate_config::find(config),
+            decider,
+            running,
+            watched: loaded.watched.clone(),
+            started,
+            restart_needed: Vec::new(),
+        };
+        let watch = Watch::start(loaded.watched.clone(), move || Some(reloader.reload()));
+        let watch = watch.context("cannot watch the policy files")?;
+        if changed_since(&loaded.sources) {
+            watch.trigger();
+        }
+        Ok(watch)
     }
 
     /// Puts what was written in force, or keeps what is. Answers with what to watch.
-    fn reload(&mut self) -> Option<Vec<Watched>> {
-        let loaded = self.running.load(self.config.as_deref()).map_err(|error| why(&error));
-        match loaded.and_then(|resolved| self.accept(resolved)) {
-            Ok(watched) => Some(watched),
-            Err(why) => {
-                self.decider.reject(&why);
-                tracing::error!(
-                    why,
-                    "config and policies rejected; the last good ones stay in force"
-                );
-                None
-            }
+    fn reload(&mut self) -> Vec<Watched> {
+        match self.running.load(self.config.as_deref()) {
+            Ok(resolved) => self.take_over(resolved),
+            Err(error) => self.reject(&why(&error), error.watched()),
         }
     }
 
-    fn accept(&mut self, mut resolved: Resolved) -> Result<Vec<Watched>, String> {
+    fn take_over(&mut self, resolved: Resolved) -> Vec<Watched> {
         let restart_needed = self.started.changed(&self.running.start_settings(&resolved));
-        let put_in_force = self.running.prepare(&resolved, &restart_needed)?;
+        match self.running.prepare(&resolved, &restart_needed) {
+            Ok(put_in_force) => {
+                put_in_force();
+                self.accept(resolved, restart_needed)
+            }
+            Err(why) => self.reject(&why, &resolved.policies.watched),
+        }
+    }
+
+    /// `named` are the files that the rejected config names: a change of one may mend it.
+    fn reject(&self, why: &str, named: &[Watched]) -> Vec<Watched> {
+        self.decider.reject(why);
+        tracing::error!(why, "config and policies rejected; the last good ones stay in force");
+        [&self.watched, named].concat()
+    }
+
+    fn accept(&mut self, mut resolved: Resolved, restart_needed: Vec<String>) -> Vec<Watched> {
         let detail = detail(&resolved.policies);
-        put_in_force();
         self.decider.swap(in_force(&mut resolved), &detail);
         tracing::info!(policies = detail, "policies and settings loaded");
         warn_of_exposed(&resolved.policies);
         self.tell_restart(restart_needed);
         self.config = resolved.path.take().or(self.config.take());
-        Ok(resolved.policies.watched)
+        self.watched = resolved.policies.watched;
+        self.watched.clone()
     }
 
     /// Tells of each setting once, and that none is left.
@@ -95,19 +118,6 @@ impl<R: Running> Reloader<R> {
         }
         self.restart_needed = needed;
     }
-}
-
-/// Takes over what changes from now on, and what has changed since it was loaded.
-pub(crate) fn watch(
-    loaded: &PolicySet,
-    reloader: impl FnMut() -> Option<Vec<Watched>> + Send + 'static,
-) -> Result<Watch> {
-    let watch = Watch::start(loaded.watched.clone(), reloader);
-    let watch = watch.context("cannot watch the policy files")?;
-    if changed_since(&loaded.sources) {
-        watch.trigger();
-    }
-    Ok(watch)
 }
 
 /// What the decider judges by. The policies are taken out.

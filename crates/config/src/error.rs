@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use callgate_policy::{Diagnostic, Source, render};
 
 use crate::exposed::Exposed;
+use crate::watch::Watched;
 
 /// A config or a policy that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -34,8 +35,13 @@ pub enum Error {
         expected: &'static str,
     },
     /// Files that other users can change, where that is not to be.
-    #[error("{}", exposed_files(.0))]
-    Exposed(Vec<Exposed>),
+    #[error("{}", exposed_files(.files))]
+    Exposed {
+        /// The files and folders.
+        files: Vec<Exposed>,
+        /// What to watch for the end of it.
+        watched: Vec<Watched>,
+    },
     /// Files with problems.
     #[error(transparent)]
     Rejected(#[from] Rejected),
@@ -47,8 +53,16 @@ impl Error {
         match self {
             Self::NoSuchPolicy(_) => Some("the only built-in policy is `builtin:starter`"),
             Self::Variable { .. } => Some("correct it, or unset it"),
-            Self::Exposed(_) => Some("without --strict this is only a warning"),
+            Self::Exposed { .. } => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,
+        }
+    }
+
+    /// The files that a config which cannot be used names: a change of one may mend it.
+    pub fn watched(&self) -> &[Watched] {
+        match self {
+            Self::Exposed { watched, .. } | Self::Rejected(Rejected { watched, .. }) => watched,
+            Self::Unreadable { .. } | Self::NoSuchPolicy(_) | Self::Variable { .. } => &[],
         }
     }
 }
@@ -67,6 +81,8 @@ pub struct Rejected {
     pub sources: Vec<Source>,
     /// Every problem in them.
     pub problems: Vec<Diagnostic>,
+    /// The files that it names, read or not.
+    pub watched: Vec<Watched>,
 }
 
 impl Rejected {

@@ -47,7 +47,9 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
         }
     }
     let set = gathered.compile(&Surface::ALL);
-    set.map_err(|(sources, problems)| Rejected { what: "policy", sources, problems }.into())
+    set.map_err(|(sources, problems)| {
+        Rejected { what: "policy", sources, problems, watched: Vec::new() }.into()
+    })
 }
 
 /// Policies on their way: sources first, so that documents may borrow from them.
@@ -172,6 +174,11 @@ impl Gathered {
                     .hint("paths are relative to the folder of this file");
             }
         }
+    }
+
+    /// What to watch for changes of them.
+    pub(crate) fn watched(&self) -> &[Watched] {
+        &self.watched
     }
 
     /// Compiles all of them, or answers with every problem.

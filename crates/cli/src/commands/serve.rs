@@ -85,8 +85,8 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
     render::talk(&banner::text(&resolved, address, &decider));
     let Reloaded { flags, started, config } = reloaded;
     let gateway = Gateway { flags, control: server.control() };
-    let reloader = Reloader::start(config.as_deref(), decider, gateway, started);
-    let watch = reload::watch(&resolved.policies, reloader)?;
+    let (config, policies) = (config.as_deref(), &resolved.policies);
+    let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
     let (stop, stopping) = oneshot::channel();
     let stopping = async {

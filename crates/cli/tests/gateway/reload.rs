@@ -138,6 +138,18 @@ fn a_provider_whose_key_is_not_set_keeps_the_last_good_settings() {
     assert!(passes(&gateway), "a part of a rejected config is in force");
 }
 
+#[test]
+fn a_file_that_a_rejected_config_names_is_watched_too() {
+    let upstream = calls("delete_all", "{}");
+    let gateway = gateway(&upstream, ALLOW, "");
+    let named = config(&gateway).replace("[rules.yaml]", "[rules.yaml, more.yaml]");
+    gateway.replace("callgate.yaml", &named);
+    assert!(gateway.wait_until(|gateway| count(gateway, "policy_rejected") == 1));
+    assert!(passes(&gateway));
+    gateway.replace("more.yaml", DENY);
+    assert!(gateway.wait_until(|gateway| !passes(gateway)), "the file is there and not loaded");
+}
+
 /// Lets everybody write a file.
 fn open_to_all(path: &std::path::Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();

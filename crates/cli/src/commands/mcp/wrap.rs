@@ -43,8 +43,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
         render::talk(&format!("{}\n", told(&denial)));
         return Ok(Exit::Denied);
     }
-    let reloader = Reloader::start(config, decider, shim, started);
-    let watch = reload::watch(&resolved.policies, reloader)?;
+    let watch = Reloader::watch(config, &resolved.policies, decider, shim, started)?;
     let named = declared.map(|server| server.env.as_slice()).unwrap_or_default();
     let named: Vec<String> = named.iter().chain(&args.env).cloned().collect();
     let command = ServerCommand {
