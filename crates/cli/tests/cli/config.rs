@@ -177,12 +177,12 @@ fn only_surfaces_that_nothing_serves_are_warned_about() {
     };
     for (surface, warnings) in [("inbound", 0), ("response", 0), ("mcp", 0), ("hook", 1)] {
         let ran = Test::new(&["--config", "my.yaml", "config", "check", "--json"])
-            .file("my.yaml", &rules(surface))
+            .file("my.yaml", rules(surface))
             .run();
         let found = &ran.json()[0];
         assert_eq!(found["warnings"].as_array().unwrap().len(), warnings, "{surface}: {found}");
         let ran = Test::new(&["--config", "my.yaml", "doctor", "--json"])
-            .file("my.yaml", &rules(surface))
+            .file("my.yaml", rules(surface))
             .run();
         assert_eq!(ran.json()[0]["warnings"], warnings, "{surface}");
     }

@@ -264,7 +264,7 @@ fn what_only_a_restart_applies_is_told_apart() {
         };
         let (gateway, shim) = (changed(Process::Gateway), changed(shim));
         let path = field.path.replace('*', "openai");
-        let told = |by: &[String]| by.iter().any(|it| *it == path);
+        let told = |by: &[String]| by.contains(&path);
         let expected = match field.applies {
             Applies::AtReload | Applies::AsItsKeysSay => (false, false),
             Applies::AtRestart(Users::Gateway, _) => (true, false),

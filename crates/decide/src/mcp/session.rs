@@ -32,11 +32,18 @@ pub struct Conversation {
     pub(crate) context: Context,
     /// Whether the session of the context is the agent's own name for it.
     named: Named,
-    /// Whether the server was admitted, and by which settings.
-    admission: Mutex<Option<(Arc<McpSettings>, Result<(), Box<Denial>>)>>,
+    /// The last answer to whether the server may be spoken to.
+    admission: Mutex<Option<Admission>>,
     pub(crate) listing: Mutex<Listing>,
     /// How many records of each sort it may still cause.
     pub(crate) budgets: Budgets,
+}
+
+/// Whether a server may be spoken to, by these settings.
+#[derive(Debug)]
+struct Admission {
+    settings: Arc<McpSettings>,
+    admitted: Result<(), Box<Denial>>,
 }
 
 /// Who named the session of a conversation.
@@ -102,18 +109,18 @@ impl McpSession {
     /// recorded once for each settings, however often it is asked.
     pub fn admitted(&self) -> Result<(), Box<Denial>> {
         let settings = self.settings();
-        let mut admission = self.admission.lock();
-        match &*admission {
-            Some((asked, admitted)) if Arc::ptr_eq(asked, &settings) => admitted.clone(),
+        let mut last = self.admission.lock();
+        match &*last {
+            Some(it) if Arc::ptr_eq(&it.settings, &settings) => it.admitted.clone(),
             _ => {
-                let admitted = self.admission(&settings);
-                *admission = Some((settings, admitted.clone()));
+                let admitted = self.ask_lists(&settings);
+                *last = Some(Admission { settings, admitted: admitted.clone() });
                 admitted
             }
         }
     }
 
-    fn admission(&self, settings: &McpSettings) -> Result<(), Box<Denial>> {
+    fn ask_lists(&self, settings: &McpSettings) -> Result<(), Box<Denial>> {
         let mut objections = Objections::default();
         objections.add(admission::server(settings, &self.server));
         if !settings.enforce {
