@@ -16,7 +16,7 @@ use crate::served::SERVED;
 
 pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Config::Check { strict, json } => check(*strict, *json, config),
+        Config::Check { strict, json } => check(load(*strict, config), *json),
         Config::Schema => {
             let schema = serde_json::to_string_pretty(&callgate_config::schema())?;
             render::print(&format!("{schema}\n"))?;
@@ -25,16 +25,17 @@ pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn check(strict: bool, json: bool, config: Option<&Path>) -> Result<Exit> {
-    match callgate_config::load(config, &SERVED) {
-        Ok(resolved) if strict && json && !resolved.policies.exposed.is_empty() => {
-            let exposed = resolved.policies.exposed.iter();
-            rejected(exposed.map(Finding::exposed).collect())
-        }
-        Ok(resolved) if strict && !resolved.policies.exposed.is_empty() => {
-            resolved.policies.check_exposed()?;
-            Ok(Exit::Error)
-        }
+/// The config; with `strict` only if nobody else can change its files.
+fn load(strict: bool, config: Option<&Path>) -> Result<Resolved, Error> {
+    let resolved = callgate_config::load(config, &SERVED)?;
+    if strict {
+        resolved.policies.check_exposed()?;
+    }
+    Ok(resolved)
+}
+
+fn check(loaded: Result<Resolved, Error>, json: bool) -> Result<Exit> {
+    match loaded {
         Ok(resolved) if json => {
             render::print(&report::line(&as_json(&resolved))?)?;
             Ok(Exit::Success)
@@ -46,13 +47,16 @@ fn check(strict: bool, json: bool, config: Option<&Path>) -> Result<Exit> {
             Ok(Exit::Success)
         }
         Err(Error::Rejected(rejected)) if json => {
-            self::rejected(rejected.problems.iter().map(Finding::of).collect())
+            failed(rejected.problems.iter().map(Finding::of).collect())
+        }
+        Err(Error::Exposed { files, .. }) if json => {
+            failed(files.iter().map(Finding::exposed).collect())
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn rejected(problems: Vec<Finding<'_>>) -> Result<Exit> {
+fn failed(problems: Vec<Finding<'_>>) -> Result<Exit> {
     let found = json!({ "ok": false, "problems": problems, "warnings": [] });
     render::print(&report::line(&found)?)?;
     Ok(Exit::Error)
