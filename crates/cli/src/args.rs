@@ -149,6 +149,11 @@ pub(crate) struct Serve {
     /// The form of the log on stderr.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
+
+    /// Refuse a config or policy that other users can change, also when it changes later. Without
+    /// it they are only warned about.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -3,7 +3,8 @@
 //! The binary is glue. `args` is what the user typed, `commands` has one file per verb, `exit` every
 //! exit code; `sources` compiles the policies that apply, `given` reads a call from flags or JSON,
 //! `judge` asks the policies, and `report` and `render` say what they answered, to programs and to
-//! people. `records` opens the store, `table` and `when` show what is in it.
+//! people. `records` opens the store, `table` and `when` show what is in it. `reload` takes changed
+//! files over while a command runs, `served` lists the surfaces that something serves.
 
 mod args;
 mod commands;
@@ -11,8 +12,10 @@ mod exit;
 mod given;
 mod judge;
 mod records;
+mod reload;
 mod render;
 mod report;
+mod served;
 mod sources;
 mod table;
 mod when;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write as _};
 use anyhow::{Context as _, Result};
 use callgate_policy::{Judgement, RuleHit};
 
-use callgate_config::Error as ConfigError;
+use callgate_config::{Error as ConfigError, PolicySet};
 
 /// Whether a stream shows colours: a terminal, and the user did not object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,16 @@ pub(crate) fn error(error: &anyhow::Error) {
         text.push_str(&format!("{}: {}\n", color.paint(CYAN, "hint"), printable(&hint)));
     }
     talk(&text);
+}
+
+/// Warns of files that other users can change.
+pub(crate) fn warn_of_exposed(policies: &PolicySet) {
+    let color = Color::of(&io::stderr());
+    for exposed in &policies.exposed {
+        let (warning, hint) = (color.paint(YELLOW, "warning"), color.paint(CYAN, "hint"));
+        let (message, fix) = (printable(&exposed.to_string()), printable(&exposed.fix()));
+        talk(&format!("{warning}: {message}\n{hint}: run `{fix}`\n\n"));
+    }
 }
 
 /// What went wrong, and what to do next.

@@ -1,6 +1,9 @@
 //! Judgements for programs: one JSON object a line, with the keys of callgate's records.
 
+use std::borrow::Cow;
+
 use callgate_call::{Form, ToolCall};
+use callgate_config::Exposed;
 use callgate_gate::RemovedCall;
 use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
 use serde::Serialize;
@@ -204,24 +207,39 @@ pub(crate) struct Findings<'a> {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding<'a> {
-    file: &'a str,
-    line: usize,
-    column: usize,
-    message: &'a str,
+    file: Cow<'a, str>,
+    /// Absent if it is about the file, not about its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    message: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     label: &'a str,
-    hint: Option<&'a str>,
+    hint: Option<Cow<'a, str>>,
 }
 
 impl<'a> Finding<'a> {
     pub(crate) fn of(diagnostic: &'a Diagnostic) -> Self {
         Self {
-            file: &diagnostic.source,
-            line: diagnostic.span.line,
-            column: diagnostic.span.column,
-            message: &diagnostic.message,
+            file: Cow::Borrowed(&diagnostic.source),
+            line: Some(diagnostic.span.line),
+            column: Some(diagnostic.span.column),
+            message: Cow::Borrowed(&diagnostic.message),
             label: &diagnostic.label,
-            hint: diagnostic.hint.as_deref(),
+            hint: diagnostic.hint.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// A file that other users can change.
+    pub(crate) fn exposed(exposed: &'a Exposed) -> Self {
+        Self {
+            file: exposed.path.to_string_lossy(),
+            line: None,
+            column: None,
+            message: Cow::Owned(exposed.to_string()),
+            label: "",
+            hint: Some(Cow::Owned(format!("run `{}`", exposed.fix()))),
         }
     }
 }

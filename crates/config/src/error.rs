@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use callgate_policy::{Diagnostic, Source, render};
 
+use crate::exposed::Exposed;
+use crate::watch::Watched;
+
 /// A config or a policy that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,6 +34,14 @@ pub enum Error {
         /// What it should be.
         expected: &'static str,
     },
+    /// Files that other users can change, where that is not to be.
+    #[error("{}", exposed_files(.files))]
+    Exposed {
+        /// The files and folders.
+        files: Vec<Exposed>,
+        /// What to watch for the end of it.
+        watched: Vec<Watched>,
+    },
     /// Files with problems.
     #[error(transparent)]
     Rejected(#[from] Rejected),
@@ -42,9 +53,23 @@ impl Error {
         match self {
             Self::NoSuchPolicy(_) => Some("the only built-in policy is `builtin:starter`"),
             Self::Variable { .. } => Some("correct it, or unset it"),
+            Self::Exposed { .. } => Some("without --strict this is only a warning"),
             Self::Unreadable { .. } | Self::Rejected(_) => None,
         }
     }
+
+    /// The files that a config which cannot be used names: a change of one may mend it.
+    pub fn watched(&self) -> &[Watched] {
+        match self {
+            Self::Exposed { watched, .. } | Self::Rejected(Rejected { watched, .. }) => watched,
+            Self::Unreadable { .. } | Self::NoSuchPolicy(_) | Self::Variable { .. } => &[],
+        }
+    }
+}
+
+fn exposed_files(files: &[Exposed]) -> String {
+    let lines = files.iter().map(|it| format!("{it}; run `{}`", it.fix()));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Files with problems. It shows every problem with its place.
@@ -56,6 +81,8 @@ pub struct Rejected {
     pub sources: Vec<Source>,
     /// Every problem in them.
     pub problems: Vec<Diagnostic>,
+    /// The files that it names, read or not.
+    pub watched: Vec<Watched>,
 }
 
 impl Rejected {

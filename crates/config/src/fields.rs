@@ -11,6 +11,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
 
+use crate::resolve::{McpServer, Resolved};
 use crate::words::{Sign, words_of};
 
 /// One setting.
@@ -24,6 +25,42 @@ pub(crate) struct Field {
     /// Another value it takes, as one would write it.
     pub(crate) example: &'static str,
     pub(crate) doc: &'static str,
+    /// When a change of it applies to processes that run.
+    pub(crate) applies: Applies,
+}
+
+/// When a change of a setting applies to processes that run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Applies {
+    /// When the file is loaded again, which a process does by itself: to what begins from then on.
+    AtReload,
+    /// When the processes that use it start again. A process that runs compares the value with the one
+    /// it started with.
+    AtRestart(Users, Value),
+    /// It is a mapping, and each of its keys tells.
+    AsItsKeysSay,
+}
+
+/// Which processes use a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Users {
+    /// `callgate serve`.
+    Gateway,
+    /// `callgate mcp wrap`.
+    Shims,
+    Both,
+}
+
+/// The value of a setting, to be compared and never to be shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value {
+    One(fn(&Resolved) -> String),
+    /// That of a declared MCP server; `None` if it is not set there.
+    OfServer(fn(&McpServer) -> Option<String>),
+}
+
+fn shown(value: &impl std::fmt::Debug) -> String {
+    format!("{value:?}")
 }
 
 /// What a setting takes.
@@ -128,6 +165,7 @@ const FIELDS: &[Field] = &[
         default: "127.0.0.1:8484",
         example: "0.0.0.0:9000",
         doc: "Where the gateway listens. Any address but a loopback one needs gateway keys (`callgate keys add`).",
+        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.proxy.listen))),
     },
     Field {
         path: "store",
@@ -135,6 +173,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "sqlite:records/callgate.db",
         doc: "Where records are kept: `sqlite:PATH`, or `memory`, which forgets them at the end. Without it: `callgate/callgate.db` in `$XDG_STATE_HOME` or `~/.local/state`.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.store))),
     },
     Field {
         path: "providers",
@@ -142,6 +181,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in and may be changed.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "providers.*.base_url",
@@ -149,6 +189,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "https://llm.example.com/v1",
         doc: "What the official SDK takes as its base URL.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "providers.*.dialect",
@@ -156,6 +197,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "openai-chat",
         doc: "What the API speaks. It stands for all the paths of that API, also those that speak other dialects: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "providers.*.api_key_env",
@@ -163,6 +205,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "PATH",
         doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "providers.*.sign",
@@ -170,6 +213,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "aws",
         doc: "`aws`: requests are signed for Amazon with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, for the region in the host of `base_url`, else AWS_REGION. Only in the dialects of Bedrock, over https (or to this machine), and instead of `api_key_env`. The variables are read when the gateway starts; files of credentials are not read.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "policies",
@@ -177,6 +221,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "[builtin:starter]",
         doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. An empty list judges nothing. Without it: the policy in this file, else `builtin:starter`.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "on_deny",
@@ -184,6 +229,7 @@ const FIELDS: &[Field] = &[
         default: "explain",
         example: "silent",
         doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "inbound",
@@ -191,6 +237,7 @@ const FIELDS: &[Field] = &[
         default: "reject",
         example: "strip",
         doc: "What becomes of a request that offers a tool which a rule on the surface `inbound` denies: refused before the provider is asked, or sent on without the tool.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "malformed",
@@ -198,6 +245,7 @@ const FIELDS: &[Field] = &[
         default: "withhold",
         example: "pass",
         doc: "What becomes of what cannot be read in a response.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "oversize",
@@ -205,6 +253,7 @@ const FIELDS: &[Field] = &[
         default: "judge",
         example: "deny",
         doc: "What becomes of a call whose arguments are over `limits.arguments`: judged with all of them unknown, allowed unless its name is denied, or denied.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "arguments",
@@ -212,14 +261,23 @@ const FIELDS: &[Field] = &[
         default: "judge",
         example: "deny",
         doc: "What becomes of a call whose arguments are not one JSON object: judged with all of them unknown, or denied.",
+        applies: Applies::AtReload,
     },
-    Field { path: "limits", kind: Kind::Section, default: "", example: "", doc: "Every bound." },
+    Field {
+        path: "limits",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "Every bound.",
+        applies: Applies::AsItsKeysSay,
+    },
     Field {
         path: "limits.arguments",
         kind: Kind::Size,
         default: "1MiB",
         example: "64KB",
         doc: "The arguments of one call.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.frame",
@@ -227,6 +285,7 @@ const FIELDS: &[Field] = &[
         default: "16MiB",
         example: "1MiB",
         doc: "One event of a stream.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.body",
@@ -234,6 +293,7 @@ const FIELDS: &[Field] = &[
         default: "32MiB",
         example: "8MiB",
         doc: "A response that is not streamed.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.held",
@@ -241,6 +301,7 @@ const FIELDS: &[Field] = &[
         default: "64MiB",
         example: "16MiB",
         doc: "What is held back of one response at once.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.calls",
@@ -248,6 +309,7 @@ const FIELDS: &[Field] = &[
         default: "256",
         example: "12",
         doc: "Calls of one response.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.request",
@@ -255,6 +317,7 @@ const FIELDS: &[Field] = &[
         default: "32MiB",
         example: "4MiB",
         doc: "The largest request that is read to put removed calls back into it.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "limits.connections",
@@ -262,6 +325,10 @@ const FIELDS: &[Field] = &[
         default: "10000",
         example: "100",
         doc: "Connections of clients at once; more wait to be accepted.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.max_connections)),
+        ),
     },
     Field {
         path: "gateway",
@@ -269,6 +336,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How `callgate serve` runs.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "gateway.mode",
@@ -276,6 +344,7 @@ const FIELDS: &[Field] = &[
         default: "full",
         example: "off",
         doc: "How much is looked at. `calls-only` judges calls and reads no text; `off` copies responses, recorded as unjudged.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "gateway.passthrough",
@@ -283,6 +352,7 @@ const FIELDS: &[Field] = &[
         default: "[]",
         example: "[/v1/embeddings]",
         doc: "Paths that are handed through although callgate does not know them.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "gateway.workers",
@@ -290,6 +360,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "3",
         doc: "Threads that serve. Without it: one a processor, at most 4.",
+        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.proxy.workers))),
     },
     Field {
         path: "gateway.connect_timeout",
@@ -297,6 +368,10 @@ const FIELDS: &[Field] = &[
         default: "10s",
         example: "2s",
         doc: "The wait to reach a provider.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.connect)),
+        ),
     },
     Field {
         path: "gateway.head_timeout",
@@ -304,6 +379,10 @@ const FIELDS: &[Field] = &[
         default: "10m",
         example: "90s",
         doc: "The wait from the whole request to the head of its answer.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.head)),
+        ),
     },
     Field {
         path: "gateway.idle_timeout",
@@ -311,6 +390,10 @@ const FIELDS: &[Field] = &[
         default: "10m",
         example: "90s",
         doc: "The wait between two bytes of an answer.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.idle)),
+        ),
     },
     Field {
         path: "gateway.client_head_timeout",
@@ -318,6 +401,10 @@ const FIELDS: &[Field] = &[
         default: "30s",
         example: "5s",
         doc: "The wait for the head of a client's request.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.client_head)),
+        ),
     },
     Field {
         path: "gateway.client_body_timeout",
@@ -325,6 +412,10 @@ const FIELDS: &[Field] = &[
         default: "1m",
         example: "5s",
         doc: "The wait for the next byte of a client's request body, also at MCP servers on the network.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.client_body)),
+        ),
     },
     Field {
         path: "gateway.client_body_total_timeout",
@@ -332,6 +423,10 @@ const FIELDS: &[Field] = &[
         default: "10m",
         example: "5m",
         doc: "The wait for all of a client's request body. Every 16 KiB that come add a second.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.client_body_total)),
+        ),
     },
     Field {
         path: "gateway.shutdown_timeout",
@@ -339,6 +434,10 @@ const FIELDS: &[Field] = &[
         default: "30s",
         example: "5s",
         doc: "The wait for streams to finish once the gateway is told to stop.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::One(|it| shown(&it.proxy.timeouts.shutdown)),
+        ),
     },
     Field {
         path: "audit",
@@ -346,6 +445,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How records are kept.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "audit.durability",
@@ -353,6 +453,7 @@ const FIELDS: &[Field] = &[
         default: "disk",
         example: "process",
         doc: "What a record survives before its call is released: a power cut, or the end of the process.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.durability))),
     },
     Field {
         path: "audit.on_failure",
@@ -360,6 +461,7 @@ const FIELDS: &[Field] = &[
         default: "deny",
         example: "allow",
         doc: "What becomes of a call whose record cannot be written.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "audit.session_idle",
@@ -367,6 +469,7 @@ const FIELDS: &[Field] = &[
         default: "30m",
         example: "2h",
         doc: "A session has ended once nothing was recorded of it for so long.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.session_idle))),
     },
     Field {
         path: "audit.retention",
@@ -374,6 +477,7 @@ const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How long records are kept. Each may be `none`.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "audit.retention.age",
@@ -381,6 +485,7 @@ const FIELDS: &[Field] = &[
         default: "90d",
         example: "7d",
         doc: "How old.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.age))),
     },
     Field {
         path: "audit.retention.records",
@@ -388,6 +493,10 @@ const FIELDS: &[Field] = &[
         default: "none",
         example: "1000000",
         doc: "How many.",
+        applies: Applies::AtRestart(
+            Users::Both,
+            Value::One(|it| shown(&it.audit.retention.records)),
+        ),
     },
     Field {
         path: "audit.retention.size",
@@ -395,5 +504,6 @@ const FIELDS: &[Field] = &[
         default: "2GiB",
         example: "100MB",
         doc: "How large the store may grow.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.bytes))),
     },
 ];

@@ -25,6 +25,7 @@
 mod aws;
 pub mod env;
 mod error;
+mod exposed;
 mod fields;
 mod file;
 mod find;
@@ -34,11 +35,13 @@ mod providers;
 mod quantity;
 mod reference;
 mod resolve;
+mod restart;
 mod schema;
 mod watch;
 mod words;
 
 pub use error::{Error, Rejected};
+pub use exposed::Exposed;
 pub use file::Written;
 pub use find::{FILE, find, user_folder};
 pub use policies::{PolicySet, load_policies};
@@ -47,6 +50,7 @@ pub use reference::reference;
 pub use resolve::{
     McpServer, MissingVariable, Resolved, audit_settings, load, mcp_settings, settings,
 };
+pub use restart::{Process, StartSettings};
 pub use schema::schema;
 pub use watch::{Watch, Watched};
 pub use words::{Word, word_for};

@@ -8,6 +8,7 @@ use callgate_policy::yaml::{At, Node, Problems};
 use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, starter};
 
 use crate::error::{Error, Rejected};
+use crate::exposed::{self, Exposed};
 use crate::file::WrittenPolicy;
 use crate::find;
 use crate::glob::{Glob, is_glob};
@@ -30,6 +31,8 @@ pub struct PolicySet {
     pub warnings: Vec<Warning>,
     /// The texts, to draw warnings in.
     pub sources: Vec<Source>,
+    /// Which of the files, the config's own among them, other users can change.
+    pub exposed: Vec<Exposed>,
 }
 
 /// Reads and compiles policy files, or `builtin:starter`, that somebody named one by one.
@@ -44,7 +47,9 @@ pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
         }
     }
     let set = gathered.compile(&Surface::ALL);
-    set.map_err(|(sources, problems)| Rejected { what: "policy", sources, problems }.into())
+    set.map_err(|(sources, problems)| {
+        Rejected { what: "policy", sources, problems, watched: Vec::new() }.into()
+    })
 }
 
 /// Policies on their way: sources first, so that documents may borrow from them.
@@ -54,6 +59,8 @@ pub(crate) struct Gathered {
     parts: Vec<Part>,
     origins: Vec<String>,
     watched: Vec<Watched>,
+    /// Every file that was read.
+    files: Vec<PathBuf>,
 }
 
 /// Where in `sources` policies stand.
@@ -65,7 +72,8 @@ enum Part {
 
 impl Gathered {
     /// A config file, in which policies may stand.
-    pub(crate) fn config(&mut self, source: Source) {
+    pub(crate) fn config(&mut self, source: Source, path: &Path) {
+        self.files.push(path.to_owned());
         self.sources.push(source);
     }
 
@@ -85,6 +93,7 @@ impl Gathered {
 
     fn file(&mut self, source: Source, path: &Path) {
         self.watched.push(Watched::file(path));
+        self.files.push(path.to_owned());
         self.origins.push(source.name.clone());
         self.parts.push(Part::File(self.sources.len()));
         self.sources.push(source);
@@ -154,6 +163,7 @@ impl Gathered {
     fn read(&mut self, path: &Path, text: &At<String>, problems: &mut Problems<'_>) {
         match find::read(path, "policy") {
             Ok(source) => {
+                self.files.push(path.to_owned());
                 self.origins.push(source.name.clone());
                 self.parts.push(Part::File(self.sources.len()));
                 self.sources.push(source);
@@ -164,6 +174,11 @@ impl Gathered {
                     .hint("paths are relative to the folder of this file");
             }
         }
+    }
+
+    /// What to watch for changes of them.
+    pub(crate) fn watched(&self) -> &[Watched] {
+        &self.watched
     }
 
     /// Compiles all of them, or answers with every problem.
@@ -180,9 +195,10 @@ impl Gathered {
             Err(problems) => Err((self.sources, problems)),
             Ok((policies, warnings)) => {
                 let compiled = (!self.parts.is_empty()).then_some(policies);
-                let Self { sources, mut origins, watched, .. } = self;
+                let Self { sources, mut origins, watched, files, .. } = self;
                 origins.dedup();
-                Ok(PolicySet { compiled, origins, watched, warnings, sources })
+                let exposed = exposed::among(&files);
+                Ok(PolicySet { compiled, origins, watched, warnings, sources, exposed })
             }
         }
     }

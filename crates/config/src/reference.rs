@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::env;
-use crate::fields::{self, Field, Kind};
+use crate::fields::{self, Applies, Field, Kind};
 use crate::providers::KNOWN;
 
 /// The text of `docs/reference/config.md`.
@@ -51,26 +51,50 @@ mcp:
   rate: { calls: 600, per: minute, burst: 50 }
 ```
 
-## Changes while the gateway runs
+## Changes while callgate runs
 
-`callgate serve` looks at the file and at every policy it names, also at new files that match a glob, and takes over changed policies within \
-a second; so it does on SIGHUP. A broken file is refused and the last good policies stay in force. Changed settings need a restart.
+`callgate serve` and `callgate mcp wrap` watch the file and every policy it names, also new files that match a glob, and take over what changed \
+within a second; `callgate serve` does so on SIGHUP too. A request or call that has begun is finished by what was in force when it began. A broken \
+file is refused as a whole: the last good policies and settings stay in force, the attempt is recorded as `policy_rejected`, and `/healthz` says `degraded`.
+
+The table above says which settings apply at once, as policies do, and which only after a restart. Until then the log, \
+`restart_needed` in `/healthz` and `callgate doctor` name those that were changed. An MCP server behind `callgate mcp wrap` is restarted by its agent. \
+Environment variables are those that the process started with: the gateway refuses a reload that names one which is not set.
+
+## Who may write the file
+
+Whoever can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if the group or other \
+users can write one of these files or the folder it lies in, or if it belongs to somebody other than root and the user who runs callgate. A folder with the sticky bit, like \
+`/tmp`, counts as safe, and so does a file system that is mounted read-only. With `callgate serve --strict` and `callgate config check --strict` it is an error: the gateway does \
+not start, and a reload is refused like that of a broken file. Only the modes and owners of the file and its folder are looked at, not access lists and not the folders above.
 ";
 
 fn settings(page: &mut String) {
-    page.push_str("## Settings\n\n| key | takes | default | |\n|---|---|---|---|\n");
+    page.push_str(
+        "## Settings\n\n| key | takes | default | a change applies | |\n|---|---|---|---|---|\n",
+    );
     for field in fields::all().filter(|field| !matches!(field.kind, Kind::Section)) {
         let path = field.path.replace('*', "<name>").replace(".[]", "[]");
         let default = match field.default {
             "" => String::new(),
             text => format!("`{text}`"),
         };
-        let _ = writeln!(page, "| `{path}` | {} | {default} | {} |", takes(field), field.doc);
+        let (takes, applies, doc) = (takes(field), applies(field), field.doc);
+        let _ = writeln!(page, "| `{path}` | {takes} | {default} | {applies} | {doc} |");
     }
     page.push_str(
         "\nSizes are numbers of bytes or have a unit: `KB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`. Durations have one: `ms`, `s`, `m`, \
          `h`, `d`.\n",
     );
+}
+
+/// When a change of it applies to processes that run.
+fn applies(field: &Field) -> &'static str {
+    match field.applies {
+        Applies::AtReload => "at once",
+        Applies::AtRestart(..) => "after a restart",
+        Applies::AsItsKeysSay => "",
+    }
 }
 
 fn takes(field: &Field) -> String {

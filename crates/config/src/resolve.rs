@@ -131,11 +131,12 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     let mut problems = Problems::new(&source);
     let written = file::read(&source, &mut problems);
     let mut gathered = Gathered::default();
-    gathered.config(source.clone());
+    gathered.config(source.clone(), path);
     if let Some(written) = &written {
         gather(written, path, &mut gathered, &mut problems);
     }
     let own = problems.into_list();
+    let watched = [gathered.watched(), &[Watched::file(path)]].concat();
     let policies = gathered.compile(served);
     // Settings and policies are told of together, wherever the problems are.
     match (written, policies) {
@@ -143,10 +144,10 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
             let missing = missing_variables(&written, &source);
             resolve(written, Some(path), policies, missing)
         }
-        (_, Ok(policies)) => Err(rejected("config")((policies.sources, own))),
+        (_, Ok(policies)) => Err(rejected_of("config", watched)((policies.sources, own))),
         (_, Err((sources, found))) => {
             let what = if own.is_empty() { "policy" } else { "config" };
-            Err(rejected(what)((sources, in_order(own, found))))
+            Err(rejected_of(what, watched)((sources, in_order(own, found))))
         }
     }
 }
@@ -160,8 +161,16 @@ fn gather(written: &Written, path: &Path, gathered: &mut Gathered, problems: &mu
     }
 }
 
+/// The same, with the files that it names.
+fn rejected_of(
+    what: &'static str,
+    watched: Vec<Watched>,
+) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {
+    move |(sources, problems)| Rejected { what, sources, problems, watched: watched.clone() }.into()
+}
+
 fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Error {
-    move |(sources, problems)| Rejected { what, sources, problems }.into()
+    rejected_of(what, Vec::new())
 }
 
 /// The problems of the config file in the order of its text, whoever found them, then the others.
@@ -260,7 +269,21 @@ impl Resolved {
         }
         let problems = self.missing.iter().map(|missing| missing.problem.clone()).collect();
         let sources = self.policies.sources.clone();
-        Err(Rejected { what: "config", sources, problems }.into())
+        let watched = self.policies.watched.clone();
+        Err(Rejected { what: "config", sources, problems, watched }.into())
+    }
+}
+
+impl PolicySet {
+    /// An error that names every file that other users can change, if there is one.
+    pub fn check_exposed(&self) -> Result<(), Error> {
+        match self.exposed.is_empty() {
+            true => Ok(()),
+            false => {
+                let (files, watched) = (self.exposed.clone(), self.watched.clone());
+                Err(Error::Exposed { files, watched })
+            }
+        }
     }
 }
 
@@ -291,6 +314,7 @@ fn decide(written: &Written) -> callgate_decide::Settings {
     callgate_decide::Settings {
         on_failure: or(written.audit.on_failure.clone(), standard.on_failure),
         oversize: or(written.oversize.clone(), standard.oversize),
+        max_arguments: number(written.limits.arguments.clone(), standard.max_arguments),
         arguments: or(written.arguments.clone(), standard.arguments),
         ..standard
     }

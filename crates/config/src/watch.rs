@@ -1,4 +1,4 @@
-//! Tells when the config or a policy has really changed.
+//! Tells when the config or a policy, or who may write it, has really changed.
 //!
 //! The system's notices come from the folders, not the files: an editor renames a new file over the
 //! old one, and a mounted config is swapped by turning a link. A notice only makes us look; what
@@ -10,6 +10,7 @@ mod folders;
 use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -157,7 +158,7 @@ fn is_change(kind: EventKind) -> bool {
     }
 }
 
-/// What each file holds, by a hash; `None` if it cannot be read.
+/// What each file holds and who may change it, by a hash; `None` if it cannot be read.
 type Seen = BTreeMap<PathBuf, Option<u64>>;
 
 /// The thread that looks.
@@ -238,12 +239,18 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
             for path in files {
                 // Reading a pipe would wait for somebody to write.
                 let bytes = path.is_file().then(|| fs::read(&path).ok()).flatten();
-                let content = bytes.map(|bytes| self.hasher.hash_one(bytes));
+                let content = bytes.map(|bytes| self.hasher.hash_one((bytes, rights(&path))));
                 seen.insert(path, content);
             }
         }
         seen
     }
+}
+
+/// Who may write a file, and who may replace it: with `--strict` that decides whether it is loaded.
+fn rights(path: &Path) -> [Option<(u32, u32)>; 2] {
+    let of = |path: &Path| fs::metadata(path).ok().map(|it| (it.mode(), it.uid()));
+    [of(path), path.parent().and_then(of)]
 }
 
 #[cfg(test)]

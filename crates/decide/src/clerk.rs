@@ -57,7 +57,8 @@ impl Inner {
                 undo(unheard, &inner);
             }
         }))?;
-        let answer = tokio::time::timeout(self.settings.record_timeout, answer).await;
+        let patience = self.in_force().settings.record_timeout;
+        let answer = tokio::time::timeout(patience, answer).await;
         answer.ok().and_then(Result::ok).ok_or(NoAnswer)
     }
 

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::decider::Inner;
 use crate::limits::Buckets;
+use crate::mcp::McpSettings;
 
 /// The buckets that a call is counted in.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub(crate) enum Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    pub(crate) fn of(inner: &'a Inner) -> Self {
-        match inner.desk.settings.load().shared_limits {
+    pub(crate) fn of(inner: &'a Inner, settings: &McpSettings) -> Self {
+        match settings.shared_limits {
             true => Self::Shared(&inner.audit),
             false => Self::Own(inner.buckets.lock()),
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::ArcSwap;
 use callgate_audit::{
     Action, Audit, Code, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
     SoughtRemoved,
@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use crate::advertised::Told;
 use crate::clerk::Clerk;
 use crate::hearing::Hearing;
+use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
 use crate::mcp::{Desk, Launch, McpSession, McpSettings};
@@ -26,12 +27,10 @@ pub struct Decider(Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    /// `None`: nothing is judged.
-    pub(crate) policies: ArcSwapOption<Policies>,
+    pub(crate) in_force: ArcSwap<InForce>,
     pub(crate) state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
     pub(crate) audit: Audit,
-    pub(crate) settings: Settings,
     told: Mutex<Told>,
     /// What concerns MCP servers.
     pub(crate) desk: Desk,
@@ -57,8 +56,9 @@ impl Context {
 }
 
 impl Inner {
-    pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
-        self.policies.load_full()
+    /// What a call that begins now is judged by.
+    pub(crate) fn in_force(&self) -> Arc<InForce> {
+        self.in_force.load_full()
     }
 
     /// Writes a record for which nobody waits. Should it fail, the store's health tells.
@@ -77,36 +77,33 @@ impl Decider {
     /// A decider. Without policies nothing is judged, which is not the same as policies that
     /// allow everything.
     pub fn new(policies: Option<Policies>, audit: Audit, settings: Settings) -> Self {
+        let policies = policies.map(Arc::new);
         Self(Arc::new(Inner {
-            policies: ArcSwapOption::from_pointee(policies),
+            in_force: ArcSwap::from_pointee(InForce { policies, settings, mcp: Arc::default() }),
             state: Mutex::new(PolicyState::Current),
             buckets: Mutex::default(),
             audit,
-            settings,
             told: Mutex::default(),
             desk: Desk::default(),
             clerk: Clerk::default(),
         }))
     }
 
-    /// A hearing for one response, by the policies of this moment; `None` if there are none.
+    /// A hearing for one response, by the policies of this moment; `None` if nothing is judged.
     pub fn hearing(&self, context: Context) -> Option<Hearing> {
-        let restricts = self.0.desk.settings.load().restricts_names();
-        let policies = match self.0.policies() {
-            Some(policies) => policies,
-            // What is said about MCP servers holds without rules too.
-            None if restricts => Arc::default(),
-            None => return None,
-        };
-        if restricts {
+        let in_force = self.0.in_force();
+        if !in_force.judges() {
+            return None;
+        }
+        if in_force.mcp.restricts_names() {
             // So that all tools are known when the first name comes.
             self.0.ask_to_refresh();
         }
-        Some(Hearing::new(Arc::clone(&self.0), policies, context))
+        Some(Hearing::new(Arc::clone(&self.0), in_force, context))
     }
 
     pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
-        self.0.policies()
+        self.0.in_force.load().policies.clone()
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -121,12 +118,13 @@ impl Decider {
 
     /// Puts these settings about MCP servers in force, also for conversations that have begun.
     pub fn set_mcp(&self, settings: McpSettings) {
-        self.0.desk.settings.store(Arc::new(settings));
+        let mcp = Arc::new(settings);
+        self.0.in_force.rcu(|now| InForce { mcp: Arc::clone(&mcp), ..(**now).clone() });
     }
 
     /// The settings about MCP servers that are in force.
     pub fn mcp_settings(&self) -> Arc<McpSettings> {
-        self.0.desk.settings.load_full()
+        Arc::clone(&self.0.in_force.load().mcp)
     }
 
     pub(crate) fn told<T>(&self, ask: impl FnOnce(&mut Told) -> T) -> T {
@@ -139,7 +137,7 @@ impl Decider {
 
     /// Whether there is anything to judge by.
     pub fn judges(&self) -> bool {
-        self.0.policies.load().is_some() || self.0.desk.settings.load().restricts_names()
+        self.0.in_force.load().judges()
     }
 
     /// Records a response that nobody judged.
@@ -151,7 +149,7 @@ impl Decider {
 
     /// What the policies of this moment say about what a request says; `None` if nothing.
     pub fn request_guard(&self, origin: &Origin) -> Option<TextGuard> {
-        self.0.policies.load().as_ref()?.text_guard(Direction::Request, origin)
+        self.0.in_force.load().policies.as_ref()?.text_guard(Direction::Request, origin)
     }
 
     /// Rules about text found something in a request, each so many times.

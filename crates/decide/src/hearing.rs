@@ -12,15 +12,17 @@ use callgate_policy::{
 
 use crate::clock::now;
 use crate::decider::{Context, Inner};
+use crate::in_force::InForce;
 use crate::mcp::{Meant, now_micros};
 use crate::pending::Pending;
 use crate::pipeline::{self, Seen, Subject};
 use crate::record::{self, Input};
 
-/// One response. Its calls are judged by the policies that were in force when it began.
+/// One response. Its calls are judged by the policies and settings that were in force when it began.
 #[derive(Debug)]
 pub struct Hearing {
     inner: Arc<Inner>,
+    in_force: Arc<InForce>,
     policies: Arc<Policies>,
     context: Context,
     begun: Instant,
@@ -88,10 +90,11 @@ pub struct TurnEnd {
 }
 
 impl Hearing {
-    pub(crate) fn new(inner: Arc<Inner>, policies: Arc<Policies>, context: Context) -> Self {
+    pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: Context) -> Self {
         Self {
             inner,
-            policies,
+            policies: in_force.rules(),
+            in_force,
             context,
             begun: Instant::now(),
             denied: Vec::new(),
@@ -105,15 +108,15 @@ impl Hearing {
     /// again, whole: it must be counted once.
     pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
         let begun = Instant::now();
-        let meant = self.inner.meant(&call.name);
-        let settings = self.inner.desk.settings.load();
+        let settings = &*self.in_force.mcp;
+        let meant = self.inner.meant(settings, &call.name);
         // Where there are no lists of servers and tools, it is early enough to know with the arguments.
         if settings.restricts_names() && self.inner.may_be_news(&call.name, &meant, self.begun) {
             self.inner.ask_to_refresh();
             return ByName::NeedArguments;
         }
         let call = &meant.read(call.clone());
-        let objections = self.inner.check_meant(&call.name, &meant);
+        let objections = self.inner.check_meant(settings, &call.name, &meant);
         if objections.stops().next().is_some() {
             let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
             let denial = objections.denial(call.name.raw(), judgement.denial(call));
@@ -125,7 +128,7 @@ impl Hearing {
             NameJudgement::Allow(permit, judgement)
                 if judgement.limits.is_empty()
                     && !may_carry(&call.name)
-                    && !meant.is_rated(&settings) =>
+                    && !meant.is_rated(settings) =>
             {
                 ByName::Stream(permit)
             }
@@ -164,7 +167,7 @@ impl Hearing {
             return;
         };
         let (_, completes) = self.denied.swap_remove(place);
-        let kind = self.inner.meant(&call.name).kind();
+        let kind = self.inner.meant(&self.in_force.mcp, &call.name).kind();
         let mut record = record::call(kind, &self.context, call, Input::Known);
         record.completes = Some(completes);
         self.inner.write(record);
@@ -176,6 +179,7 @@ impl Hearing {
         let subject = Subject {
             context: self.context.clone(),
             policies: Arc::clone(&self.policies),
+            in_force: Arc::clone(&self.in_force),
             readings: Vec::new(),
             along: Vec::new(),
             seen: Seen::InAnswer { begun: self.begun },

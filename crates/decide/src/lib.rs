@@ -47,6 +47,7 @@ mod clock;
 mod counter;
 mod decider;
 mod hearing;
+mod in_force;
 mod limits;
 mod loading;
 pub mod login;
@@ -69,6 +70,7 @@ pub use callgate_policy::{
 pub use clock::now;
 pub use decider::{Context, Decider};
 pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
+pub use in_force::InForce;
 pub use limits::Buckets;
 pub use loading::{PolicySource, PolicyState};
 pub use pending::{Decision, Pending};

@@ -6,6 +6,7 @@ use callgate_audit::{Kind, PolicyFacts, PolicyFile, Record};
 use callgate_policy::Policies;
 
 use crate::decider::Decider;
+use crate::in_force::InForce;
 
 /// Whether the policies in force are those that were last written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +36,16 @@ fn digest(policies: &Policies) -> String {
 impl Decider {
     /// Records which policies are in force at the start.
     pub fn loaded(&self, source: &PolicySource) {
-        let digest = self.inner().policies.load().as_deref().map(digest);
+        let digest = self.inner().in_force().policies.as_deref().map(digest);
         self.write_loaded(source, PolicyFacts { digest, ..PolicyFacts::default() });
     }
 
-    /// Puts other policies in force, for hearings that begin from now on. Answers what stops less than
-    /// before, or may: whoever swaps tells the operator.
-    pub fn swap(&self, policies: Option<Policies>, source: &PolicySource) -> Vec<String> {
-        let new = policies.map(Arc::new);
-        let old = self.inner().policies.swap(new.clone());
+    /// Puts other policies and settings in force, for responses and calls that begin from now on.
+    /// Answers what the policies no longer stop, or may not: whoever swaps tells the operator.
+    pub fn swap(&self, in_force: InForce, source: &PolicySource) -> Vec<String> {
+        let new = in_force.rules();
+        let old = self.inner().in_force.swap(Arc::new(in_force)).rules();
         *self.inner().state.lock() = PolicyState::Current;
-        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
         let changes = new.changes_since(&old);
         let facts = PolicyFacts {
             digest: Some(digest(&new)),
@@ -73,7 +73,7 @@ impl Decider {
         let mut record = Record::new(Kind::Weakened);
         record.detail = Some(source.detail.clone());
         record.policies = Some(PolicyFacts {
-            digest: self.inner().policies.load().as_deref().map(digest),
+            digest: self.inner().in_force().policies.as_deref().map(digest),
             files: source.files.clone(),
             weakened: weakened.to_vec(),
             ..PolicyFacts::default()

@@ -7,7 +7,9 @@ use std::time::Duration;
 pub struct Settings {
     /// The record of a call cannot be made durable.
     pub on_failure: OnFailure,
-    /// The arguments are larger than the limit.
+    /// The largest arguments that are judged, in bytes. Whoever reads a call compares them.
+    pub max_arguments: usize,
+    /// The arguments are larger than that.
     pub oversize: Oversize,
     /// The arguments are not one JSON object.
     pub arguments: OddArguments,
@@ -19,6 +21,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             on_failure: OnFailure::Deny,
+            max_arguments: 1 << 20,
             oversize: Oversize::Judge,
             arguments: OddArguments::Judge,
             record_timeout: Duration::from_secs(10),

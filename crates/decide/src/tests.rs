@@ -23,6 +23,13 @@ fn policies(text: &str) -> Policies {
     Policies::compile(&[source], &Catalogue::builtin()).unwrap().0
 }
 
+/// Puts these policies in force, with the settings as they are.
+pub(crate) fn swap_policies(decider: &Decider, policies: Policies) {
+    let settings = (*decider.inner().in_force()).clone();
+    let in_force = InForce { policies: Some(policies.into()), ..settings };
+    decider.swap(in_force, &PolicySource::default());
+}
+
 fn audit(store: Location) -> Audit {
     let (durability, retention) = (Durability::Process, Retention::default());
     Audit::open(&callgate_audit::Settings {
@@ -141,7 +148,7 @@ fn a_response_keeps_the_policies_it_began_with() {
     let (decider, audit) = decider(Settings::default());
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
     let mut before = hearing(&decider);
-    decider.swap(Some(policies("policy: p\nrules: []\n")), &PolicySource::default());
+    swap_policies(&decider, policies("policy: p\nrules: []\n"));
     assert!(decide(before.whole(bash.clone())).is_err());
     assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
     decider.reject("line 3: what?");

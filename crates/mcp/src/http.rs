@@ -75,8 +75,6 @@ pub enum ServerType {
 pub struct HttpSettings {
     /// The largest message that is read.
     pub max_message: usize,
-    /// The largest arguments that are judged.
-    pub max_arguments: usize,
     /// Conversations with one server that are remembered. Of whoever begins another one, the one that
     /// was silent longest is forgotten; should it go on, what the server asked in it is not known any
     /// more.
@@ -95,7 +93,6 @@ impl Default for HttpSettings {
     fn default() -> Self {
         Self {
             max_message: 64 << 20,
-            max_arguments: 1 << 20,
             max_conversations: 4096,
             list_timeout: Duration::from_secs(30),
             connect: Duration::from_secs(10),

@@ -44,12 +44,12 @@ pub enum Side {
 impl Probe {
     /// A conversation on a pipe.
     pub fn on_pipe(decider: &Decider, tools: &str) -> std::io::Result<Self> {
-        Self::new(decider, tools, |desk| Session::new(desk, MAX_MESSAGE))
+        Self::new(decider, tools, Session::new)
     }
 
     /// A conversation in requests.
     pub fn in_requests(decider: &Decider, tools: &str) -> std::io::Result<Self> {
-        Self::new(decider, tools, |desk| Session::of_requests(desk, Arc::default(), MAX_MESSAGE))
+        Self::new(decider, tools, |desk| Session::of_requests(desk, Arc::default()))
     }
 
     fn new(

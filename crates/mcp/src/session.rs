@@ -68,8 +68,6 @@ pub(crate) struct Session {
     wants: u64,
     listing: Listing,
     memory: Arc<Mutex<Memory>>,
-    /// The largest arguments that are judged.
-    max_arguments: usize,
     /// Tools and the like of which was said that they are not shown.
     told: HashSet<String>,
 }
@@ -185,30 +183,16 @@ impl Question {
 
 impl Session {
     /// A conversation whose messages come one behind the other.
-    pub(crate) fn new(desk: Arc<McpSession>, max_arguments: usize) -> Self {
-        Self::on(Way::Pipe(Queue::default()), desk, Arc::default(), max_arguments)
+    pub(crate) fn new(desk: Arc<McpSession>) -> Self {
+        Self::on(Way::Pipe(Queue::default()), desk, Arc::default())
     }
 
     /// One whose messages come in requests of their own, and that may be a part of a longer one.
-    pub(crate) fn of_requests(
-        desk: Arc<McpSession>,
-        memory: Arc<Mutex<Memory>>,
-        max_arguments: usize,
-    ) -> Self {
-        Self::on(
-            Way::Requests { answered: VecDeque::new(), resumed: false },
-            desk,
-            memory,
-            max_arguments,
-        )
+    pub(crate) fn of_requests(desk: Arc<McpSession>, memory: Arc<Mutex<Memory>>) -> Self {
+        Self::on(Way::Requests { answered: VecDeque::new(), resumed: false }, desk, memory)
     }
 
-    fn on(
-        way: Way,
-        desk: Arc<McpSession>,
-        memory: Arc<Mutex<Memory>>,
-        max_arguments: usize,
-    ) -> Self {
+    fn on(way: Way, desk: Arc<McpSession>, memory: Arc<Mutex<Memory>>) -> Self {
         Self {
             desk,
             asked: HashMap::new(),
@@ -219,7 +203,6 @@ impl Session {
             wants: 0,
             listing: Listing::default(),
             memory,
-            max_arguments,
             told: HashSet::new(),
         }
     }
@@ -396,7 +379,7 @@ impl Session {
             NameKey::Uri => Read::Resource(&named.name),
             NameKey::Name => Read::Prompt { name: &named.name, arguments },
         };
-        match self.desk.reads(what, beside.along(text, self.max_arguments)) {
+        match self.desk.reads(what, beside.along(text, self.desk.max_arguments())) {
             Ok(changed) => {
                 let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
                 self.asked.insert(id, Asked::Text(place));
@@ -415,7 +398,8 @@ impl Session {
             Err(error) => return vec![odd_params(&id, &error)],
         };
         let raw = named.arguments.map_or("{}", |span| span.of(text));
-        let arguments = match raw.len() > self.max_arguments {
+        let max_arguments = self.desk.max_arguments();
+        let arguments = match raw.len() > max_arguments {
             false => Arguments::json(raw),
             true => Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or("")),
         };
@@ -429,7 +413,7 @@ impl Session {
             era: params::era(text, named.meta),
             same,
             beside: self.beside(text, &named),
-            max_arguments: self.max_arguments,
+            max_arguments,
             text: text.to_owned(),
             arguments_at: named.arguments,
             params_end: params.end,

@@ -33,8 +33,6 @@ use crate::session::{Question, Session, Step};
 pub struct Settings {
     /// The largest message that is read.
     pub max_message: usize,
-    /// The largest arguments that are judged.
-    pub max_arguments: usize,
     /// How long a server may take to list its tools before a call.
     pub list_timeout: Duration,
     /// How long a server may take to end by itself once its client is gone, and again once it was
@@ -46,7 +44,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             max_message: 64 << 20,
-            max_arguments: 1 << 20,
             list_timeout: Duration::from_secs(30),
             grace: Duration::from_secs(5),
         }
@@ -91,7 +88,7 @@ pub async fn wrap(
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
     let shared = Arc::new(Shared {
-        session: Mutex::new(Session::new(Arc::clone(&desk), settings.max_arguments)),
+        session: Mutex::new(Session::new(Arc::clone(&desk))),
         desk,
         settings,
         to_server,

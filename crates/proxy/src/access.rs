@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use callgate_call::Who;
 use callgate_decide::Decider;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
-use http::{HeaderMap, HeaderName, Request};
+use http::{Extensions, HeaderMap, HeaderName, Request};
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
@@ -198,7 +199,21 @@ fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
+/// The user of this machine who owns the connection a request came by, where that is known. It goes
+/// along with each request of the connection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Owner(pub(crate) Option<Arc<str>>);
+
 impl<'r> Given<'r> {
+    pub(crate) fn of(headers: &'r HeaderMap, extensions: &'r Extensions) -> Self {
+        let user = extensions.get::<Owner>().and_then(|owner| owner.0.as_deref());
+        Self { headers, query_key: None, user }
+    }
+
+    pub(crate) fn with_query(self, query_key: Option<&'r str>) -> Self {
+        Self { query_key, ..self }
+    }
+
     /// Whoever comes in without a gateway key.
     fn local(self) -> Who {
         Who::user(self.user.map(str::to_owned))

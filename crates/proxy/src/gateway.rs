@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use arc_swap::ArcSwap;
 use callgate_call::{Facts, Origin, Surface};
 use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
@@ -23,17 +24,17 @@ use crate::settings::{Mode, Settings};
 use crate::upstream::Upstreams;
 use crate::upward;
 
-/// The gateway: everything a request needs. Cheap to clone.
+/// The gateway. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Gateway {
-    inner: Arc<Inner>,
-    /// The user of this machine who owns the connection, where that is known.
-    user: Option<Arc<str>>,
-}
+pub(crate) struct Gateway(Arc<ArcSwap<Inner>>);
 
+/// Everything a request needs. A request keeps what was in force when it came; a reload makes another
+/// one for those that come later.
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) routes: Routes,
+    /// Settings that were changed and that only a restart applies, by their names.
+    pub(crate) restart_needed: Vec<String>,
     pub(crate) mounts: Mounts,
     pub(crate) upstreams: Upstreams,
     pub(crate) decider: Decider,
@@ -53,31 +54,37 @@ pub(crate) struct Exchange {
 
 impl Gateway {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner), user: None }
+        Self(Arc::new(ArcSwap::from_pointee(inner)))
     }
 
-    /// Whether it matters which user of this machine owns a connection.
-    pub(crate) fn asks_owner(&self) -> bool {
-        self.inner.trust == Trust::Local
+    /// What a request that comes now is served with.
+    pub(crate) fn now(&self) -> Arc<Inner> {
+        self.0.load_full()
     }
 
-    /// The same gateway for a connection of this user's.
-    pub(crate) fn of_user(self, user: Option<String>) -> Self {
-        Self { user: user.map(Arc::from), ..self }
+    /// Serves later requests with something else.
+    pub(crate) fn replace(&self, inner: Inner) {
+        self.0.store(Arc::new(inner));
     }
 
     /// Answers a request, whatever comes.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
+        self.now().answer(request).await
+    }
+}
+
+impl Inner {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
         let id = Uuid::now_v7().to_string();
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let mut dialect = None;
         let mut response = match self.try_answer(request, &id, &mut dialect).await {
             Ok(response) => response,
             Err(refusal) => {
-                self.inner.metrics.refused();
+                self.metrics.refused();
                 let shown = shown(&path);
                 tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
-                match self.inner.mounts.find(&path) {
+                match self.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
                 }
@@ -96,13 +103,13 @@ impl Gateway {
         id: &str,
         dialect: &mut Option<Dialect>,
     ) -> Result<Response<Outgoing>, Refusal> {
-        if let Some(mount) = self.inner.mounts.find(request.uri().path()) {
+        if let Some(mount) = self.mounts.find(request.uri().path()) {
             return self.mounted(&*mount, request, id).await;
         }
         let versioned = request.headers().contains_key("anthropic-version");
-        let route = self.inner.routes.find(request.method(), request.uri().path(), versioned);
+        let route = self.routes.find(request.method(), request.uri().path(), versioned);
         *dialect = route.dialect();
-        access::check_site(&request, self.inner.trust).map_err(Refusal::Access)?;
+        access::check_site(&request, self.trust).map_err(Refusal::Access)?;
         match route {
             Route::Own(own) => self.own(own, &request),
             Route::Nowhere(why, _) if wants_upgrade(request.headers()) => {
@@ -121,7 +128,7 @@ impl Gateway {
         mut request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.inner;
+        let inner = self;
         access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
         if !is_plain(request.uri().path()) {
             return Err(Refusal::Nowhere(Nowhere::Crooked));
@@ -129,7 +136,7 @@ impl Gateway {
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
-        let given = self.given(request.headers(), None);
+        let given = access::Given::of(request.headers(), request.extensions());
         let principal =
             access::principal(given, inner.trust, None, &inner.decider).map_err(Refusal::Door)?;
         let (agent, session) = claims(request.headers());
@@ -149,7 +156,7 @@ impl Gateway {
         request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.inner;
+        let inner = self;
         let provider = &way.site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
@@ -161,7 +168,7 @@ impl Gateway {
         let (parts, body) = request.into_parts();
         let query_key = access::query_key(parts.uri.query());
         let query_key = query_key.as_deref();
-        let given = self.given(&parts.headers, query_key);
+        let given = access::Given::of(&parts.headers, &parts.extensions).with_query(query_key);
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
         let in_query = access::query_credentials(parts.uri.query());
@@ -186,23 +193,15 @@ impl Gateway {
         answer::down(inner, exchange, response).await
     }
 
-    fn given<'r>(
-        &'r self,
-        headers: &'r HeaderMap,
-        query_key: Option<&'r str>,
-    ) -> access::Given<'r> {
-        access::Given { headers, query_key, user: self.user.as_deref() }
-    }
-
     /// What the gateway says of itself. Counts are for those who may use it.
     fn own<B>(&self, own: Own, request: &Request<B>) -> Result<Response<Outgoing>, Refusal> {
-        let inner = &*self.inner;
+        let inner = self;
         match own {
             Own::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
             Own::Health => Ok(self.health(StatusCode::OK)),
             Own::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
             Own::Metrics => {
-                let given = self.given(request.headers(), None);
+                let given = access::Given::of(request.headers(), request.extensions());
                 access::principal(given, inner.trust, None, &inner.decider)
                     .map_err(Refusal::Access)?;
                 let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
@@ -216,7 +215,7 @@ impl Gateway {
     /// Alive as long as it answers; ready as long as calls can pass. A rejected policy file is
     /// told of, and the last good one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
-        let decider = &self.inner.decider;
+        let decider = &self.decider;
         let failing = match decider.audit_health() {
             AuditHealth::Ok => None,
             AuditHealth::Failing { why, .. } => Some(why),
@@ -240,12 +239,12 @@ impl Gateway {
                 (true, None) => "current",
                 (true, Some(_)) => "rejected, last good ones in force",
             },
+            // Names only: a value may be a secret.
+            "restart_needed": self.restart_needed,
         });
         json(status, body.to_string())
     }
-}
 
-impl Inner {
     /// Whether the answer goes through the gate.
     pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
         matches!(treatment, Treatment::Inspect(_)) && self.judges()

@@ -13,6 +13,7 @@
 
 mod access;
 mod answer;
+mod control;
 mod copied;
 mod gateway;
 mod headers;
@@ -31,6 +32,7 @@ mod texts;
 mod upstream;
 mod upward;
 
+pub use control::{Control, Prepared};
 pub use mount::{Mount, MountBody, Mounts, Visitor};
 pub use server::{Server, StartError};
 pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};

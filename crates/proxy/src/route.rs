@@ -112,6 +112,11 @@ impl Routes {
         Ok(Self { sites, passthrough: settings.passthrough.clone() })
     }
 
+    /// Where the providers are.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.sites.iter().map(|site| &site.target)
+    }
+
     /// Where a request goes. `versioned` says that it carries `anthropic-version`: it tells apart
     /// the few paths that two APIs share and that never carry calls.
     pub(crate) fn find(&self, method: &Method, path: &str, versioned: bool) -> Route {

@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use self::client::Serving;
 use crate::access::Trust;
+use crate::control::Control;
 use crate::gateway::{Gateway, Inner};
 use crate::metrics::Metrics;
 use crate::mount::Mounts;
@@ -65,10 +66,7 @@ impl Server {
         mounts: Mounts,
     ) -> Result<Self, StartError> {
         let address = settings.listen;
-        let routes = Routes::new(&settings).map_err(|(provider, error)| StartError::Provider {
-            provider,
-            why: error.to_string(),
-        })?;
+        let routes = routes(&settings)?;
         let tls = Tls::system().map_err(|error| StartError::Tls(error.to_string()))?;
         let listener = TcpListener::bind(address)
             .await
@@ -80,6 +78,7 @@ impl Server {
             trust: Trust::of(address),
             settings,
             routes,
+            restart_needed: Vec::new(),
             mounts,
             upstreams,
             decider,
@@ -97,6 +96,11 @@ impl Server {
     /// Where it listens: the port, if the settings left it open.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
+    }
+
+    /// Changes its settings while it serves.
+    pub fn control(&self) -> Control {
+        Control::new(self.gateway.clone())
     }
 
     /// Serves until `stop`; then lets streams finish for as long as the settings say.
@@ -141,6 +145,12 @@ impl Server {
             }
         }
     }
+}
+
+/// The ways to the providers, if all of their addresses can be used.
+pub(crate) fn routes(settings: &Settings) -> Result<Routes, StartError> {
+    Routes::new(settings)
+        .map_err(|(provider, error)| StartError::Provider { provider, why: error.to_string() })
 }
 
 fn waits(settings: &Settings) -> Timeouts {

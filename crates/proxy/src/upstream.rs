@@ -27,7 +27,7 @@ mod tls;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -252,6 +252,12 @@ impl Upstreams {
         };
         drop(turn);
         Ok(way)
+    }
+
+    /// Drops the idle connections to all other providers: they have left the settings.
+    pub(crate) fn keep_only<'t>(&self, targets: impl Iterator<Item = &'t Target>) {
+        let kept: HashSet<&Arc<str>> = targets.map(Target::origin).collect();
+        self.shared.sites.lock().by_origin.retain(|origin, _| kept.contains(origin));
     }
 
     fn site(&self, target: &Target) -> Arc<Site> {

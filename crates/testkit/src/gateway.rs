@@ -27,6 +27,7 @@ pub struct Setup {
     binary: PathBuf,
     folder: TempDir,
     listen: String,
+    flags: Vec<String>,
     environment: Vec<(String, String)>,
     /// What runs the binary, word by word; nothing most often.
     runner: Vec<String>,
@@ -64,8 +65,8 @@ impl Setup {
     pub fn bare(binary: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         let listen = "127.0.0.1:0".to_owned();
-        let (environment, runner) = (Vec::new(), Vec::new());
-        Self { binary: binary.to_owned(), folder, listen, environment, runner }
+        let (flags, environment, runner) = (Vec::new(), Vec::new(), Vec::new());
+        Self { binary: binary.to_owned(), folder, listen, flags, environment, runner }
     }
 
     /// With this config, the place of the store added.
@@ -89,6 +90,12 @@ impl Setup {
     /// Listening elsewhere than on a free port of this machine.
     pub fn listen(mut self, address: &str) -> Self {
         address.clone_into(&mut self.listen);
+        self
+    }
+
+    /// Refusing files that other users can change.
+    pub fn strict(mut self) -> Self {
+        self.flags.push("--strict".to_owned());
         self
     }
 
@@ -128,6 +135,7 @@ impl Setup {
     pub fn try_start(self) -> Result<Gateway, String> {
         let mut child = self
             .command(&["serve", "--listen", &self.listen])
+            .args(&self.flags)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

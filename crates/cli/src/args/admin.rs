@@ -8,6 +8,10 @@ pub(crate) enum Config {
     ///
     /// Shows each problem and warning with its place in the text. Warnings do not fail.
     Check {
+        /// Fail if other users can change the config or a policy. Without it that is a warning.
+        #[arg(long)]
+        strict: bool,
+
         /// Print it as one JSON object.
         #[arg(long)]
         json: bool,

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::{Durability, Location};
-use callgate_call::Surface;
 use callgate_config::{Error, Resolved, word_for};
 use serde_json::{Value, json};
 
@@ -13,13 +12,11 @@ use crate::args::Config;
 use crate::exit::Exit;
 use crate::render::{self, Color, count, printable, talk};
 use crate::report::{self, Finding};
-
-/// The surfaces that something serves in this version.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
+use crate::served::SERVED;
 
 pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Config::Check { json } => check(*json, config),
+        Config::Check { strict, json } => check(load(*strict, config), *json),
         Config::Schema => {
             let schema = serde_json::to_string_pretty(&callgate_config::schema())?;
             render::print(&format!("{schema}\n"))?;
@@ -28,25 +25,41 @@ pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-fn check(json: bool, config: Option<&Path>) -> Result<Exit> {
-    match callgate_config::load(config, &SERVED) {
+/// The config; with `strict` only if nobody else can change its files.
+fn load(strict: bool, config: Option<&Path>) -> Result<Resolved, Error> {
+    let resolved = callgate_config::load(config, &SERVED)?;
+    if strict {
+        resolved.policies.check_exposed()?;
+    }
+    Ok(resolved)
+}
+
+fn check(loaded: Result<Resolved, Error>, json: bool) -> Result<Exit> {
+    match loaded {
         Ok(resolved) if json => {
             render::print(&report::line(&as_json(&resolved))?)?;
             Ok(Exit::Success)
         }
         Ok(resolved) => {
             show_warnings(&resolved);
+            render::warn_of_exposed(&resolved.policies);
             render::print(&shown(&resolved))?;
             Ok(Exit::Success)
         }
         Err(Error::Rejected(rejected)) if json => {
-            let problems: Vec<Finding<'_>> = rejected.problems.iter().map(Finding::of).collect();
-            let found = json!({ "ok": false, "problems": problems, "warnings": [] });
-            render::print(&report::line(&found)?)?;
-            Ok(Exit::Error)
+            failed(rejected.problems.iter().map(Finding::of).collect())
+        }
+        Err(Error::Exposed { files, .. }) if json => {
+            failed(files.iter().map(Finding::exposed).collect())
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn failed(problems: Vec<Finding<'_>>) -> Result<Exit> {
+    let found = json!({ "ok": false, "problems": problems, "warnings": [] });
+    render::print(&report::line(&found)?)?;
+    Ok(Exit::Error)
 }
 
 fn show_warnings(resolved: &Resolved) {
@@ -66,7 +79,9 @@ fn as_json(resolved: &Resolved) -> Value {
     let proxy = &resolved.proxy;
     let warnings = resolved.policies.warnings.iter().map(|warning| &warning.0);
     let missing = resolved.missing.iter().map(|missing| &missing.problem);
-    let warnings: Vec<Finding<'_>> = warnings.chain(missing).map(Finding::of).collect();
+    let exposed = resolved.policies.exposed.iter().map(Finding::exposed);
+    let warnings: Vec<Finding<'_>> =
+        warnings.chain(missing).map(Finding::of).chain(exposed).collect();
     let providers = proxy.providers.iter().map(|provider| {
         json!({
             "name": provider.name,
@@ -118,7 +133,8 @@ fn shown(resolved: &Resolved) -> String {
             row("policies", &format!("{} ({rules})", resolved.policies.origins.join(", ")));
         }
     }
-    let warnings = resolved.policies.warnings.len() + resolved.missing.len();
+    let policies = &resolved.policies;
+    let warnings = policies.warnings.len() + resolved.missing.len() + policies.exposed.len();
     match warnings {
         0 => row("", "no problems"),
         n => row("", &format!("no problems, {}", count(n, "warning"))),

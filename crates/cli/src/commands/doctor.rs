@@ -17,6 +17,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::render::{self, count, printable};
 use crate::report;
+use crate::served::SERVED;
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
@@ -30,6 +31,8 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     policy_error: Option<String>,
     warnings: usize,
+    /// Files that other users can change, with what to do about it.
+    exposed: Vec<String>,
     /// Variables that the config names and that are not set here.
     missing_variables: Vec<String>,
     store: store::State,
@@ -38,9 +41,6 @@ struct Report {
     enforced: Vec<String>,
     not_enforced: Vec<String>,
 }
-
-/// What a gateway judges.
-const SERVED: [Surface; 2] = [Surface::Inbound, Surface::Response];
 
 pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
     let report = match callgate_config::load(config, &SERVED) {
@@ -86,6 +86,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         policies: resolved.policies.origins.clone(),
         rules: compiled.map_or(0, |policies| policies.rule_count()),
         warnings: resolved.policies.warnings.len(),
+        exposed: exposed(resolved),
         missing_variables: resolved.missing.iter().map(|missing| missing.name.clone()).collect(),
         store,
         gateway,
@@ -93,6 +94,11 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         enforced,
         not_enforced,
     }
+}
+
+fn exposed(resolved: &Resolved) -> Vec<String> {
+    let files = resolved.policies.exposed.iter();
+    files.map(|exposed| format!("{exposed}; run `{}`", exposed.fix())).collect()
 }
 
 /// What a gateway with this config judges, and what nothing does.
@@ -160,6 +166,9 @@ fn shown(report: &Report) -> String {
         let warnings = count(report.warnings, "warning");
         row("", &format!("{warnings}; `callgate config check` shows them"));
     }
+    for exposed in &report.exposed {
+        row("", exposed);
+    }
     for name in &report.missing_variables {
         row("", &format!("the variable {name} is not set here; the gateway needs it"));
     }
@@ -167,6 +176,9 @@ fn shown(report: &Report) -> String {
         row("store", &line);
     }
     row("gateway", &report.gateway.line());
+    for line in report.gateway.restarts() {
+        row("", &line);
+    }
     for line in report.mcp.lines() {
         row("mcp", &line);
     }

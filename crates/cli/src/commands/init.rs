@@ -1,7 +1,8 @@
 //! `callgate init`: a commented policy to begin with.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -15,8 +16,10 @@ use crate::sources;
 pub(crate) fn run(args: &args::Init) -> Result<Exit> {
     let folder = if args.project { PathBuf::from(".") } else { sources::user_folder()? };
     let path = folder.join(callgate_config::FILE);
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
+    // Whoever can write the file or replace it decides what it allows, so others never may, whatever
+    // the umask says.
+    let made = DirBuilder::new().recursive(true).mode(0o755).create(&folder);
+    made.with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
     write(&path, &contents(args.project), args.force)?;
     talk(&next(&path, args.project));
     Ok(Exit::Success)
@@ -30,7 +33,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
         remove_leftover(&target).with_context(failed)?;
     }
     // `create_new` does not follow a link that a hostile repository put there.
-    let file = OpenOptions::new().write(true).create_new(true).open(&target);
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&target);
     let mut file = match file {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let there = format!("`{}` is already there", path.display());

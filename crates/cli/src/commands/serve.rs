@@ -4,7 +4,7 @@ mod banner;
 mod descriptors;
 pub(crate) mod logging;
 mod mcp;
-pub(crate) mod reload;
+mod running;
 pub(crate) mod signals;
 
 use std::io;
@@ -13,38 +13,34 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
-use callgate_call::Surface;
-use callgate_config::{Resolved, Watch};
+use callgate_config::{Resolved, StartSettings};
 use callgate_decide::Decider;
-use callgate_decide::mcp::McpSettings;
 use callgate_proxy::{Server, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::args;
 use crate::exit::Exit;
+use crate::reload::{self, Reloader};
 use crate::render::{self, hinted};
 
+use running::{Flags, Gateway};
 use signals::Signals;
 
-/// The surfaces a gateway serves.
-const SERVED: [Surface; 3] = [Surface::Inbound, Surface::Response, Surface::Mcp];
-
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
-    let mut resolved = callgate_config::load(config, &SERVED)?;
-    if let Some(listen) = args.listen {
-        resolved.proxy.listen = listen;
-    }
-    resolved.check_variables()?;
+    let flags = Flags::of(args);
+    let mut resolved = flags.load(config)?;
     logging::start(args.log_format)?;
+    reload::warn_of_exposed(&resolved.policies);
+    let started = running::start_settings(&resolved);
     fit_connections(&mut resolved);
     let audit = Audit::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
-    // Shims judge by the same limits: they are one for all.
-    decider.set_mcp(McpSettings { shared_limits: true, ..resolved.mcp.clone() });
+    decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
-    runtime.block_on(serve(resolved, decider, config.map(Path::to_owned)))?;
+    let reloaded = Reloaded { flags, started, config: config.map(Path::to_owned) };
+    runtime.block_on(serve(resolved, decider, reloaded))?;
     // What streams were cut off is recorded when they are dropped: before the last flush.
     runtime.shutdown_timeout(CUT_OFF);
     if let Err(error) = audit.flush().wait() {
@@ -70,7 +66,14 @@ fn fit_connections(resolved: &mut Resolved) {
     }
 }
 
-async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) -> Result<()> {
+/// What a reload goes by.
+struct Reloaded {
+    flags: Flags,
+    started: StartSettings,
+    config: Option<PathBuf>,
+}
+
+async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
     let door = mcp::door(&resolved, &decider)?;
     let mounts = mcp::mounts(door.as_ref());
@@ -80,12 +83,10 @@ async fn serve(resolved: Resolved, decider: Decider, config: Option<PathBuf>) ->
     let address = server.address().context("the listener has no address")?;
     decider.loaded(&reload::source(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider));
-    let watched = resolved.policies.watched.clone();
-    let reloader = reload::Reloader::start(config, decider);
-    let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
-    if reload::changed_since(&resolved.policies.sources) {
-        watch.trigger();
-    }
+    let Reloaded { flags, started, config } = reloaded;
+    let gateway = Gateway { flags, control: server.control() };
+    let (config, policies) = (config.as_deref(), &resolved.policies);
+    let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
     let (stop, stopping) = oneshot::channel();
     let stopping = async {

@@ -1,5 +1,8 @@
 //! `callgate config`, and `--config` for every command.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::json;
 
 use crate::support::Test;
@@ -162,4 +165,75 @@ fn a_variable_that_means_nothing() {
     let error = "error: the variable CALLGATE_LISTEN is `here`, which is not an address like \
                  `127.0.0.1:8484`\nhint: correct it, or unset it\n";
     ran.sees(2, "", error);
+}
+
+/// A rule for every surface, each in a policy that only `config check` and `doctor` look at.
+#[test]
+fn only_surfaces_that_nothing_serves_are_warned_about() {
+    let rules = |surface: &str| {
+        format!(
+            "policy: p\nrules:\n  - {{ id: r, surface: {surface}, tool: nuke, verdict: deny }}\n"
+        )
+    };
+    for (surface, warnings) in [("inbound", 0), ("response", 0), ("mcp", 0), ("hook", 1)] {
+        let ran = Test::new(&["--config", "my.yaml", "config", "check", "--json"])
+            .file("my.yaml", rules(surface))
+            .run();
+        let found = &ran.json()[0];
+        assert_eq!(found["warnings"].as_array().unwrap().len(), warnings, "{surface}: {found}");
+        let ran = Test::new(&["--config", "my.yaml", "doctor", "--json"])
+            .file("my.yaml", rules(surface))
+            .run();
+        assert_eq!(ran.json()[0]["warnings"], warnings, "{surface}");
+    }
+}
+
+/// A run whose config `my.yaml` everybody may write.
+fn writable(args: &[&str]) -> Test {
+    let test = Test::new(args).file("my.yaml", SHARED);
+    let everybody = fs::Permissions::from_mode(0o666);
+    fs::set_permissions(test.path().join("my.yaml"), everybody).unwrap();
+    test
+}
+
+#[test]
+fn a_file_that_others_can_change_is_a_warning_and_an_error_if_that_is_asked_for() {
+    let message = "other users can change `[DIR]/my.yaml`: its mode is 0666";
+    let warning = format!("warning: {message}\nhint: run `chmod go-w [DIR]/my.yaml`\n\n");
+    let ran = writable(&["--config", "my.yaml", "config", "check"]).run();
+    assert_eq!((ran.code, &ran.stderr), (0, &warning));
+    assert!(ran.stdout.contains("no problems, 1 warning"), "{}", ran.stdout);
+    let found = writable(&["--config", "my.yaml", "config", "check", "--json"]).run().json();
+    assert_eq!(found[0]["ok"], true);
+    assert_eq!(found[0]["warnings"].as_array().map(Vec::len), Some(1), "{found:?}");
+    assert_eq!(found[0]["warnings"][0]["message"], message);
+    assert_eq!(found[0]["warnings"][0]["hint"], "run `chmod go-w [DIR]/my.yaml`");
+
+    let strict = ["--config", "my.yaml", "config", "check", "--strict"];
+    let told = format!(
+        "error: {message}; run `chmod go-w [DIR]/my.yaml`\nhint: without --strict this is only a warning\n"
+    );
+    writable(&strict).run().sees(2, "", &told);
+    let ran = writable(&[&strict[..], &["--json"]].concat()).run();
+    let found = ran.json();
+    assert_eq!((ran.code, &found[0]["ok"]), (2, &json!(false)));
+    assert_eq!(found[0]["problems"][0]["message"], message);
+    let safe = Test::new(&strict).file("my.yaml", SHARED).run();
+    assert_eq!((safe.code, safe.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_policy_file_that_others_can_change_is_a_warning() {
+    let writable = |args: &[&str]| {
+        let test = Test::new(args);
+        let everybody = fs::Permissions::from_mode(0o666);
+        fs::set_permissions(test.path().join("policy.yaml"), everybody).unwrap();
+        test.run()
+    };
+    let ran = writable(&["policy", "check", "policy.yaml"]);
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains("other users can change `[DIR]/policy.yaml`"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("no problems, 1 warning"), "{}", ran.stdout);
+    let found = writable(&["policy", "check", "policy.yaml", "--json"]).json();
+    assert_eq!(found[0]["warnings"][0]["hint"], "run `chmod go-w [DIR]/policy.yaml`");
 }

@@ -36,6 +36,7 @@ mod operation;
 mod policies;
 mod recorded;
 mod records;
+mod reload;
 mod restoring;
 mod rewritten;
 mod routes;

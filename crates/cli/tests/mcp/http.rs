@@ -12,6 +12,7 @@ mod listing;
 mod old;
 mod pins;
 mod records;
+mod reload;
 mod rounds;
 mod streams;
 mod strict;

@@ -23,6 +23,7 @@ mod network;
 mod parity;
 mod peers;
 mod pins;
+mod reload;
 mod serve;
 mod strict;
 mod support;

@@ -2,7 +2,7 @@
 
 use callgate_decide::mcp::{ServerKind, Severity, Watch};
 
-use super::{Counts, Field, Kind};
+use super::{Applies, Counts, Field, Kind, Users, Value, shown};
 use crate::words::{Period, words_of};
 
 /// As many as a limit of a policy may have.
@@ -19,6 +19,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "MCP servers: which there are, and what they may do.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.enforce",
@@ -26,6 +27,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "true",
         example: "false",
         doc: "Whether what the settings below stop is stopped. With `false` it is only recorded; the rules of policies are enforced in any case.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.servers",
@@ -33,6 +35,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "The servers, by name: letters, digits, `_`, `-` and `.`. Rules, pins and records know a server by this name, never by what it calls itself.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.servers.*.type",
@@ -40,6 +43,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "sse",
         doc: "How it is spoken to: a program, streamable HTTP, or the older HTTP with server-sent events. Without it: `stdio` if it has a `command`, `http` if it has a `url`.",
+        applies: Applies::AtRestart(Users::Both, Value::OfServer(|it| Some(shown(&it.kind)))),
     },
     Field {
         path: "mcp.servers.*.command",
@@ -47,6 +51,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "github-mcp-server",
         doc: "The program that `callgate mcp wrap` starts: a name, or a path.",
+        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| it.command.clone())),
     },
     Field {
         path: "mcp.servers.*.args",
@@ -54,6 +59,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "[stdio]",
         doc: "Its arguments. A token does not belong there: name a variable in `env`.",
+        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.args)))),
     },
     Field {
         path: "mcp.servers.*.env",
@@ -61,6 +67,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "[GITHUB_TOKEN]",
         doc: "The variables that the program gets beside those that every program needs (`PATH`, `HOME`, the language and the like). No others are handed to it.",
+        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.env)))),
     },
     Field {
         path: "mcp.servers.*.sha256",
@@ -68,6 +75,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "What the program's file must be, as `sha256sum` prints it. Another file is not started.",
+        applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| it.sha256.clone())),
     },
     Field {
         path: "mcp.servers.*.url",
@@ -75,6 +83,10 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "https://mcp.example.com/mcp",
         doc: "Where a server on the network is.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::OfServer(|it| it.url.as_ref().map(shown)),
+        ),
     },
     Field {
         path: "mcp.servers.*.bearer_env",
@@ -82,6 +94,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "DOCS_TOKEN",
         doc: "The environment variable whose content goes to it as `authorization: Bearer`. The token itself does not belong into this file.",
+        applies: Applies::AtRestart(Users::Gateway, Value::OfServer(|it| it.bearer_env.clone())),
     },
     Field {
         path: "mcp.servers.*.tls_fingerprint",
@@ -89,6 +102,10 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "The SHA-256 of the certificate it must show. Another one is not spoken to.",
+        applies: Applies::AtRestart(
+            Users::Gateway,
+            Value::OfServer(|it| it.tls_fingerprint.clone()),
+        ),
     },
     Field {
         path: "mcp.servers.*.reads",
@@ -96,6 +113,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "[\"get_*\"]",
         doc: "Its tools that read what is private.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.servers.*.sends",
@@ -103,6 +121,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "[\"create_*\"]",
         doc: "Its tools that send something away. A server that admits more of its tools is believed; one that denies it is not.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.servers.*.rate",
@@ -110,6 +129,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How many calls it gets.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.servers.*.rate.calls",
@@ -117,6 +137,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "60",
         doc: "So many calls.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.servers.*.rate.per",
@@ -124,6 +145,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "minute",
         example: "hour",
         doc: "In that time.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.servers.*.rate.burst",
@@ -131,6 +153,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "10",
         doc: "So many at once. Without it: as many as `calls`.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.allow_servers",
@@ -138,6 +161,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "[github, \"docs*\"]",
         doc: "Only these servers; an empty list is none. Without it: every one.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.deny_servers",
@@ -145,6 +169,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "[\"test-*\"]",
         doc: "Never these servers.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.allow_tools",
@@ -152,6 +177,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "Only these tools; an empty list is none. Without it: every one.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.allow_tools.[].server",
@@ -159,6 +185,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "github",
         doc: "Of these servers. Without it: of any.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.allow_tools.[].tool",
@@ -166,6 +193,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "\"get_*\"",
         doc: "Tools with these names. Without it: all of them.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.allow_tools.[].hash",
@@ -173,6 +201,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "Only with this definition: its hash, as `callgate mcp pins list` shows it.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.deny_tools",
@@ -180,6 +209,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "[]",
         example: "",
         doc: "Never these tools.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.deny_tools.[].server",
@@ -187,6 +217,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "github",
         doc: "Of these servers. Without it: of any.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.deny_tools.[].tool",
@@ -194,6 +225,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "\"delete_*\"",
         doc: "Tools with these names. Without it: all of them.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.deny_tools.[].hash",
@@ -201,6 +233,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
         doc: "Only with this definition.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.fail_closed",
@@ -208,6 +241,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "false",
         example: "true",
         doc: "Whether servers that are not declared above, and tools that no server has listed, are refused. It is about names that are spelled like those of MCP tools, or that nobody knows, not about an agent's own tools.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rate",
@@ -215,6 +249,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How many calls each gateway key or user may make to each server that has no rate of its own. Without it: any number.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.rate.calls",
@@ -222,6 +257,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "600",
         doc: "So many calls of each gateway key or user to each server that has no rate of its own. Without `mcp.rate`: any number.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rate.per",
@@ -229,6 +265,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "minute",
         example: "hour",
         doc: "In that time.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rate.burst",
@@ -236,6 +273,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "50",
         doc: "So many at once. Without it: as many as `calls`.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rates",
@@ -243,6 +281,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "Rates by servers' names, with `*` and `?`, also for servers that are not declared. The first that matches counts; a rate in `mcp.servers` goes before.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rates.*.calls",
@@ -250,6 +289,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "60",
         doc: "So many calls.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rates.*.per",
@@ -257,6 +297,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "minute",
         example: "hour",
         doc: "In that time.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.rates.*.burst",
@@ -264,6 +305,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "10",
         doc: "So many at once. Without it: as many as `calls`.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.pins",
@@ -271,6 +313,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "How tools, prompts and instructions are held to the definition that was trusted.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.pins.on_change",
@@ -278,6 +321,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "block",
         example: "alert",
         doc: "What becomes of a definition that is not the trusted one: hidden and refused until `callgate mcp pins trust`, recorded, or let pass.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.pins.auto_trust_first",
@@ -285,6 +329,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "true",
         example: "false",
         doc: "Whether the first definition that is seen is trusted. Otherwise it waits for a person.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.sampling",
@@ -292,6 +337,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "block",
         example: "allow",
         doc: "What becomes of a server's request to the client's model.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.elicitation",
@@ -299,6 +345,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "alert",
         example: "block",
         doc: "What becomes of a server's question to the user.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.roots",
@@ -306,6 +353,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "allow",
         example: "block",
         doc: "What becomes of a server's question for the client's folders.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.inspect",
@@ -313,6 +361,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "What becomes of what servers say.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.inspect.block_at",
@@ -320,6 +369,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "high",
         example: "none",
         doc: "A finding as bad as this stops what it was found in: a definition is hidden, a result withheld. What is less bad is recorded.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.inspect.strip",
@@ -327,6 +377,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "true",
         example: "false",
         doc: "Whether characters that nobody sees, and sequences that steer a terminal, are taken out of what servers say.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows",
@@ -334,6 +385,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "What becomes of calls that together mean more than each alone.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.flows.read_then_send",
@@ -341,6 +393,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "alert",
         example: "block",
         doc: "A tool of one server reads what is private, then a tool of another one sends.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.window",
@@ -348,6 +401,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "10m",
         example: "1h",
         doc: "How long after the one the other counts.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.burst",
@@ -355,6 +409,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "",
         doc: "Too many calls of one session in a short time. Without it: any number.",
+        applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.flows.burst.calls",
@@ -362,6 +417,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "",
         example: "20",
         doc: "So many calls of one session are not too many. Without `mcp.flows.burst`: any number.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.burst.window",
@@ -369,6 +425,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "10s",
         example: "1m",
         doc: "In this time.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.burst.then",
@@ -376,6 +433,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "alert",
         example: "block",
         doc: "What becomes of the next one.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.take_over",
@@ -383,6 +441,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "alert",
         example: "block",
         doc: "A server offers a tool under a name that another server had first.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.join_window",
@@ -390,6 +449,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "10m",
         example: "1h",
         doc: "How long after a model's call its execution may come, where only the arguments join them.",
+        applies: Applies::AtReload,
     },
     Field {
         path: "mcp.list_timeout",
@@ -397,6 +457,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "30s",
         example: "2m",
         doc: "How long a server may take to list its tools before a call. After that, the call is judged without the list.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_list_timeout))),
     },
     Field {
         path: "mcp.message_limit",
@@ -404,6 +465,7 @@ pub(super) const FIELDS: &[Field] = &[
         default: "64MiB",
         example: "16MiB",
         doc: "One message to or from a server. A longer one is refused.",
+        applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_message_limit))),
     },
     Field {
         path: "mcp.conversations",
@@ -411,5 +473,6 @@ pub(super) const FIELDS: &[Field] = &[
         default: "4096",
         example: "100",
         doc: "Conversations with one server on the network that are remembered. Of whoever begins another one, the one that was silent longest is forgotten.",
+        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.mcp_conversations))),
     },
 ];

@@ -8,8 +8,9 @@ use callgate_proxy::Mode;
 use tempfile::TempDir;
 
 use super::*;
-use crate::fields;
+use crate::fields::{self, Applies, Users};
 use crate::file::tests::{yaml, yaml_without};
+use crate::restart::{Process, StartSettings};
 
 mod mcp;
 
@@ -242,4 +243,34 @@ fn files_that_cannot_be_read() {
     fs::write(place.dir.path().join("callgate.yaml"), b"listen: \xff").unwrap();
     let text = place.load().unwrap_err().to_string();
     assert!(text.ends_with("callgate.yaml`: it is not UTF-8 (byte 8)"), "{text}");
+}
+
+/// Every setting says truly whether a process that runs can take it over.
+#[test]
+fn what_only_a_restart_applies_is_told_apart() {
+    let shim = Process::Shim { server: "openai" };
+    for field in fields::all().filter(|field| !field.example.is_empty()) {
+        // The settings beside it must not hide what it changes.
+        let place = Place::new();
+        let resolved = |text: String| {
+            let path = place.dir.path().join("callgate.yaml");
+            fs::write(&path, text).unwrap();
+            settings(Some(&path)).unwrap()
+        };
+        let before = resolved(yaml_without(field.path));
+        let now = resolved(yaml(field.path, field.example));
+        let changed = |process| {
+            StartSettings::of(&before, process).changed(&StartSettings::of(&now, process))
+        };
+        let (gateway, shim) = (changed(Process::Gateway), changed(shim));
+        let path = field.path.replace('*', "openai");
+        let told = |by: &[String]| by.contains(&path);
+        let expected = match field.applies {
+            Applies::AtReload | Applies::AsItsKeysSay => (false, false),
+            Applies::AtRestart(Users::Gateway, _) => (true, false),
+            Applies::AtRestart(Users::Shims, _) => (false, true),
+            Applies::AtRestart(Users::Both, _) => (true, true),
+        };
+        assert_eq!((told(&gateway), told(&shim)), expected, "{path}: {gateway:?} {shim:?}");
+    }
 }

@@ -162,8 +162,10 @@ impl McpSession {
             goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let mut context = self.context.clone();
         context.request = call.request.or(context.request);
+        let in_force = self.inner.in_force();
         Ok(Subject {
-            policies: self.policies(),
+            policies: in_force.rules(),
+            in_force,
             readings: readings(&whole, shorter, &aliases),
             along: self.readable(call.along),
             seen: Seen::AtServer(Box::new(AtServer {

@@ -1,10 +1,9 @@
-//! What one process knows of MCP servers: settings, registry, what was found, what was called.
+//! What one process knows of MCP servers: registry, what was found, what was called.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use arc_swap::ArcSwap;
 use callgate_audit::{Glance, RecordId};
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
@@ -14,7 +13,6 @@ use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definitio
 use parking_lot::Mutex;
 
 use super::flows::Hints;
-use super::settings::McpSettings;
 use super::shown::Shelf;
 use super::store;
 use crate::advertised::Told;
@@ -23,7 +21,6 @@ use crate::decider::Inner;
 /// What all MCP sessions of a process share, and the proxy's door reads.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    pub(crate) settings: ArcSwap<McpSettings>,
     pub(crate) books: Mutex<Books>,
     pub(crate) claims: Mutex<Claims>,
     pub(crate) shelf: Shelf,
@@ -35,7 +32,6 @@ impl Default for Desk {
     fn default() -> Self {
         let catalogue = Catalogue::builtin();
         Self {
-            settings: ArcSwap::default(),
             books: Mutex::default(),
             claims: Mutex::default(),
             shelf: Shelf::default(),

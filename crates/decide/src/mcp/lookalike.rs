@@ -66,7 +66,7 @@ impl McpSession {
         let is_stopped = objections.stops().next().is_some();
         let limits = judgement.limits.clone();
         if !is_stopped && !limits.is_empty() {
-            Counter::of(&self.inner).spend(&limits, |empty| {
+            Counter::of(&self.inner, &settings).spend(&limits, |empty| {
                 judgement = judge(&LimitFacts::exceeded(empty.iter().cloned()));
                 judgement.verdict.passes()
             });

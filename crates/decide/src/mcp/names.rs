@@ -54,7 +54,7 @@ impl Decider {
     /// It reads the store.
     pub fn resolve_name(&self, name: &ToolName) -> Option<NamedTool> {
         self.inner().refresh_books();
-        match self.inner().meant(name) {
+        match self.inner().meant(&self.mcp_settings(), name) {
             Meant::One(resolved) => Some(*resolved),
             Meant::Other | Meant::Several(_) => None,
         }
@@ -64,11 +64,10 @@ impl Decider {
 impl Inner {
     /// Every tool that a name may mean, from what is in memory. The name of an agent's own tool never
     /// means a server's tool, even if a server has one of the same name.
-    pub(crate) fn meant(&self, name: &ToolName) -> Meant {
+    pub(crate) fn meant(&self, settings: &McpSettings, name: &ToolName) -> Meant {
         if self.is_agents_own(name) {
             return Meant::Other;
         }
-        let settings = self.desk.settings.load();
         let mut books = self.desk.books.lock();
         let found = books.meant_by(name.raw());
         let certainty = match books.registry.names().is_spelled(name.raw()) {
@@ -107,7 +106,8 @@ impl Inner {
         self: &Arc<Self>,
         subject: Arc<Subject>,
     ) -> Result<Resolved, NoAnswer> {
-        let mut meant = self.meant(&subject.call.name);
+        let settings = Arc::clone(&subject.in_force.mcp);
+        let mut meant = self.meant(&settings, &subject.call.name);
         let begun = match subject.seen {
             Seen::InAnswer { begun } => begun,
             Seen::AtServer(_) => subject.begun,
@@ -115,7 +115,7 @@ impl Inner {
         if self.may_be_news(&subject.call.name, &meant, begun) {
             // Without an answer, what is known stays.
             self.ask(|inner| inner.refresh_books()).await.ok();
-            meant = self.meant(&subject.call.name);
+            meant = self.meant(&settings, &subject.call.name);
         }
         let subject = match &meant {
             Meant::One(_) => {
@@ -124,8 +124,7 @@ impl Inner {
             }
             Meant::Other | Meant::Several(_) => subject,
         };
-        let settings = self.desk.settings.load_full();
-        let objections = self.check_call(&subject.call, &meant);
+        let objections = self.check_call(&settings, &subject.call, &meant);
         let who = &subject.call.origin.who;
         let mut rate: Vec<LimitKey> = Vec::new();
         for tool in meant.tools() {
@@ -138,16 +137,20 @@ impl Inner {
     }
 
     /// What lists and `fail_closed` have against a call in a model's answer.
-    pub(crate) fn check_meant(&self, name: &ToolName, meant: &Meant) -> Objections {
-        let settings = self.desk.settings.load();
+    pub(crate) fn check_meant(
+        &self,
+        settings: &McpSettings,
+        name: &ToolName,
+        meant: &Meant,
+    ) -> Objections {
         let mut objections = Objections::default();
         match meant {
-            Meant::One(tool) => objections.add(known(&settings, tool)),
+            Meant::One(tool) => objections.add(known(settings, tool)),
             // It may be any of them, so it is refused if one is.
             Meant::Several(tools) => {
-                objections.add(tools.iter().flat_map(|tool| known(&settings, tool)));
+                objections.add(tools.iter().flat_map(|tool| known(settings, tool)));
             }
-            Meant::Other => objections.add(self.unknown(&settings, name)),
+            Meant::Other => objections.add(self.unknown(settings, name)),
         }
         if !settings.enforce {
             objections.soften();
@@ -156,40 +159,34 @@ impl Inner {
     }
 
     /// The same against a call and all that it carries.
-    pub(crate) fn check_call(&self, call: &ToolCall, meant: &Meant) -> Objections {
-        let mut objections = self.check_meant(&call.name, meant);
+    pub(crate) fn check_call(
+        &self,
+        settings: &McpSettings,
+        call: &ToolCall,
+        meant: &Meant,
+    ) -> Objections {
+        let mut objections = self.check_meant(settings, &call.name, meant);
         match carried(call) {
-            Ok(calls) => calls.iter().for_each(|it| objections.join(self.check_carried(it))),
-            Err(why) => objections.join(self.unreadable(&why)),
-        }
-        objections
-    }
-
-    /// Nobody can tell whether the lists have something against it.
-    fn unreadable(&self, why: &str) -> Objections {
-        let settings = self.desk.settings.load();
-        let mut objections = Objections::default();
-        if settings.restricts_names() {
-            let reason = format!("The calls inside of this one cannot be read: {why}.");
-            objections.add([Objection::block(Check::Tool, reason, "Make the calls one by one.")]);
-        }
-        if !settings.enforce {
-            objections.soften();
+            Ok(calls) => {
+                calls.iter().for_each(|it| objections.join(self.check_carried(settings, it)));
+            }
+            Err(why) => objections.join(unreadable(settings, &why)),
         }
         objections
     }
 
     /// A call that is carried has one of several names, so one of them that is allowed is enough, unless
     /// another is denied.
-    fn check_carried(&self, names: &[ToolCall]) -> Objections {
-        let check = |call: &ToolCall| self.check_meant(&call.name, &self.meant(&call.name));
+    fn check_carried(&self, settings: &McpSettings, names: &[ToolCall]) -> Objections {
+        let check = |call: &ToolCall| {
+            self.check_meant(settings, &call.name, &self.meant(settings, &call.name))
+        };
         let mut checked: Vec<Objections> = names.iter().map(check).collect();
         if checked.iter().all(|it| it.stops().next().is_some()) {
             return checked.drain(..).next().unwrap_or_default();
         }
-        let settings = self.desk.settings.load();
         let denied =
-            |call: &ToolCall| admission::denied_name(&settings, &self.desk.names.read(&call.name));
+            |call: &ToolCall| admission::denied_name(settings, &self.desk.names.read(&call.name));
         let mut objections = Objections::default();
         objections.add(names.iter().find_map(denied));
         if !settings.enforce {
@@ -234,6 +231,19 @@ impl Inner {
         let against: Option<Vec<Objection>> = subjects.iter().map(against).collect();
         against.unwrap_or_default().into_iter().take(1).collect()
     }
+}
+
+/// Nobody can tell whether the lists have something against it.
+fn unreadable(settings: &McpSettings, why: &str) -> Objections {
+    let mut objections = Objections::default();
+    if settings.restricts_names() {
+        let reason = format!("The calls inside of this one cannot be read: {why}.");
+        objections.add([Objection::block(Check::Tool, reason, "Make the calls one by one.")]);
+    }
+    if !settings.enforce {
+        objections.soften();
+    }
+    objections
 }
 
 /// What lists, pins and findings have against a tool that is known.

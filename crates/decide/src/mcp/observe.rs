@@ -121,7 +121,7 @@ impl McpSession {
             Ok(kept) => kept,
             Err(error) => {
                 tracing::error!(%error, "pins of an MCP server cannot be kept");
-                if self.inner.settings.on_failure == OnFailure::Deny {
+                if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
                         if let Some(Ok((_, observed))) = seen.get_mut(place) {
                             *observed = Err(unkept());

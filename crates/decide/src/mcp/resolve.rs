@@ -61,7 +61,7 @@ impl McpSession {
     /// Lists, pins, findings, the session's earlier calls, and the model's call that it belongs to. It
     /// reads the store.
     pub(crate) fn resolve(&self, subject: &Arc<Subject>, at: &AtServer) -> Resolved {
-        let settings = self.settings();
+        let settings = Arc::clone(&subject.in_force.mcp);
         let glance = self.inner.audit.glance();
         let mut books = self.books_at(glance);
         let known = self.known_tool(&mut books, &at.tool);

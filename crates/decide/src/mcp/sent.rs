@@ -33,7 +33,7 @@ impl McpSession {
         }
         let named = self.named(sent.method, Arguments::json(""))?;
         let mut along = self.readable(sent.along);
-        if let Some(objection) = unfit_along(&self.inner.settings, &along) {
+        if let Some(objection) = unfit_along(&self.inner.in_force().settings, &along) {
             self.withheld("the client", &objection.reason);
             let denial = Denial::refused(sent.method, &objection.reason);
             return Err(Box::new(Denial { hint: objection.hint, ..denial }));
@@ -67,7 +67,7 @@ impl McpSession {
             read.push(Along { input: arguments, ..along });
         }
         read.extend(shorter);
-        if self.inner.settings.oversize == Oversize::Allow {
+        if self.inner.in_force().settings.oversize == Oversize::Allow {
             for along in read.iter_mut().filter(|along| is_oversize(along)) {
                 along.input = Arguments::json("");
             }

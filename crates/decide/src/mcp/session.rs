@@ -32,9 +32,18 @@ pub struct Conversation {
     pub(crate) context: Context,
     /// Whether the session of the context is the agent's own name for it.
     named: Named,
+    /// The last answer to whether the server may be spoken to.
+    admission: Mutex<Option<Admission>>,
     pub(crate) listing: Mutex<Listing>,
     /// How many records of each sort it may still cause.
     pub(crate) budgets: Budgets,
+}
+
+/// Whether a server may be spoken to, by these settings.
+#[derive(Debug)]
+struct Admission {
+    settings: Arc<McpSettings>,
+    admitted: Result<(), Box<Denial>>,
 }
 
 /// Who named the session of a conversation.
@@ -61,6 +70,7 @@ impl McpSession {
             launch: launch.clone(),
             context: Context { origin: Origin::new(facts), ..context },
             named: Named::ByAgent,
+            admission: Mutex::default(),
             listing: Mutex::default(),
             budgets: Budgets::default(),
         }))
@@ -90,15 +100,33 @@ impl McpSession {
         &self.server
     }
 
-    /// Whether the server may be spoken to at all.
+    /// The largest arguments that are judged.
+    pub fn max_arguments(&self) -> usize {
+        self.inner.in_force().settings.max_arguments
+    }
+
+    /// Whether the server may be spoken to at all, by the settings of the moment. It is looked at and
+    /// recorded once for each settings, however often it is asked.
     pub fn admitted(&self) -> Result<(), Box<Denial>> {
         let settings = self.settings();
+        let mut last = self.admission.lock();
+        match &*last {
+            Some(it) if Arc::ptr_eq(&it.settings, &settings) => it.admitted.clone(),
+            _ => {
+                let admitted = self.ask_lists(&settings);
+                *last = Some(Admission { settings, admitted: admitted.clone() });
+                admitted
+            }
+        }
+    }
+
+    fn ask_lists(&self, settings: &McpSettings) -> Result<(), Box<Denial>> {
         let mut objections = Objections::default();
-        objections.add(admission::server(&settings, &self.server));
+        objections.add(admission::server(settings, &self.server));
         if !settings.enforce {
             objections.soften();
         }
-        self.tell_look_alike(&settings);
+        self.tell_look_alike(settings);
         match objections.denial(&self.server, None) {
             None => Ok(()),
             Some(mut denial) => {
@@ -125,11 +153,11 @@ impl McpSession {
     }
 
     pub(crate) fn settings(&self) -> Arc<McpSettings> {
-        self.inner.desk.settings.load_full()
+        Arc::clone(&self.inner.in_force().mcp)
     }
 
     pub(crate) fn policies(&self) -> Arc<Policies> {
-        self.inner.policies().unwrap_or_default()
+        self.inner.in_force().rules()
     }
 
     /// The origin of a call that may name its own session.

@@ -165,7 +165,7 @@ impl McpSession {
         let others = Others { readings: &[], along: &along };
         let (limits, policies) = (LimitFacts::unasked(), self.policies());
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
-        objections.add(unfit_along(&self.inner.settings, &along));
+        objections.add(unfit_along(&self.inner.in_force().settings, &along));
         objections.add(judgement.rewritten().map(|_| irreplaceable()));
         let mut record =
             record::call(Kind::McpToolCalled, &self.context, &call, record::Input::Known);

@@ -9,7 +9,7 @@ use super::effects::Analysed;
 use crate::clerk::NoAnswer;
 use crate::counter::Counter;
 use crate::decider::Inner;
-use crate::mcp::{KeyedStep, Noted, too_many};
+use crate::mcp::{KeyedStep, McpSettings, Noted, too_many};
 
 /// A call that was counted, with what the rules say about it.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Metered {
 
 pub(crate) async fn meter(inner: &Arc<Inner>, analysed: Analysed) -> Result<Metered, NoAnswer> {
     let metered = Metered::new(analysed.resolved);
-    match metered.needs_store(inner) {
+    match metered.needs_store() {
         // Whoever has gone makes no call: it must not count among those of its session.
         true => inner.ask_or(move |inner| metered.counted(inner), Metered::undo).await,
         false => Ok(metered.counted(inner)),
@@ -41,6 +41,10 @@ impl Metered {
         Self { resolved, judgement, steps: Vec::new(), noted: Noted::No }
     }
 
+    fn settings(&self) -> &McpSettings {
+        &self.resolved.subject.in_force.mcp
+    }
+
     fn stops(&self) -> bool {
         self.resolved.stops() || self.judgement.verdict.stops()
     }
@@ -50,10 +54,10 @@ impl Metered {
     }
 
     /// Whether counting it asks the store.
-    fn needs_store(&self, inner: &Inner) -> bool {
+    fn needs_store(&self) -> bool {
         let counts = !self.resolved.rate.is_empty() || !(self.stops() || self.limits().is_empty());
         let notes = self.resolved.at_tool().is_some_and(|at| at.noted_since.is_some());
-        (notes && self.passes()) || (counts && inner.desk.settings.load().shared_limits)
+        (notes && self.passes()) || (counts && self.settings().shared_limits)
     }
 
     /// A call is counted once, at the first door that sees it. One whose arguments nobody looks at is
@@ -67,13 +71,13 @@ impl Metered {
 
     fn counted(mut self, inner: &Inner) -> Self {
         // What speaks against a call is told even if something else stops it.
-        let mut spent = Counter::of(inner).empty(&self.resolved.rate);
+        let mut spent = Counter::of(inner, self.settings()).empty(&self.resolved.rate);
         self.resolved.object(spent.iter().map(too_many));
         if self.passes() {
             self.noted = self.resolved.note(inner);
         }
         if !self.stops() {
-            self.take_tokens(&mut Counter::of(inner), &mut spent);
+            self.take_tokens(&mut Counter::of(inner, self.settings()), &mut spent);
         }
         if self.passes() {
             self.steps = self.resolved.steps(inner, &self.judgement, self.noted);

@@ -12,7 +12,7 @@ use super::{Resolved, Seen, Subject};
 use crate::decider::Inner;
 use crate::mcp::{finding_facts, told_aliases};
 use crate::record::{self, Input};
-use crate::settings::OnFailure;
+use crate::settings::{OnFailure, Settings};
 
 /// What becomes of a call.
 #[derive(Debug)]
@@ -44,14 +44,15 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     let is_stray = resolved.at_tool().is_some() && resolved.joined().is_none();
     let stray = is_stray.then(|| Box::new(record::stray(&record)));
     let receipt = inner.audit.append_together(steps, record);
-    let written = durable(receipt, inner.settings.record_timeout).await;
-    let decision = recorded(inner, call, permit, written);
+    let settings = &resolved.subject.in_force.settings;
+    let written = durable(receipt, settings.record_timeout).await;
+    let decision = recorded(settings, call, permit, written);
     Decided { decision, along, stray }
 }
 
 /// The permit, if its record is written or the operator can do without.
 fn recorded(
-    inner: &Inner,
+    settings: &Settings,
     call: &ToolCall,
     permit: Permit,
     written: Result<Written, String>,
@@ -62,7 +63,7 @@ fn recorded(
     };
     let tool = call.name.raw();
     tracing::error!(tool, why, "the record of a call is not written");
-    match inner.settings.on_failure {
+    match settings.on_failure {
         OnFailure::Allow => Decision::Allow(Recorded::although_the_store_failed(permit)),
         OnFailure::Deny => Decision::Deny(unrecorded(tool)),
     }

@@ -90,9 +90,9 @@ pub(crate) async fn resolve(
                 .await??
         }
     };
-    let settings = &inner.settings;
-    resolved.waived = is_waived(settings, &resolved.subject.call);
     let subject = Arc::clone(&resolved.subject);
+    let settings = &subject.in_force.settings;
+    resolved.waived = is_waived(settings, &subject.call);
     resolved.objections.add(unfit(settings, &subject.call));
     resolved.objections.add(unfit_along(settings, &subject.along));
     if resolved.waived {

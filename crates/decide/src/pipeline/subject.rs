@@ -9,6 +9,7 @@ use callgate_policy::{Along, Findings, Judgement, LimitFacts, Others, Policies, 
 
 use crate::clock::now;
 use crate::decider::Context;
+use crate::in_force::InForce;
 use crate::mcp::{Alias, ArgumentHash, McpSession, Ticket};
 
 /// All that a door tells about a call. Everything after it is the same for every door.
@@ -16,6 +17,8 @@ use crate::mcp::{Alias, ArgumentHash, McpSession, Ticket};
 pub(crate) struct Subject {
     pub(crate) context: Context,
     pub(crate) policies: Arc<Policies>,
+    /// What was in force when it began.
+    pub(crate) in_force: Arc<InForce>,
     pub(crate) call: ToolCall,
     /// The same call as somebody else may read it.
     pub(crate) readings: Vec<Reading>,

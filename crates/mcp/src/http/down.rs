@@ -28,7 +28,7 @@ pub(super) async fn get(
     let Some(conversation) = site.conversation(&visitor, named.as_deref()) else {
         return reply::status(StatusCode::NOT_FOUND);
     };
-    if conversation.refused.is_some() {
+    if conversation.refused().is_some() {
         return reply::status(StatusCode::FORBIDDEN);
     }
     match site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await {
@@ -53,7 +53,7 @@ pub(super) async fn delete(
     let headers = site::upward(request.into_parts().0.headers);
     match site.conversation(&visitor, session_of(&headers).as_deref()) {
         None => return reply::status(StatusCode::NOT_FOUND),
-        Some(it) if it.refused.is_some() => return reply::status(StatusCode::FORBIDDEN),
+        Some(it) if it.refused().is_some() => return reply::status(StatusCode::FORBIDDEN),
         Some(_) => {}
     }
     match site.upstream.send(Method::DELETE, &site.url, &headers, Bytes::new()).await {

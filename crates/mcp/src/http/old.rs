@@ -75,7 +75,7 @@ pub(super) async fn connect(
     headers: HeaderMap,
 ) -> Result<(Arc<Channel>, Response<Body>), Response<Body>> {
     let conversation = site.begin(&visitor, true);
-    if conversation.refused.is_some() {
+    if conversation.refused().is_some() {
         return Err(reply::status(StatusCode::FORBIDDEN));
     }
     let mut random = [0; 16];

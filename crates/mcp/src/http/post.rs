@@ -171,8 +171,8 @@ impl Exchange {
         message: Message<'_>,
     ) -> Result<Outcome, Response<Body>> {
         self.id = id_of(&message);
-        if let Some(refused) = &self.conversation.refused {
-            return Err(refused_server(self.id.as_ref(), refused));
+        if let Some(refused) = self.conversation.refused() {
+            return Err(refused_server(self.id.as_ref(), &refused));
         }
         let (text, called) = (message.text, Called::read(&message));
         if let Some(called) = &called {

@@ -93,11 +93,8 @@ pub(super) struct Conversation {
     memory: Arc<Mutex<Memory>>,
     /// Where the server names the conversation, its requests have ids of one count.
     session: Option<Arc<AsyncMutex<Session>>>,
-    /// Why the server may not be spoken to.
-    pub(super) refused: Option<String>,
     /// Whoever lists the tools holds this; when that last failed.
     pub(super) listing: AsyncMutex<Option<Instant>>,
-    max_arguments: usize,
 }
 
 impl Conversation {
@@ -110,7 +107,12 @@ impl Conversation {
     }
 
     fn fresh(&self) -> Session {
-        Session::of_requests(Arc::clone(&self.desk), Arc::clone(&self.memory), self.max_arguments)
+        Session::of_requests(Arc::clone(&self.desk), Arc::clone(&self.memory))
+    }
+
+    /// Why the server may not be spoken to now.
+    pub(super) fn refused(&self) -> Option<String> {
+        self.desk.admitted().err().map(|denial| told(&denial))
     }
 
     /// Whether requests of it belong together.
@@ -213,15 +215,12 @@ impl Site {
     /// A conversation that is not remembered.
     pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
         let desk = self.desk(visitor);
-        let refused = desk.admitted().err().map(|denial| told(&denial));
         let memory = Memory::of(principal(visitor), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
             desk,
             memory: Arc::new(Mutex::new(memory)),
             session: None,
-            refused,
             listing: AsyncMutex::default(),
-            max_arguments: self.settings.max_arguments,
         };
         if is_named {
             conversation.session = Some(Arc::new(AsyncMutex::new(conversation.fresh())));

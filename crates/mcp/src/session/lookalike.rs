@@ -55,7 +55,7 @@ impl Session {
     fn arguments_at(&self, text: &str, at: Option<Span>) -> Arguments {
         let Some(at) = at else { return Arguments::json("{}") };
         let raw = at.of(text);
-        if raw.len() > self.max_arguments {
+        if raw.len() > self.desk.max_arguments() {
             return Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or(""));
         }
         // Some programs put the JSON of the arguments into a string.

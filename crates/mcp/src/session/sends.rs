@@ -36,7 +36,7 @@ impl Session {
     ) -> Result<Cow<'t, str>, String> {
         let is_given = |state: &str| self.memory.lock().has_given(state);
         let beside = Beside::of(method, text, params, is_given);
-        let along = beside.along(text, self.max_arguments);
+        let along = beside.along(text, self.desk.max_arguments());
         match self.desk.sends(Sent { method, calls, along }) {
             Ok(changed) => Ok(edited(text, &beside, &changed)),
             Err(denial) => Err(told(&denial)),
@@ -74,7 +74,7 @@ impl Session {
         outcome: Outcome,
     ) -> Step {
         let beside = Beside::of_answer(outcome, text);
-        let along = beside.along(text, self.max_arguments);
+        let along = beside.along(text, self.desk.max_arguments());
         let sent = Sent { method: wanted.method, calls: &wanted.calls, along };
         match self.desk.sends(sent) {
             Ok(changed) => to_server(&edited(text, &beside, &changed)),

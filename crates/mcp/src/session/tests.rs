@@ -23,10 +23,11 @@ impl Between {
         let source = Source { name: "p.yaml".into(), text: text.into() };
         let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
         let audit = Audit::open(&callgate_audit::Settings::at(Location::Memory)).unwrap();
-        let decider = Decider::new(Some(policies), audit, callgate_decide::Settings::default());
+        let settings = callgate_decide::Settings { max_arguments: 1000, ..Default::default() };
+        let decider = Decider::new(Some(policies), audit, settings);
         let context = Context::new(Origin::at(Surface::Mcp));
         let desk = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
-        let session = Session::new(Arc::clone(&desk), 1000);
+        let session = Session::new(Arc::clone(&desk));
         Self { session, desk, to_server: Vec::new(), to_client: Vec::new() }
     }
 

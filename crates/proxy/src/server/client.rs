@@ -2,8 +2,11 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -13,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::{owner, silence};
+use crate::access::{Owner, Trust};
 use crate::gateway::Gateway;
 
 /// How connections are served.
@@ -59,14 +63,16 @@ impl Serving {
             _ = asked.stopping.wait_for(|stopping| *stopping) => return,
         };
         let Ok(Ok(spoken)) = spoken else { return };
-        let gateway = match gateway.asks_owner() {
-            true => gateway.of_user(owner::of(&stream).await),
-            false => gateway,
+        let owner = match gateway.now().trust {
+            Trust::Local => owner::of(&stream).await,
+            Trust::Keys => None,
         };
+        let owner = Owner(owner.map(Arc::from));
         let watcher = asked.watcher;
         let (speaks, heard) = silence::watch();
-        let service = service_fn(move |request| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
             speaks.note();
+            request.extensions_mut().insert(owner.clone());
             let gateway = gateway.clone();
             // In a box, for hyper keeps room for it as long as the connection lasts.
             Box::pin(async move { Ok::<_, Infallible>(gateway.answer(request).await) })

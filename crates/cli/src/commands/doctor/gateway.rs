@@ -19,6 +19,8 @@ pub(crate) struct State {
     state: &'static str,
     /// What it says of itself.
     says: Option<String>,
+    /// Settings that were changed and are in force once it is started again.
+    restart_needed: Vec<String>,
 }
 
 /// Asks at the address the gateway would listen on.
@@ -26,7 +28,12 @@ pub(crate) fn examine(listen: SocketAddr) -> State {
     let address = reachable(listen);
     let shown = address.to_string();
     let Some(answer) = ask(address) else {
-        return State { address: shown, state: "not running", says: None };
+        return State {
+            address: shown,
+            state: "not running",
+            says: None,
+            restart_needed: Vec::new(),
+        };
     };
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let status = head.split(' ').nth(1).unwrap_or_default();
@@ -37,7 +44,8 @@ pub(crate) fn examine(listen: SocketAddr) -> State {
         "200" | "503" if is_http => "degraded",
         _ => "something else",
     };
-    State { address: shown, state, says }
+    let restart_needed = says.as_deref().map(restart_needed).unwrap_or_default();
+    State { address: shown, state, says, restart_needed }
 }
 
 /// Whether it says of itself that something is wrong.
@@ -45,6 +53,14 @@ fn is_ill(says: &str) -> bool {
     let status = serde_json::from_str::<serde_json::Value>(says).ok();
     let status = status.as_ref().and_then(|says| says.get("status")).and_then(|word| word.as_str());
     status.is_some_and(|word| word != "ok")
+}
+
+/// The settings that it names.
+fn restart_needed(says: &str) -> Vec<String> {
+    let says: serde_json::Value = serde_json::from_str(says).unwrap_or_default();
+    let named = says.get("restart_needed").and_then(|named| named.as_array());
+    let named = named.into_iter().flatten().filter_map(|name| name.as_str());
+    named.map(str::to_owned).collect()
 }
 
 /// A listener on every address is reached on loopback.
@@ -74,6 +90,12 @@ impl State {
     /// Not to run is no fault; to be ill is.
     pub(super) fn works(&self) -> bool {
         matches!(self.state, "running" | "not running")
+    }
+
+    /// One for each setting that is not in force.
+    pub(super) fn restarts(&self) -> impl Iterator<Item = String> {
+        let line = |name: &String| format!("`{name}` changed; restart callgate to apply it");
+        self.restart_needed.iter().map(line)
     }
 
     pub(super) fn line(&self) -> String {

@@ -21,8 +21,8 @@ use self::http::Listener;
 use self::known::Known;
 use crate::args;
 use crate::commands::serve::logging;
-use crate::commands::serve::reload::changed_since;
 use crate::exit::Exit;
+use crate::reload::changed_since;
 use crate::render;
 
 /// Whoever types this at a terminal would wait for ever.
@@ -48,7 +48,7 @@ pub(super) fn run(args: &args::McpServe, config: Option<&Path>) -> Result<Exit> 
     let (changes, watched) = (Changes::default(), resolved.policies.watched.clone());
     let is_old = changed_since(&resolved.policies.sources);
     let known = Arc::new(Known::new(resolved));
-    let reloader = reload::reloader(config, Arc::clone(&known), changes.clone());
+    let reloader = reload::reloader(config, watched.clone(), Arc::clone(&known), changes.clone());
     let watch = Watch::start(watched, reloader).context("cannot watch the policy files")?;
     if is_old {
         watch.trigger();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface, Who};
-use callgate_config::McpServer;
-use callgate_decide::mcp::{Launch, McpSession, McpSettings, told};
+use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
+use callgate_decide::mcp::{Launch, McpSession, told};
 use callgate_decide::{Context, Decider, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
@@ -17,22 +17,25 @@ use super::launch;
 use crate::args;
 use crate::commands::serve::logging;
 use crate::exit::Exit;
+use crate::reload::{self, Reloader, Running};
 use crate::render::{self, hinted};
 
 pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     check_name(&args.server)?;
     // Otherwise the server could read our whole environment, keys and all.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).context("cannot hide the environment")?;
-    let mut resolved = callgate_config::load(config, &[Surface::Mcp])?;
+    let shim = Shim { server: args.server.clone() };
+    let mut resolved = shim.load(config)?;
+    let started = shim.start_settings(&resolved);
     let declared = resolved.mcp_servers.iter().find(|server| server.id == args.server);
     let words = command(args, declared)?;
     let program = program(args, declared, &words)?;
     logging::quiet()?;
+    reload::warn_of_exposed(&resolved.policies);
     let audit = Audit::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
-    // Other servers of the same agent run in processes of their own: limits are one for all.
-    decider.set_mcp(McpSettings { shared_limits: true, ..resolved.mcp.clone() });
+    decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));
     let (name, rest) = words.split_first().context("there is no command")?;
     let launch = Launch::command(name, rest, program.file.to_str());
     let session = conversation(&decider, &args.server, &launch);
@@ -40,6 +43,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
         render::talk(&format!("{}\n", told(&denial)));
         return Ok(Exit::Denied);
     }
+    let watch = Reloader::watch(config, &resolved.policies, decider, shim, started)?;
     let named = declared.map(|server| server.env.as_slice()).unwrap_or_default();
     let named: Vec<String> = named.iter().chain(&args.env).cloned().collect();
     let command = ServerCommand {
@@ -49,7 +53,6 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     };
     let settings = Settings {
         max_message: resolved.mcp_message_limit,
-        max_arguments: resolved.proxy.limits.arguments,
         list_timeout: resolved.mcp_list_timeout,
         grace: args.grace,
     };
@@ -60,8 +63,32 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
         settings,
     ))?;
     runtime.shutdown_background();
+    // A reload that has begun is recorded before the last flush.
+    drop(watch);
     audit.flush().wait().context("the last records are not written")?;
     Ok(Exit::Server(ended.code))
+}
+
+/// A shim of this server.
+struct Shim {
+    server: String,
+}
+
+impl Running for Shim {
+    const RESTART: &'static str = "restart this MCP server, or its agent,";
+
+    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error> {
+        callgate_config::load(config, &[Surface::Mcp])
+    }
+
+    fn start_settings(&self, resolved: &Resolved) -> StartSettings {
+        StartSettings::of(resolved, Process::Shim { server: &self.server })
+    }
+
+    /// Everything else that a shim takes over is the decider's.
+    fn prepare(&self, _: &Resolved, _: &[String]) -> Result<Box<dyn FnOnce()>, String> {
+        Ok(Box::new(|| {}))
+    }
 }
 
 /// Rules and records go by this name: it must be one.

@@ -18,6 +18,7 @@ pub(crate) fn run(files: &[PathBuf], json: bool, config: Option<&Path>) -> Resul
     }
     let policies = compiled?;
     show_warnings(&policies);
+    render::warn_of_exposed(&policies);
     render::print(&summary(&policies))?;
     Ok(Exit::Success)
 }
@@ -38,7 +39,7 @@ fn summary(policies: &PolicySet) -> String {
     let compiled = policies.compiled.as_ref();
     let rules = compiled.map_or(0, |compiled| compiled.rule_count());
     let texts = compiled.map_or(0, |compiled| compiled.text_rules().count());
-    let found = match policies.warnings.len() {
+    let found = match policies.warnings.len() + policies.exposed.len() {
         0 => "no problems".to_owned(),
         n => format!("no problems, {}", count(n, "warning")),
     };
@@ -53,7 +54,7 @@ fn print_json(compiled: Result<PolicySet, Error>) -> Result<Exit> {
     let (exit, line) = match &compiled {
         Ok(policies) => {
             let warnings = policies.warnings.iter().map(|warning| Finding::of(&warning.0));
-            let warnings = warnings.collect();
+            let warnings = warnings.chain(policies.exposed.iter().map(Finding::exposed)).collect();
             let findings = Findings { ok: true, problems: Vec::new(), warnings };
             (Exit::Success, report::line(&findings)?)
         }

@@ -44,7 +44,6 @@ pub(super) fn door(resolved: &Resolved, decider: &Decider) -> Result<Option<Arc<
     }
     let settings = HttpSettings {
         max_message: resolved.mcp_message_limit,
-        max_arguments: resolved.proxy.limits.arguments,
         max_conversations: resolved.mcp_conversations,
         list_timeout: resolved.mcp_list_timeout,
         connect: resolved.proxy.timeouts.connect,

@@ -5,6 +5,7 @@ use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolNam
 
 use super::super::*;
 use super::support::*;
+use crate::tests::swap_policies;
 
 /// A world in which each of these checks stops `echo` of `srv`.
 fn against(checks: &[&str]) -> World {
@@ -206,7 +207,7 @@ fn without_enforcement_everything_is_told_and_only_rules_stop() {
     assert_eq!(verdict.action, Action::Audit);
     assert_eq!(verdict.audits.len(), 5, "{verdict:?}");
     let rules = "  - { id: no-echo, tool: echo, verdict: deny, reason: Quiet. }\n";
-    world.decider.swap(Some(policies(rules)), &crate::PolicySource::default());
+    swap_policies(&world.decider, policies(rules));
     assert_eq!(stopped_by(&session, "echo"), "no-echo");
 }
 

@@ -5,7 +5,7 @@ use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 
 use super::super::*;
 use super::support::*;
-use crate::{ByName, Context, Decider, Decision, Settings};
+use crate::{ByName, Context, Decider, Decision, Hearing, Settings};
 
 const PUSH: &str = r#"{"name":"push","description":"Pushes."}"#;
 
@@ -205,4 +205,31 @@ fn lists_hold_for_calls_that_others_carry() {
         let input = format!(r#"{{"server":"{server}","toolName":"x"}}"#);
         assert_eq!(whole("CallMcpTool", &input), rule, "{server}");
     }
+}
+
+#[test]
+fn changed_settings_hold_for_responses_that_begin_later_and_for_calls_of_open_conversations() {
+    let world = World::new(McpSettings::default());
+    let session = world.listed("git", &[PUSH]);
+    let hearing = || world.decider.hearing(Context::new(Origin::at(Surface::Response))).unwrap();
+    let streams = |mut hearing: Hearing| {
+        matches!(hearing.by_name(0, &call_with("git-push", "{}")), ByName::Stream(_))
+    };
+    assert_eq!(stopped_by(&session, "push"), "");
+    let begun = hearing();
+    let deny = McpSettings {
+        deny_servers: globs(&["git"]),
+        deny_tools: vec![tool_rule("git", "push", None)],
+        ..McpSettings::default()
+    };
+    world.decider.set_mcp(deny);
+    assert!(streams(begun), "it began before");
+    assert!(!streams(hearing()));
+    assert_eq!(stopped_by(&session, "push"), "mcp.servers");
+    let refused = |session: &McpSession| session.admitted().is_err();
+    assert!(refused(&session) && refused(&session));
+    let told = world.records().into_iter().filter(|it| it.kind == Kind::Guardrail).count();
+    assert_eq!(told, 1, "it is recorded once for each settings");
+    world.decider.set_mcp(McpSettings::default());
+    assert!(!refused(&session));
 }

@@ -10,7 +10,7 @@ use callgate_mcp::Changes;
 
 use super::known::Known;
 use super::offer::{HEALTH, RULES};
-use crate::commands::serve::reload::why;
+use crate::reload::why;
 
 /// The config and its policies. Any surface may be asked about here, whether something serves it or not.
 pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {
@@ -21,6 +21,7 @@ pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {
 /// failed reload: the search for a config must not end at another one.
 pub(super) fn reloader(
     config: Option<&Path>,
+    mut watched: Vec<Watched>,
     known: Arc<Known>,
     changes: Changes,
 ) -> impl FnMut() -> Option<Vec<Watched>> + Send + 'static {
@@ -28,15 +29,16 @@ pub(super) fn reloader(
     move || match callgate_config::load(config.as_deref(), &Surface::ALL) {
         Ok(resolved) => {
             config = resolved.path.clone().or(config.take());
-            let watched = resolved.policies.watched.clone();
+            watched.clone_from(&resolved.policies.watched);
             known.swap(resolved);
             changes.tell(&[RULES, HEALTH]);
-            Some(watched)
+            Some(watched.clone())
         }
         Err(error) => {
             known.reject(why(&error));
             changes.tell(&[HEALTH]);
-            None
+            // A change of a file that the rejected config names may mend it.
+            Some([&watched, error.watched()].concat())
         }
     }
 }

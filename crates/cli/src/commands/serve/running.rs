@@ -1,0 +1,78 @@
+//! What a gateway takes over while it runs.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use callgate_config::{Error, Process, Resolved, StartSettings};
+use callgate_proxy::Control;
+
+use crate::args;
+use crate::reload::Running;
+use crate::served::SERVED;
+
+/// What the user typed, which counts more than the config, also when that changes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flags {
+    listen: Option<SocketAddr>,
+    exposed: Exposed,
+}
+
+/// What becomes of files that other users can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exposed {
+    Warn,
+    Refuse,
+}
+
+impl Flags {
+    pub(super) fn of(args: &args::Serve) -> Self {
+        let exposed = if args.strict { Exposed::Refuse } else { Exposed::Warn };
+        Self { listen: args.listen, exposed }
+    }
+
+    /// Loads the config, if a gateway may run with it.
+    pub(super) fn load(self, config: Option<&Path>) -> Result<Resolved, Error> {
+        let mut resolved = callgate_config::load(config, &SERVED)?;
+        if let Some(listen) = self.listen {
+            resolved.proxy.listen = listen;
+        }
+        resolved.check_variables()?;
+        if self.exposed == Exposed::Refuse {
+            resolved.policies.check_exposed()?;
+        }
+        Ok(resolved)
+    }
+}
+
+/// A gateway that runs.
+pub(super) struct Gateway {
+    pub(super) flags: Flags,
+    pub(super) control: Control,
+}
+
+impl Running for Gateway {
+    const RESTART: &'static str = "restart callgate";
+
+    fn load(&self, config: Option<&Path>) -> Result<Resolved, Error> {
+        self.flags.load(config)
+    }
+
+    fn start_settings(&self, resolved: &Resolved) -> StartSettings {
+        start_settings(resolved)
+    }
+
+    fn prepare(
+        &self,
+        resolved: &Resolved,
+        restart_needed: &[String],
+    ) -> Result<Box<dyn FnOnce()>, String> {
+        let prepared = self.control.prepare(resolved.proxy.clone(), restart_needed.to_vec());
+        let prepared = prepared.map_err(|error| error.to_string())?;
+        Ok(Box::new(|| prepared.put_in_force()))
+    }
+}
+
+/// The settings that a gateway takes over only when it starts.
+pub(super) fn start_settings(resolved: &Resolved) -> StartSettings {
+    StartSettings::of(resolved, Process::Gateway)
+}

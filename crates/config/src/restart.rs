@@ -1,0 +1,77 @@
+//! Settings that only a restart applies: which of them a running process does not have as they are
+//! written now.
+
+use std::collections::BTreeMap;
+
+use crate::fields::{self, ANY, Applies, Users, Value};
+use crate::resolve::Resolved;
+
+/// A process that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process<'a> {
+    /// `callgate serve`.
+    Gateway,
+    /// `callgate mcp wrap` of this server.
+    Shim {
+        /// The server's name.
+        server: &'a str,
+    },
+}
+
+/// The settings that a process can take over only when it starts, with their values in one version of
+/// the config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartSettings(BTreeMap<String, String>);
+
+impl StartSettings {
+    /// Those that matter to this process.
+    pub fn of(resolved: &Resolved, process: Process<'_>) -> Self {
+        let mut values = BTreeMap::new();
+        for field in fields::all() {
+            let Applies::AtRestart(users, value) = field.applies else { continue };
+            if !process.is_among(users) {
+                continue;
+            }
+            match value {
+                Value::One(read) => {
+                    values.insert(field.path.to_owned(), read(resolved));
+                }
+                Value::OfServer(read) => {
+                    let servers = &resolved.mcp_servers;
+                    for server in servers.iter().filter(|it| process.uses(it)) {
+                        let path = field.path.replace(ANY, &server.id);
+                        values.extend(read(server).map(|value| (path, value)));
+                    }
+                }
+            }
+        }
+        Self(values)
+    }
+
+    /// The paths of the settings that are others in `now`.
+    pub fn changed(&self, now: &Self) -> Vec<String> {
+        let paths = self.0.keys().chain(now.0.keys().filter(|path| !self.0.contains_key(*path)));
+        let mut changed: Vec<String> =
+            paths.filter(|path| self.0.get(*path) != now.0.get(*path)).cloned().collect();
+        changed.sort_unstable();
+        changed
+    }
+}
+
+impl Process<'_> {
+    fn is_among(self, users: Users) -> bool {
+        match users {
+            Users::Gateway => self == Self::Gateway,
+            Users::Shims => self != Self::Gateway,
+            Users::Both => true,
+        }
+    }
+
+    /// The gateway reaches the servers on the network, a shim has started its own one.
+    fn uses(self, server: &crate::McpServer) -> bool {
+        match self {
+            Self::Gateway => server.url.is_some(),
+            Self::Shim { server: own } => server.id == own,
+        }
+    }
+}
