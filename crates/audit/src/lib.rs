@@ -98,7 +98,7 @@ pub use flows::{FlowName, FlowStep};
 pub use health::Health;
 pub use keys::{KeyInfo, Secret};
 pub use pins::{PinnedVersion, PutPin, StoredPin};
-pub use query::{Filter, Order};
+pub use query::{Filter, Order, WhoFilter};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use record::{

@@ -18,7 +18,7 @@ pub(crate) use mcp::{
     Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
     McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
+pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail};
 
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Location, OpenError, Reader, Stored, Tool};
+use callgate_audit::{Filter, Location, OpenError, Reader, Stored, Tool, WhoFilter};
 
-use crate::args::Filters;
+use crate::args::{By, Filters};
 use crate::render::{hinted, rule_name};
 
 /// Opens the store to read it.
@@ -67,10 +67,25 @@ impl Filters {
             verdict: self.verdict,
             rule: self.rule.clone(),
             model: self.model.clone(),
+            provider: self.by.provider.clone(),
+            who: self.by.who(),
             since: self.part.since,
             until: self.part.until,
             limit: self.part.limit,
             ..Filter::default()
+        }
+    }
+}
+
+impl By {
+    /// The principals these flags stand for.
+    pub(crate) fn who(&self) -> WhoFilter {
+        WhoFilter {
+            user: self.user.clone(),
+            team: self.team.clone(),
+            org: self.org.clone(),
+            agent: self.agent.clone(),
+            key: self.key.clone(),
         }
     }
 }
@@ -96,6 +111,11 @@ pub(crate) fn tool(stored: &Stored) -> String {
         Some(tool) => tool.name.clone(),
         None => String::new(),
     }
+}
+
+/// The user who acted.
+pub(crate) fn user(stored: &Stored) -> String {
+    stored.record.who.user.clone().unwrap_or_default()
 }
 
 /// The rule that decided.

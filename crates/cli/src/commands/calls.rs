@@ -32,12 +32,13 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "verdict", "tool", "rule", "model", "input", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(6).painted(1);
+    let head = ["time", "verdict", "user", "tool", "rule", "model", "input", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(7).painted(1);
     for stored in &found {
         table.row([
             when::shown(stored.record.time),
             records::verdict(stored).to_owned(),
+            records::user(stored),
             records::tool(stored),
             records::rule(stored),
             stored.record.model.clone().unwrap_or_default(),
