@@ -1,5 +1,6 @@
 //! The record: one envelope for every decision and event.
 
+mod change;
 mod id;
 mod kind;
 mod mcp;
@@ -8,6 +9,7 @@ use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use change::{Change, Changed};
 pub use id::{ParseIdError, RecordId};
 pub use kind::Kind;
 pub use mcp::{FindingFact, McpFacts};
@@ -52,6 +54,9 @@ pub struct Record {
     /// The MCP server it concerns, and what was found there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpFacts>,
+    /// What a person changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -95,6 +100,7 @@ impl Record {
             verdict: None,
             guardrail: None,
             mcp: None,
+            change: None,
             timing: Timing::default(),
             tokens: Tokens::default(),
             stop_reason: None,

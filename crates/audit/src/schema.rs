@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The tables, step by step. A store at version `n` has had the first `n` steps; a step that was
 /// released is never changed.
-const STEPS: [&str; 2] = [FIRST, MCP];
+const STEPS: [&str; 3] = [FIRST, MCP, KEY_EXPIRY];
 
 /// The newest schema this program knows.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -134,6 +134,13 @@ CREATE TABLE flows (
 );
 CREATE INDEX flows_session ON flows (session, at);
 CREATE INDEX flows_at ON flows (at);
+";
+
+const KEY_EXPIRY: &str = "
+-- When a key expires, and for how long it was last given, both in microseconds; NULL if it does not
+-- expire.
+ALTER TABLE keys ADD COLUMN expires INTEGER;
+ALTER TABLE keys ADD COLUMN term INTEGER;
 ";
 
 /// What a file is.

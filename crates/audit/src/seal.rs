@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Guardrail, Hit, Kind, McpFacts, Record, Tool, Verdict};
+use crate::record::{Change, Guardrail, Hit, Kind, McpFacts, Record, Tool, Verdict};
 
 use crate::stored::InputProof;
 
@@ -46,6 +46,9 @@ impl Sealed {
         }
         if let Some(mcp) = &mut record.mcp {
             seal_mcp(mcp);
+        }
+        if let Some(change) = &mut record.change {
+            seal_change(change);
         }
         seal_names(&mut record);
         record.detail = record.detail.take().map(|text| prose(&text));
@@ -131,6 +134,15 @@ fn seal_mcp(mcp: &mut McpFacts) {
         finding.detail = word(&finding.detail);
         clip(&mut finding.class, MAX_WORD);
         clip(&mut finding.severity, MAX_WORD);
+    }
+}
+
+/// Names of keys are ours, those of tools are a server's. The few fields are written by this program.
+fn seal_change(change: &mut Change) {
+    change.name = word(&change.name);
+    clip(&mut change.action, MAX_WORD);
+    for fields in [&mut change.before, &mut change.after] {
+        fields.values_mut().for_each(|value| *value = word(value));
     }
 }
 

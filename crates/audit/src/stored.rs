@@ -58,6 +58,7 @@ impl Stored {
         put("verdict", record.verdict.as_ref().map_or(Value::Null, object));
         put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
         put("mcp", record.mcp.as_ref().map_or(Value::Null, object));
+        put("change", record.change.as_ref().map_or(Value::Null, object));
         put("timing", object(&record.timing));
         put("tokens", object(&record.tokens));
         put("stop_reason", json!(record.stop_reason));

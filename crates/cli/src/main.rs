@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod given;
 mod judge;
+mod operator;
 mod records;
 mod render;
 mod report;

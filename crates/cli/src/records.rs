@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Location, OpenError, Reader, Stored, Tool, WhoFilter};
+use callgate_audit::{Change, Filter, Location, OpenError, Reader, Stored, Tool, WhoFilter};
+use callgate_registry::Hash;
 
 use crate::args::{By, Filters};
 use crate::render::{hinted, rule_name};
@@ -136,6 +137,9 @@ pub(crate) fn input(stored: &Stored) -> String {
 
 /// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
 pub(crate) fn why(stored: &Stored) -> String {
+    if let Some(change) = &stored.record.change {
+        return changed(change);
+    }
     let reason = stored.record.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref());
     let why = reason.or(stored.record.detail.as_deref()).unwrap_or_default();
     let why = why.lines().next().unwrap_or_default();
@@ -143,6 +147,32 @@ pub(crate) fn why(stored: &Stored) -> String {
         Some(found) => format!("{} in the {}: {why}", found.kind, found.direction),
         None => why.to_owned(),
     }
+}
+
+/// What a person changed: `renew key ci: expires A -> B`.
+fn changed(change: &Change) -> String {
+    let Change { what, name, action, after, .. } = change;
+    let value = |field: &str, value: &str| match field {
+        "hash" | "seen_hash" => Hash::stored(value).short().to_owned(),
+        _ => value.to_owned(),
+    };
+    let told: Vec<String> = change
+        .differences()
+        .map(|(field, was, is)| match (was, is) {
+            (Some(was), Some(is)) => {
+                format!("{field} {} -> {}", value(field, was), value(field, is))
+            }
+            (None, Some(is)) => format!("{field} {}", value(field, is)),
+            (Some(was), None) if after.is_empty() => format!("{field} was {}", value(field, was)),
+            (Some(_), None) => format!("{field} removed"),
+            (None, None) => field.to_owned(),
+        })
+        .collect();
+    let told = match told.as_slice() {
+        [] => String::new(),
+        told => format!(": {}", told.join(", ")),
+    };
+    format!("{action} {} {name}{told}", what.as_str())
 }
 
 /// Enough of an id to name it: its time, and what differs within a millisecond.

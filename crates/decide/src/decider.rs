@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use callgate_audit::{
-    Action, Audit, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
+    Action, Audit, FoundRemoved, Health, KeyInfo, KeyRefusal, Kind, Receipt, Record, RemovedEntry,
     SoughtRemoved,
 };
 use callgate_call::Origin;
@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use crate::advertised::Told;
 use crate::clerk::Clerk;
+use crate::clock;
 use crate::hearing::Hearing;
 use crate::limits::Buckets;
 use crate::mcp::{Desk, Launch, McpSession, McpSettings};
@@ -218,9 +219,9 @@ impl Decider {
         self.0.audit.health()
     }
 
-    /// The principal of a gateway key.
-    pub fn find_key(&self, presented: &str) -> Option<KeyInfo> {
-        self.0.audit.find_key(presented)
+    /// The gateway key that was presented, if it is active now.
+    pub fn find_key(&self, presented: &str) -> Result<KeyInfo, KeyRefusal> {
+        self.0.audit.find_key(presented, clock::timestamp())
     }
 
     /// Whether calls were taken out of responses to this client. Asked for every request, so it

@@ -60,7 +60,8 @@ mod tests;
 
 pub use advertised::Offer;
 pub use callgate_audit::{
-    FoundRemoved, Health as AuditHealth, KeyInfo, Receipt, RecordId, RemovedEntry, SoughtRemoved,
+    FoundRemoved, Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RecordId, RemovedEntry,
+    SoughtRemoved,
 };
 pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,

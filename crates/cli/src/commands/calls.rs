@@ -89,6 +89,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     let found = record.guardrail.as_ref();
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
     rows.add("detail", record.detail.as_ref());
+    rows.add("change", record.change.as_ref().map(|_| records::why(stored)));
     mcp_rows(&mut rows, stored);
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());

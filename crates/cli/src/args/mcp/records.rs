@@ -14,8 +14,13 @@ pub(crate) const CALLS: [Kind; 3] =
     [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
 
 /// What else is recorded of servers: what `mcp events` lists unless a type is asked for.
-pub(crate) const EVENTS: [Kind; 4] =
-    [Kind::McpToolSeen, Kind::McpToolChanged, Kind::Guardrail, Kind::McpNetworkConnection];
+pub(crate) const EVENTS: [Kind; 5] = [
+    Kind::McpToolSeen,
+    Kind::McpToolChanged,
+    Kind::Guardrail,
+    Kind::McpNetworkConnection,
+    Kind::Change,
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Servers {
