@@ -8,7 +8,7 @@ use callgate_audit::{
     SoughtRemoved,
 };
 use callgate_call::Origin;
-use callgate_policy::{Direction, Policies, TextGuard, TextHit};
+use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use parking_lot::Mutex;
 
 use crate::advertised::Told;
@@ -212,6 +212,11 @@ impl Decider {
     /// Whether the policies in force are those that were last written.
     pub fn policy_state(&self) -> PolicyState {
         self.0.state.lock().clone()
+    }
+
+    /// How denials are worded.
+    pub fn denial_text(&self) -> Arc<DenialText> {
+        Arc::clone(&self.0.settings.denial)
     }
 
     /// Whether records can be written.

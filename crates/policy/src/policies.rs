@@ -55,6 +55,8 @@ pub struct RuleInfo {
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
+    /// The kind of action that it blocks, as it states it.
+    pub blocks: Option<String>,
 }
 
 impl Policies {
@@ -214,5 +216,6 @@ fn info(rule: &Rule, shadow: bool) -> RuleInfo {
         surfaces: rule.surfaces.clone(),
         reason: rule.reason.clone(),
         hint: rule.hint.clone(),
+        blocks: rule.blocks.clone(),
     }
 }

@@ -12,6 +12,7 @@ mod permits;
 mod pydantic;
 mod python_sdk;
 mod sanitize;
+mod scope;
 mod starter;
 mod support;
 mod text;

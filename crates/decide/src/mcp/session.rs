@@ -90,6 +90,16 @@ impl McpSession {
         &self.server
     }
 
+    /// A denial, as the model reads it.
+    pub fn denial_text(&self, denial: &Denial) -> String {
+        self.inner.settings.denial.notice(denial)
+    }
+
+    /// The same about what a server sent back: what was called did run.
+    pub fn withheld_text(&self, denial: &Denial) -> String {
+        self.inner.settings.denial.withheld(denial)
+    }
+
     /// Whether the server may be spoken to at all.
     pub fn admitted(&self) -> Result<(), Box<Denial>> {
         let settings = self.settings();

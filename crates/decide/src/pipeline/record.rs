@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::{Kind, McpFacts, Receipt, Record};
 use callgate_call::ToolCall;
-use callgate_policy::{Denial, Permit, Recorded, Written};
+use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
 
 use super::resolve::Target;
 use super::wait::Answered;
@@ -166,6 +166,7 @@ fn of_store(tool: &str, reason: &str, hint: &str) -> Denial {
     Denial {
         rule: Some(STORE.to_owned()),
         hint: Some(hint.to_owned()),
+        scope: Scope::Outage,
         ..Denial::refused(tool, reason)
     }
 }

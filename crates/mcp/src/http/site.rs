@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_call::{Facts, Origin, Surface, Who};
-use callgate_decide::mcp::{Launch, McpSession, told};
+use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -213,7 +213,7 @@ impl Site {
     /// A conversation that is not remembered.
     pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
         let desk = self.desk(visitor);
-        let refused = desk.admitted().err().map(|denial| told(&denial));
+        let refused = desk.admitted().err().map(|denial| desk.denial_text(&denial));
         let memory = Memory::of(principal(visitor), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
             desk,

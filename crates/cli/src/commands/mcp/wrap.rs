@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface, Who};
 use callgate_config::McpServer;
-use callgate_decide::mcp::{Launch, McpSession, McpSettings, told};
+use callgate_decide::mcp::{Launch, McpSession, McpSettings};
 use callgate_decide::{Context, Decider};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
@@ -37,7 +37,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     let launch = Launch::command(name, rest, program.file.to_str());
     let session = conversation(&decider, &args.server, &launch);
     if let Err(denial) = session.admitted() {
-        render::talk(&format!("{}\n", told(&denial)));
+        render::talk(&format!("{}\n", session.denial_text(&denial)));
         return Ok(Exit::Denied);
     }
     let named = declared.map(|server| server.env.as_slice()).unwrap_or_default();
