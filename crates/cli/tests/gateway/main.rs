@@ -15,6 +15,7 @@ mod access;
 mod bedrock;
 mod bodies;
 mod conversations;
+mod denials;
 mod dialects;
 mod exposed;
 mod failures;
