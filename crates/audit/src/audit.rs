@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use callgate_call::Who;
+use jiff::Timestamp;
 
 use crate::beside::{self, Added};
 use crate::error::{OpenError, StoreError};
 use crate::flows::{self, FlowName, FlowStep};
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
-use crate::keys::{self, KeyInfo, Secret};
+use crate::keys::{self, KeyInfo, KeyRefusal, NewKey, Renewed, Secret, SecretChoice, Term};
 use crate::known::View;
 use crate::queue::Work;
 use crate::reader::Reader;
 use crate::receipt::{AppendError, Receipt};
-use crate::record::Record;
+use crate::record::{Principal, Record};
 use crate::removed::{self, FoundRemoved, RemovedEntry, SealedRemoved, SoughtRemoved};
 use crate::seal::Sealed;
 use crate::settings::Settings;
@@ -114,25 +115,46 @@ impl Audit {
         Reader::at(&self.0.shared.place)
     }
 
-    /// Makes a gateway key for somebody. The key is in the answer and nowhere else.
-    pub fn add_key(&self, name: &str, who: &Who) -> Result<Secret, StoreError> {
-        self.change_keys(|store| keys::add(store, name, who, now()))
+    /// Makes a gateway key for somebody, and records who made it: both or neither. The key is in the
+    /// answer and nowhere else.
+    pub fn add_key(
+        &self,
+        name: &str,
+        who: &Who,
+        expires: Option<Timestamp>,
+        by: &Principal,
+    ) -> Result<Secret, StoreError> {
+        let key = NewKey { name, who, expires };
+        self.change_keys(|store| keys::add(store, &key, by, now()))
     }
 
-    /// Every gateway key, also revoked ones, in the order they were made.
+    /// Gives a key another expiry, another secret or both, and records who did so.
+    pub fn renew_key(
+        &self,
+        name: &str,
+        term: Term,
+        secret: SecretChoice,
+        by: &Principal,
+    ) -> Result<Renewed, StoreError> {
+        self.change_keys(|store| keys::renew(store, name, (term, secret), by, now()))
+    }
+
+    /// Every gateway key, expired and revoked ones too, in the order they were made.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
         self.0.shared.with_looking(keys::list)
     }
 
-    /// Revokes a key. `false` where there is none of that name that was not revoked before.
-    pub fn revoke_key(&self, name: &str) -> Result<bool, StoreError> {
-        self.change_keys(|store| keys::revoke(store, name, now()))
+    /// Revokes a key, and records who did so. Returns `false` if no key of that name is left to
+    /// revoke.
+    pub fn revoke_key(&self, name: &str, by: &Principal) -> Result<bool, StoreError> {
+        self.change_keys(|store| keys::revoke(store, name, by, now()))
     }
 
-    /// The key that was presented, if it is one and is not revoked. Answered from memory; a key
-    /// that another process revokes is refused about a second later.
-    pub fn find_key(&self, presented: &str) -> Option<KeyInfo> {
-        self.0.shared.keys.find(presented)
+    /// The key that was presented, if it is active at that time. Answered from memory: a key that
+    /// another process makes, renews or revokes is known about a second later, and an expiry holds
+    /// to the moment.
+    pub fn find_key(&self, presented: &str, now: Timestamp) -> Result<KeyInfo, KeyRefusal> {
+        self.0.shared.keys.find(presented, now)
     }
 
     /// Keeps a removed call, encrypted.

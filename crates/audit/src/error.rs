@@ -105,6 +105,19 @@ pub enum StoreError {
         "`{0}` is no name for a gateway key\nhint: 1 to 64 letters, digits, `-`, `_`, `.` or `@`"
     )]
     BadName(String),
+    /// There is no key of that name.
+    #[error("there is no key `{0}`\nhint: `callgate keys list` shows them all")]
+    NoKey(String),
+    /// A revoked key stays revoked.
+    #[error(
+        "the key `{0}` is revoked, and a revoked key cannot be renewed\nhint: make another one with `callgate keys add NAME`"
+    )]
+    KeyRevoked(String),
+    /// There is nothing to renew.
+    #[error(
+        "the key `{0}` does not expire, so there is nothing to renew\nhint: `--expires 90d` gives it an expiry, `--new-secret` another secret"
+    )]
+    NeverExpires(String),
     /// A pin with a definition or a name that is longer than any is kept.
     #[error("`{0}` cannot be pinned: its definition is longer than is kept")]
     PinTooLarge(String),

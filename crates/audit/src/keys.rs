@@ -1,5 +1,7 @@
 //! Gateway keys: shown once, kept as hashes.
 
+mod edit;
+
 use std::collections::HashMap;
 use std::fmt;
 
@@ -7,11 +9,13 @@ use aws_lc_rs::constant_time::verify_slices_are_equal;
 use callgate_call::Who;
 use jiff::Timestamp;
 use parking_lot::RwLock;
-use rusqlite::{Row, params};
+use rusqlite::Row;
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 use crate::store::{Fault, Store};
+pub(crate) use edit::{NewKey, add, renew, revoke};
+pub use edit::{Renewed, SecretChoice, Term};
 
 /// A gateway key as it is listed: everything but the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +26,52 @@ pub struct KeyInfo {
     pub who: Who,
     /// When it was made.
     pub created: Timestamp,
+    /// When it expires; `None` if it does not.
+    pub expires: Option<Timestamp>,
     /// When it was revoked.
     pub revoked: Option<Timestamp>,
+}
+
+/// Whether a key lets anybody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// It does.
+    Active,
+    /// It has expired, and can be renewed.
+    Expired,
+    /// It was revoked, for good.
+    Revoked,
+}
+
+impl KeyState {
+    /// The word used in lists and records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+impl KeyInfo {
+    /// Its state at that time.
+    pub fn state(&self, now: Timestamp) -> KeyState {
+        match (self.revoked, self.expires) {
+            (Some(_), _) => KeyState::Revoked,
+            (None, Some(expires)) if expires <= now => KeyState::Expired,
+            (None, _) => KeyState::Active,
+        }
+    }
+}
+
+/// Why a presented key lets nobody in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyRefusal {
+    /// No key is like that, or it was revoked.
+    Unknown,
+    /// The key of this name has expired.
+    Expired(String),
 }
 
 /// A key that is shown once. It prints masked, so that it does not end up in a log.
@@ -59,88 +107,79 @@ impl fmt::Debug for Secret {
 
 type KeyHash = [u8; 32];
 
-/// The keys in force, in memory.
+/// What is kept of a secret.
+pub(crate) fn hash_of(secret: &str) -> KeyHash {
+    Sha256::digest(secret).into()
+}
+
+/// The keys that are not revoked, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(RwLock<HashMap<KeyHash, KeyInfo>>);
 
 impl Keys {
-    /// The key that was presented, if it is in force.
-    pub(crate) fn find(&self, presented: &str) -> Option<KeyInfo> {
+    /// The key that was presented, if it is active at that time.
+    pub(crate) fn find(&self, presented: &str, now: Timestamp) -> Result<KeyInfo, KeyRefusal> {
         if presented.len() > MAX_PRESENTED {
-            return None;
+            return Err(KeyRefusal::Unknown);
         }
-        let hash: KeyHash = Sha256::digest(presented).into();
+        let hash = hash_of(presented);
         let keys = self.0.read();
-        let (kept, info) = keys.get_key_value(&hash)?;
+        let (kept, info) = keys.get_key_value(&hash).ok_or(KeyRefusal::Unknown)?;
         // How a map compares is nobody's promise, so what it found is compared once more.
-        verify_slices_are_equal(kept, &hash).ok().map(|()| info.clone())
+        verify_slices_are_equal(kept, &hash).map_err(|_| KeyRefusal::Unknown)?;
+        match info.state(now) {
+            KeyState::Active => Ok(info.clone()),
+            KeyState::Expired => Err(KeyRefusal::Expired(info.name.clone())),
+            KeyState::Revoked => Err(KeyRefusal::Unknown),
+        }
     }
 
-    /// Takes over the keys as they are in the store.
+    /// Takes over the keys as they are in the store. Expired ones are kept, so that whoever presents
+    /// one can be told so.
     pub(crate) fn load(&self, store: &Store) -> Result<(), Fault> {
         let all = rows(store)?;
-        let in_force = all.into_iter().filter(|(_, info)| info.revoked.is_none()).collect();
-        *self.0.write() = in_force;
+        let kept = all.into_iter().filter(|(_, info)| info.revoked.is_none()).collect();
+        *self.0.write() = kept;
         Ok(())
-    }
-}
-
-/// Makes a key.
-pub(crate) fn add(store: &Store, name: &str, who: &Who, now: i64) -> Result<Secret, StoreError> {
-    check_name(name)?;
-    let secret = Secret::random().map_err(|error| StoreError::Failed(error.to_string()))?;
-    let hash: KeyHash = Sha256::digest(&secret.0).into();
-    let added = store
-        .transaction(|store| {
-            store.execute(
-                "INSERT INTO keys (name, hash, org, team, user, created) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO NOTHING",
-                params![name, hash, who.org, who.team, who.user, now],
-            )
-        })
-        .map_err(failed)?;
-    match added {
-        0 => Err(StoreError::NameTaken(name.to_owned())),
-        _ => Ok(secret),
     }
 }
 
 /// Every key, in the order they were made.
 pub(crate) fn list(store: &Store) -> Result<Vec<KeyInfo>, StoreError> {
-    let rows = rows(store).map_err(failed)?;
+    let rows = rows(store).map_err(|fault| StoreError::Failed(fault.why()))?;
     Ok(rows.into_iter().map(|(_, info)| info).collect())
 }
 
-/// Revokes a key that is in force.
-pub(crate) fn revoke(store: &Store, name: &str, now: i64) -> Result<bool, StoreError> {
-    let changed = store.transaction(|store| {
-        store.execute(
-            "UPDATE keys SET revoked = ?2 WHERE name = ?1 AND revoked IS NULL",
-            params![name, now],
-        )
-    });
-    changed.map(|changed| changed > 0).map_err(failed)
-}
-
-fn failed(fault: Fault) -> StoreError {
-    StoreError::Failed(fault.why())
-}
+const COLUMNS: &str = "hash, name, org, team, user, created, revoked, expires";
 
 fn rows(store: &Store) -> Result<Vec<(KeyHash, KeyInfo)>, Fault> {
-    let mut query = store.connection().prepare_cached(
-        "SELECT hash, name, org, team, user, created, revoked FROM keys ORDER BY created, name",
-    )?;
-    let rows = query.query_map([], read)?;
+    let sql = format!("SELECT {COLUMNS} FROM keys ORDER BY created, name");
+    let mut query = store.connection().prepare_cached(&sql)?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, read(row)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<(KeyHash, KeyInfo)> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH);
+/// The key of that name, and for how many microseconds it was last given.
+fn find_named(store: &Store, name: &str) -> Result<Option<(KeyInfo, Option<i64>)>, Fault> {
+    let sql = format!("SELECT {COLUMNS}, term FROM keys WHERE name = ?1");
+    store.one(&sql, [name], |row| Ok((read(row)?, row.get(8)?)))
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<KeyInfo> {
     let name: String = row.get(1)?;
     let key = Some(name.clone());
-    let who = Who { org: row.get(2)?, team: row.get(3)?, user: row.get(4)?, key };
-    let revoked = row.get::<_, Option<i64>>(6)?.map(time);
-    Ok((row.get(0)?, KeyInfo { name, who, created: time(row.get(5)?), revoked }))
+    Ok(KeyInfo {
+        name,
+        who: Who { org: row.get(2)?, team: row.get(3)?, user: row.get(4)?, key },
+        created: at(row.get(5)?),
+        revoked: row.get::<_, Option<i64>>(6)?.map(at),
+        expires: row.get::<_, Option<i64>>(7)?.map(at),
+    })
+}
+
+/// A time in microseconds since 1970.
+fn at(micros: i64) -> Timestamp {
+    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// Names go into records, filters and terminals.

@@ -97,14 +97,15 @@ pub use buckets::Bucket;
 pub use error::{OpenError, ReadError, StoreError};
 pub use flows::{FlowName, FlowStep};
 pub use health::Health;
-pub use keys::{KeyInfo, Secret};
+pub use keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
 pub use pins::{PinnedVersion, PutPin, StoredPin};
-pub use query::{Filter, Order};
+pub use query::{Filter, Order, WhoFilter};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use record::{
-    Action, Caller, Code, FindingFact, Guardrail, Hit, Kind, McpFacts, ParseIdError, PolicyFacts,
-    PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing, Tokens, Tool, Verdict,
+    Action, Caller, Change, Changed, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
+    ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing,
+    Tokens, Tool, Verdict,
 };
 pub use removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
 pub use settings::{Durability, Location, Retention, Settings};

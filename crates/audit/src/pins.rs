@@ -6,7 +6,9 @@ use rusqlite::{Row, params};
 use crate::audit::{Audit, Glance};
 use crate::error::{ReadError, StoreError};
 use crate::reader::Reader;
+use crate::record::Record;
 use crate::schema;
+use crate::shared::now;
 use crate::store::{Fault, Store};
 
 /// A pin as it is kept. What its words mean is for whoever pins to know.
@@ -105,12 +107,7 @@ impl Audit {
     /// had this revision, so that two processes that see a new tool at once agree on one.
     pub fn put_pins(&self, pins: &[StoredPin]) -> Result<Vec<PutPin>, StoreError> {
         pins.iter().try_for_each(StoredPin::check)?;
-        let put = self
-            .shared()
-            .with_appending(|store| store.transaction(|store| put(store, pins)))
-            .map_err(failed_store);
-        self.shared().known.pins_changed();
-        put
+        self.change_pins(|store| put(store, pins))
     }
 
     /// Keeps one pin.
@@ -119,13 +116,51 @@ impl Audit {
         Ok(put.into_iter().next().unwrap_or(PutPin::Stale(None)))
     }
 
-    /// Forgets a pin, whatever it is by now. `false` where there is none.
+    /// Keeps pins that a person changed, and the records of the changes: what is kept is recorded, in
+    /// one transaction.
+    pub fn put_pins_recorded(
+        &self,
+        changes: Vec<(StoredPin, Record)>,
+    ) -> Result<Vec<PutPin>, StoreError> {
+        changes.iter().try_for_each(|(pin, _)| pin.check())?;
+        let (pins, records): (Vec<StoredPin>, Vec<Record>) = changes.into_iter().unzip();
+        self.change_pins(|store| {
+            let put = put(store, &pins)?;
+            let kept = put.iter().zip(records).filter(|(put, _)| matches!(put, PutPin::Kept(_)));
+            kept.map(|(_, record)| record).try_for_each(|record| store.append(record, now()))?;
+            Ok(put)
+        })
+    }
+
+    /// Forgets a pin, whatever it is by now. Returns `false` if there is none.
     pub fn remove_pin(&self, server: &str, kind: &str, name: &str) -> Result<bool, StoreError> {
-        let remove = |store: &Store| remove(store, server, kind, name);
-        let removed =
-            self.shared().with_appending(|store| store.transaction(remove)).map_err(failed_store);
-        self.shared().known.pins_changed();
-        removed
+        self.change_pins(|store| remove(store, server, kind, name))
+    }
+
+    /// The same for a person, with the record of the change that is made of what was forgotten.
+    pub fn remove_pin_recorded(
+        &self,
+        server: &str,
+        kind: &str,
+        name: &str,
+        record: impl FnOnce(StoredPin) -> Record,
+    ) -> Result<bool, StoreError> {
+        self.change_pins(|store| {
+            let Some(pin) = find(store, server, kind, name)? else { return Ok(false) };
+            remove(store, server, kind, name)?;
+            store.append(record(pin), now())?;
+            Ok(true)
+        })
+    }
+
+    fn change_pins<T>(
+        &self,
+        change: impl FnOnce(&Store) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let shared = self.shared();
+        let changed = shared.with_appending(|store| store.transaction(change));
+        shared.known.pins_changed();
+        changed.map_err(failed_store)
     }
 }
 
@@ -158,9 +193,13 @@ pub(crate) fn put(store: &Store, pins: &[StoredPin]) -> Result<Vec<PutPin>, Faul
     Ok(put)
 }
 
+fn find(store: &Store, server: &str, kind: &str, name: &str) -> Result<Option<StoredPin>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM pins WHERE server = ?1 AND kind = ?2 AND name = ?3");
+    store.one(&sql, [server, kind, name], read)
+}
+
 fn put_one(store: &Store, pin: &StoredPin) -> Result<PutPin, Fault> {
-    let find = format!("SELECT {COLUMNS} FROM pins WHERE server = ?1 AND kind = ?2 AND name = ?3");
-    let found = store.one(&find, [&pin.server, &pin.kind, &pin.name], read)?;
+    let found = find(store, &pin.server, &pin.kind, &pin.name)?;
     if found.as_ref().map_or(0, |found| found.revision) != pin.revision {
         return Ok(PutPin::Stale(found.map(Box::new)));
     }

@@ -5,7 +5,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;
 
 use crate::error::ReadError;
-use crate::record::{Action, Kind, Record};
+use crate::record::{Action, Kind, Principal, Record};
 
 /// Which records, in which order. The default is all of them, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub struct Filter {
     pub rule: Option<String>,
     /// Of a model that matches this pattern.
     pub model: Option<String>,
+    /// Of a provider whose name in the configuration matches this pattern.
+    pub provider: Option<String>,
+    /// Of these principals.
+    pub who: WhoFilter,
     /// Not before.
     pub since: Option<Timestamp>,
     /// Before.
@@ -36,6 +40,29 @@ pub struct Filter {
     pub limit: Option<usize>,
     /// Which ones first.
     pub order: Order,
+}
+
+/// Whose records: each field is a pattern (`*`, `?`, without regard to case), and a record that does
+/// not have the field does not match it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WhoFilter {
+    /// Of this user.
+    pub user: Option<String>,
+    /// Of this team.
+    pub team: Option<String>,
+    /// Of this organisation.
+    pub org: Option<String>,
+    /// Of this agent.
+    pub agent: Option<String>,
+    /// Of this gateway key, by its name.
+    pub key: Option<String>,
+}
+
+impl WhoFilter {
+    /// Whether it asks for nobody in particular.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Which records come first.
@@ -55,6 +82,37 @@ pub(crate) struct Compiled<'a> {
     tool: Option<GlobMatcher>,
     server: Option<GlobMatcher>,
     model: Option<GlobMatcher>,
+    provider: Option<GlobMatcher>,
+    who: CompiledWho,
+}
+
+#[derive(Debug)]
+struct CompiledWho {
+    user: Option<GlobMatcher>,
+    team: Option<GlobMatcher>,
+    org: Option<GlobMatcher>,
+    agent: Option<GlobMatcher>,
+    key: Option<GlobMatcher>,
+}
+
+impl CompiledWho {
+    fn new(filter: &WhoFilter) -> Result<Self, ReadError> {
+        Ok(Self {
+            user: compile(filter.user.as_deref())?,
+            team: compile(filter.team.as_deref())?,
+            org: compile(filter.org.as_deref())?,
+            agent: compile(filter.agent.as_deref())?,
+            key: compile(filter.key.as_deref())?,
+        })
+    }
+
+    fn passes(&self, who: &Principal) -> bool {
+        matches(&self.user, who.user.as_deref())
+            && matches(&self.team, who.team.as_deref())
+            && matches(&self.org, who.org.as_deref())
+            && matches(&self.agent, who.agent.as_deref())
+            && matches(&self.key, who.key.as_deref())
+    }
 }
 
 impl<'a> Compiled<'a> {
@@ -64,6 +122,8 @@ impl<'a> Compiled<'a> {
             tool: compile(filter.tool.as_deref())?,
             server: compile(filter.server.as_deref())?,
             model: compile(filter.model.as_deref())?,
+            provider: compile(filter.provider.as_deref())?,
+            who: CompiledWho::new(&filter.who)?,
         })
     }
 
@@ -88,11 +148,12 @@ impl<'a> Compiled<'a> {
         filter.since.is_none_or(|since| record.time >= since)
             && filter.until.is_none_or(|until| record.time < until)
             && filter.session.as_ref().is_none_or(|it| record.who.session.as_ref() == Some(it))
-            && self.passes_model(record.model.as_deref())
+            && self.who.passes(&record.who)
+            && self.passes_model(record.provider.as_deref(), record.model.as_deref())
     }
 
-    pub(crate) fn passes_model(&self, model: Option<&str>) -> bool {
-        matches(&self.model, model)
+    pub(crate) fn passes_model(&self, provider: Option<&str>, model: Option<&str>) -> bool {
+        matches(&self.provider, provider) && matches(&self.model, model)
     }
 }
 

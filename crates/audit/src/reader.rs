@@ -118,7 +118,7 @@ impl Reader {
             tally.add(&decode(&found)?.record);
             Ok(ControlFlow::Continue(()))
         })?;
-        if filter.session.is_none() && filter.after.is_none() {
+        if filter.session.is_none() && filter.who.is_empty() && filter.after.is_none() {
             self.count_turns(&compiled, &mut tally)?;
         }
         Ok(tally.stats)
@@ -265,14 +265,14 @@ impl Reader {
         let since = filter.filter.since.map_or(i64::MIN, hour);
         let until = filter.filter.until.map_or(i64::MAX, hour);
         let mut query = self.connection.prepare_cached(
-            "SELECT model, turns, tokens_input, tokens_output FROM turns \
+            "SELECT model, turns, tokens_input, tokens_output, provider FROM turns \
              WHERE hour >= ?1 AND hour <= ?2",
         )?;
         let mut rows = query.query([since, until])?;
         tally.stats.turns.without_calls = Some(0);
         while let Some(row) = rows.next()? {
-            let model: String = row.get(0)?;
-            if filter.passes_model(Some(&model)) {
+            let (model, provider): (String, String) = (row.get(0)?, row.get(4)?);
+            if filter.passes_model(Some(&provider), Some(&model)) {
                 let count = |index| row.get::<_, i64>(index).map(|it| it.max(0).unsigned_abs());
                 tally.add_turns(count(1)?, count(2)?, count(3)?);
             }

@@ -1,5 +1,6 @@
 //! The record: one envelope for every decision and event.
 
+mod change;
 mod code;
 mod id;
 mod kind;
@@ -10,6 +11,7 @@ use callgate_call::Surface;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use change::{Change, Changed};
 pub use code::Code;
 pub use id::{ParseIdError, RecordId};
 pub use kind::Kind;
@@ -68,6 +70,9 @@ pub struct Record {
     /// The policies that came into force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<PolicyFacts>,
+    /// What a person changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Timing::is_unknown")]
     pub timing: Timing,
@@ -115,6 +120,7 @@ impl Record {
             guardrail: None,
             mcp: None,
             policies: None,
+            change: None,
             timing: Timing::default(),
             tokens: Tokens::default(),
             stop_reason: None,

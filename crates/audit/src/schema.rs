@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 /// The tables, step by step. A store at version `n` has had the first `n` steps; a step that was
 /// released is never changed.
-const STEPS: [&str; 3] = [FIRST, MCP, WHO];
+const STEPS: [&str; 4] = [FIRST, MCP, WHO, KEY_EXPIRY];
 
 /// The newest schema this program knows.
 pub(crate) const VERSION: i64 = STEPS.len() as i64;
@@ -167,6 +167,13 @@ CREATE TABLE sessions (
     who TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX sessions_seen ON sessions (seen);
+";
+
+const KEY_EXPIRY: &str = "
+-- When a key expires, and for how long it was last given, both in microseconds; NULL if it does not
+-- expire.
+ALTER TABLE keys ADD COLUMN expires INTEGER;
+ALTER TABLE keys ADD COLUMN term INTEGER;
 ";
 
 /// What a file is.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::chain::hex;
-use crate::record::{Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record, Tool, Verdict};
+use crate::record::{Change, Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record, Tool, Verdict};
 
 use crate::sessions::{SessionKey, key_of};
 use crate::stored::InputProof;
@@ -52,6 +52,9 @@ impl Sealed {
         }
         if let Some(policies) = &mut record.policies {
             seal_policies(policies);
+        }
+        if let Some(change) = &mut record.change {
+            seal_change(change);
         }
         seal_names(&mut record);
         record.detail = record.detail.take().map(|text| prose(&text));
@@ -167,6 +170,15 @@ fn seal_policies(policies: &mut PolicyFacts) {
         if more > 0 {
             list.push(format!("and {more} more"));
         }
+    }
+}
+
+/// Names of keys are ours, those of tools are a server's. The few fields are written by this program.
+fn seal_change(change: &mut Change) {
+    change.name = word(&change.name);
+    clip(&mut change.action, MAX_WORD);
+    for fields in [&mut change.before, &mut change.after] {
+        fields.values_mut().for_each(|value| *value = word(value));
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Stats {
     pub models: BTreeMap<String, u64>,
     /// Calls by provider.
     pub providers: BTreeMap<String, u64>,
+    /// Calls by user.
+    pub users: BTreeMap<String, u64>,
     /// Calls by day, in UTC.
     pub days: BTreeMap<Date, u64>,
     /// Responses.
@@ -32,7 +34,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// How many different tools, rules, models and providers are told apart: names come from
+    /// How many different tools, rules, models, providers and users are told apart: names come from
     /// models and clients, who could make up any number. Further ones count as
     /// [`OTHERS`](Self::OTHERS).
     pub const MAX_NAMES: usize = 10_000;
@@ -41,13 +43,13 @@ impl Stats {
 }
 
 /// Counts over responses. They follow the filter as far as a response has what it asks for: its
-/// time, model and session.
+/// time, model, provider, session and principal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Turns {
     /// Responses that have a record of their own: with calls, or not judged.
     pub recorded: u64,
-    /// Responses without calls. `None` where the filter asks for a session or for records behind a
-    /// number: these are only counted, by hour, provider and model.
+    /// Responses without calls. `None` where the filter asks for a session, a principal or records
+    /// after a number: these are only counted, by hour, provider and model.
     pub without_calls: Option<u64>,
     /// Tokens read by models, in all of them.
     pub tokens_input: u64,
@@ -95,6 +97,7 @@ impl<'a> Tally<'a> {
         count(&mut stats.tools, record.tool.as_ref().map(|tool| tool.name.as_str()));
         count(&mut stats.models, record.model.as_deref());
         count(&mut stats.providers, record.provider.as_deref());
+        count(&mut stats.users, record.who.user.as_deref());
         let day = TimeZone::UTC.to_datetime(record.time).date();
         *stats.days.entry(day).or_default() += 1;
     }

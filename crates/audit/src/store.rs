@@ -4,6 +4,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 
 use crate::chain::{GENESIS, Hash, Link};
 use crate::flows::SealedStep;
+use crate::record::Record;
 use crate::removed::SealedRemoved;
 use crate::seal::Sealed;
 
@@ -112,6 +113,13 @@ impl Store {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         done
+    }
+
+    /// Appends a record inside the transaction that is open, so that it is written together with what
+    /// it tells of, or not at all.
+    pub(crate) fn append(&self, record: Record, now: i64) -> Result<(), Fault> {
+        let item = Item::Record(Sealed::new(record));
+        self.fill(std::iter::once(&item), now)
     }
 
     /// Runs one statement, which is kept prepared.

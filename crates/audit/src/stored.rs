@@ -62,6 +62,7 @@ impl Stored {
         put("guardrail", record.guardrail.as_ref().map_or(Value::Null, object));
         put("mcp", record.mcp.as_ref().map_or(Value::Null, object));
         put("policies", record.policies.as_ref().map_or(Value::Null, object));
+        put("change", record.change.as_ref().map_or(Value::Null, object));
         put("timing", object(&record.timing));
         put("tokens", object(&record.tokens));
         put("stop_reason", json!(record.stop_reason));

@@ -4,12 +4,14 @@ mod appending;
 mod expiry;
 mod failing;
 mod keeping;
+mod keys;
 mod reading;
 mod sessions;
 mod sharing;
 mod tampering;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -68,6 +70,15 @@ impl Place {
 
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// Waits for something that another thread or process does.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A call of a tool, with this input.

@@ -13,12 +13,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit;
-pub(crate) use admin::{Config, Doctor, Keys};
+pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
 pub(crate) use mcp::{
     Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
     McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, Calls, CallsCommand, Events, Filters, Stats, Tail};
+pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail};
 
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]
@@ -104,7 +104,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Mcp(Mcp),
 
-    /// Make, list and revoke gateway keys.
+    /// Make, list, renew and revoke gateway keys.
     #[command(subcommand)]
     Keys(Keys),
 

@@ -11,6 +11,7 @@ mod commands;
 mod exit;
 mod given;
 mod judge;
+mod operator;
 mod records;
 mod reload;
 mod render;

@@ -3,9 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool};
+use callgate_audit::{
+    Change, Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool, WhoFilter,
+};
+use callgate_registry::Hash;
 
-use crate::args::Filters;
+use crate::args::{By, Filters};
 use crate::render::{hinted, rule_name};
 
 /// Opens the store to read it.
@@ -67,10 +70,25 @@ impl Filters {
             verdict: self.verdict,
             rule: self.rule.clone(),
             model: self.model.clone(),
+            provider: self.by.provider.clone(),
+            who: self.by.who(),
             since: self.part.since,
             until: self.part.until,
             limit: self.part.limit,
             ..Filter::default()
+        }
+    }
+}
+
+impl By {
+    /// The principals these flags stand for.
+    pub(crate) fn who(&self) -> WhoFilter {
+        WhoFilter {
+            user: self.user.clone(),
+            team: self.team.clone(),
+            org: self.org.clone(),
+            agent: self.agent.clone(),
+            key: self.key.clone(),
         }
     }
 }
@@ -98,6 +116,11 @@ pub(crate) fn tool(stored: &Stored) -> String {
     }
 }
 
+/// The user who acted.
+pub(crate) fn user(stored: &Stored) -> String {
+    stored.record.who.user.clone().unwrap_or_default()
+}
+
 /// The rule that decided.
 pub(crate) fn rule(stored: &Stored) -> String {
     match &stored.record.verdict {
@@ -117,9 +140,10 @@ pub(crate) fn input(stored: &Stored) -> String {
 /// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
 pub(crate) fn why(stored: &Stored) -> String {
     let record = &stored.record;
-    match (record.kind, &record.policies) {
-        (Kind::SessionStarted | Kind::SessionEnded, _) => return session(&record.who),
-        (Kind::Weakened, Some(facts)) => return facts.weakened.join("; "),
+    match (record.kind, &record.policies, &record.change) {
+        (Kind::SessionStarted | Kind::SessionEnded, ..) => return session(&record.who),
+        (Kind::Weakened, Some(facts), _) => return facts.weakened.join("; "),
+        (_, _, Some(change)) => return changed(change),
         _ => {}
     }
     let reason = stored.record.verdict.as_ref().and_then(|verdict| verdict.reason.as_deref());
@@ -136,6 +160,32 @@ fn session(who: &Principal) -> String {
     let parts = [&who.session, &who.agent, &who.key, &who.user];
     let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
     parts.join(", ")
+}
+
+/// What a person changed: `renew key ci: expires A -> B`.
+fn changed(change: &Change) -> String {
+    let Change { what, name, action, after, .. } = change;
+    let value = |field: &str, value: &str| match field {
+        "hash" | "seen_hash" => Hash::stored(value).short().to_owned(),
+        _ => value.to_owned(),
+    };
+    let told: Vec<String> = change
+        .differences()
+        .map(|(field, was, is)| match (was, is) {
+            (Some(was), Some(is)) => {
+                format!("{field} {} -> {}", value(field, was), value(field, is))
+            }
+            (None, Some(is)) => format!("{field} {}", value(field, is)),
+            (Some(was), None) if after.is_empty() => format!("{field} was {}", value(field, was)),
+            (Some(_), None) => format!("{field} removed"),
+            (None, None) => field.to_owned(),
+        })
+        .collect();
+    let told = match told.as_slice() {
+        [] => String::new(),
+        told => format!(": {}", told.join(", ")),
+    };
+    format!("{action} {} {name}{told}", what.as_str())
 }
 
 /// Enough of an id to name it: its time, and what differs within a millisecond.

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
 
 use anyhow::{Context as _, Result};
-use callgate_policy::{Judgement, RuleHit};
+use callgate_policy::{Judgement, RuleHit, Scope};
 
 use callgate_config::{Error as ConfigError, PolicySet};
 
@@ -180,6 +180,10 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
     if let Some(hint) = &judgement.hint {
         row(&mut text, "hint", &printable(hint));
     }
+    if !judgement.verdict.passes() {
+        let blocks = judgement.blocks.as_deref().map(printable);
+        row(&mut text, "blocks", &blocks.unwrap_or_else(|| blocked(judgement.scope).to_owned()));
+    }
     if let Some(matched) = &judgement.matched {
         let (path, value) = (printable(&matched.path), printable(&matched.value));
         row(&mut text, "matched", &format!("{path} = {value}"));
@@ -209,6 +213,16 @@ pub(crate) fn explanation(tool: &str, input: &str, judgement: &Judgement, color:
         );
     }
     text
+}
+
+/// How much a denial blocks, where the rule does not state it.
+fn blocked(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Tool => "the tool, whatever its arguments",
+        Scope::Use => "only this use of the tool",
+        Scope::Rate => "more calls than the limit",
+        Scope::Outage | Scope::Unclear => "this call",
+    }
 }
 
 fn hits(text: &mut String, label: &str, hits: &[RuleHit]) {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use callgate_call::{Form, ToolCall};
 use callgate_config::Exposed;
 use callgate_gate::RemovedCall;
-use callgate_policy::{Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
+use callgate_policy::{DenialText, Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -91,11 +91,21 @@ pub(crate) struct Checked<'a> {
     tool: &'a str,
     #[serde(flatten)]
     judged: Judged<'a>,
+    /// What the model and the user would read, but for the record's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 impl<'a> Checked<'a> {
     pub(crate) fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
-        Self { id: id(call), tool: call.name.raw(), judged: Judged::of(judgement) }
+        let judged = Judged::of(judgement);
+        Self { id: id(call), tool: call.name.raw(), judged, notice: None }
+    }
+
+    /// The same with the text about the denial, if it is denied.
+    pub(crate) fn worded(call: &'a ToolCall, judgement: &'a Judgement, text: &DenialText) -> Self {
+        let notice = judgement.denial(call).map(|denial| text.notice(&denial));
+        Self { notice, ..Self::of(call, judgement) }
     }
 }
 
@@ -114,6 +124,12 @@ pub(crate) struct Judged<'a> {
     rule: Option<&'a str>,
     reason: &'a str,
     hint: Option<&'a str>,
+    /// The kind of action that the rule blocks, as it states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<&'a str>,
+    /// How much is blocked, if the call does not pass: the `tool`, this `use` of it, or the `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
     uncovered: bool,
     matched: Option<Argument<'a>>,
     deciding: Vec<Hit<'a>>,
@@ -158,6 +174,8 @@ impl<'a> Judged<'a> {
             rule: judgement.rule.as_deref(),
             reason: &judgement.reason,
             hint: judgement.hint.as_deref(),
+            blocks: judgement.blocks.as_deref(),
+            scope: (!judgement.verdict.passes()).then(|| judgement.scope.as_str()),
             uncovered: judgement.uncovered,
             matched: judgement.matched.as_ref().map(Argument::of),
             deciding: judgement.deciding.iter().map(Hit::of).collect(),

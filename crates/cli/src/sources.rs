@@ -1,11 +1,12 @@
 //! Which policies apply, and what they compile to.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use callgate_call::Surface;
 use callgate_config::{Error, PolicySet};
-use callgate_policy::Policies;
+use callgate_policy::{DenialText, Policies};
 
 use crate::render::hinted;
 
@@ -22,6 +23,14 @@ pub(crate) fn compile(files: &[PathBuf], config: Option<&Path>) -> Result<Policy
 /// The same, where only the policies matter.
 pub(crate) fn load(files: &[PathBuf], config: Option<&Path>) -> Result<Policies> {
     Ok(compile(files, config)?.compiled.unwrap_or_else(Policies::none))
+}
+
+/// How denials are worded: as the config says, unless policies are given without one.
+pub(crate) fn denial_text(files: &[PathBuf], config: Option<&Path>) -> Result<Arc<DenialText>> {
+    if !files.is_empty() && config.is_none() {
+        return Ok(Arc::default());
+    }
+    Ok(callgate_config::settings(config)?.decide.denial)
 }
 
 /// The user's config folder for callgate.

@@ -10,10 +10,51 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "write a time ago like `30m`, `2h` or `7d`, a date like `2026-01-31`, or a time like `2026-01-31T12:00:00Z`".to_owned())
 }
 
-fn parse_at(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-    if let Some(ago) = ago(text) {
-        return now.checked_sub(ago).ok();
+/// When something expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    Never,
+    At(Timestamp),
+}
+
+impl Expiry {
+    pub(crate) fn time(self) -> Option<Timestamp> {
+        match self {
+            Self::Never => None,
+            Self::At(time) => Some(time),
+        }
     }
+}
+
+/// `never`, a time from now on, a date, or a time; not in the past.
+pub(crate) fn expiry(text: &str) -> Result<Expiry, String> {
+    expiry_at(text.trim(), Timestamp::now(), &TimeZone::system())
+}
+
+fn expiry_at(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Expiry, String> {
+    if text == "never" {
+        return Ok(Expiry::Never);
+    }
+    let time = match length(text) {
+        Some(length) => now.checked_add(length).ok(),
+        None => point(text, zone),
+    };
+    match time {
+        Some(time) if time < now => Err("that is in the past".to_owned()),
+        Some(time) => Ok(Expiry::At(time)),
+        None => Err("write a time from now on like `12h` or `90d`, a date like `2027-01-31`, a time like `2027-01-31T12:00:00Z`, or `never`".to_owned()),
+    }
+}
+
+fn parse_at(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    match length(text) {
+        Some(ago) => now.checked_sub(ago).ok(),
+        None => point(text, zone),
+    }
+}
+
+/// A date or a time.
+fn point(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time);
     }
@@ -25,7 +66,8 @@ fn parse_at(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     }
 }
 
-fn ago(text: &str) -> Option<SignedDuration> {
+/// A length of time, in one unit.
+fn length(text: &str) -> Option<SignedDuration> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let seconds: i64 = match unit {
@@ -77,5 +119,21 @@ mod tests {
             let expected = expected.map(|time| time.parse::<Timestamp>().unwrap());
             assert_eq!(parse_at(text, now, &zone), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn expiries_lie_ahead() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let read = |text| expiry_at(text, now, &zone);
+        let at = |time: &str| Ok(Expiry::At(time.parse().unwrap()));
+        assert_eq!(read("never"), Ok(Expiry::Never));
+        assert_eq!(read("90d"), at("2026-06-08T12:00:00Z"));
+        assert_eq!(read("0s"), at("2026-03-10T12:00:00Z"));
+        assert_eq!(read("2026-04-01"), at("2026-03-31T22:00:00Z"));
+        assert_eq!(read("2026-03-10T12:00:01Z"), at("2026-03-10T12:00:01Z"));
+        assert_eq!(read("2026-03-09"), Err("that is in the past".to_owned()));
+        assert!(read("soon").unwrap_err().starts_with("write a time from now on"));
+        assert!(read("9999999999d").is_err());
     }
 }

@@ -97,6 +97,10 @@ pub(crate) enum Kind {
     Globs,
     /// A list of texts.
     Texts,
+    /// A text on one line.
+    Line,
+    /// A text with places to fill in.
+    Template,
     Size,
     /// A size, or `none`.
     SizeOrNone,
@@ -229,6 +233,46 @@ const FIELDS: &[Field] = &[
         default: "explain",
         example: "silent",
         doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "denial",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "How denials are worded.",
+        applies: Applies::AsItsKeysSay,
+    },
+    Field {
+        path: "denial.text",
+        kind: Kind::Template,
+        default: "",
+        example: "Blocked by our policy {policy}.",
+        doc: "The text about a denied call, for the model and the user, at every door. It may hold `{tool}`, `{rule}`, `{policy}`, `{reason}`, `{hint}`, `{matched}`, `{blocks}`, `{scope}`, `{retry}`, `{contact}`, `{link}` and `{record}`; a line whose placeholders are all empty is left out. The last line always names the record. At most 4000 characters.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "denial.content",
+        kind: Kind::Template,
+        default: "",
+        example: "Stopped by our content policy.",
+        doc: "The text in the place of content that a rule about text blocked. It may hold `{contact}` and `{link}`. At most 1000 characters.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "denial.contact",
+        kind: Kind::Line,
+        default: "",
+        example: "security@example.com",
+        doc: "Whom to ask about a denial; the text about it names it.",
+        applies: Applies::AtReload,
+    },
+    Field {
+        path: "denial.link",
+        kind: Kind::Line,
+        default: "",
+        example: "https://wiki.example.com/agents",
+        doc: "Where to read more about denials; the text about one names it.",
         applies: Applies::AtReload,
     },
     Field {

@@ -1,5 +1,6 @@
 //! `callgate.yaml` as written: every setting optional, every value with its place.
 
+mod denial;
 mod lists;
 pub(crate) mod mcp;
 mod read;
@@ -20,6 +21,7 @@ use crate::aws;
 use crate::fields::{self, ANY};
 use crate::providers;
 use crate::words::Sign;
+use denial::WrittenDenial;
 use mcp::WrittenMcp;
 use read::Section;
 
@@ -41,6 +43,7 @@ pub struct Written {
     pub(crate) gateway: WrittenGateway,
     pub(crate) audit: WrittenAudit,
     pub(crate) mcp: WrittenMcp,
+    pub(crate) denial: WrittenDenial,
 }
 
 /// Where records go.
@@ -137,6 +140,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
         gateway: gateway(&file.section("gateway", problems), problems),
         audit: audit(&file.section("audit", problems), problems),
         mcp: mcp::mcp(&file.section("mcp", problems), problems),
+        denial: denial::denial(&file.section("denial", problems), problems),
     })
 }
 

@@ -116,6 +116,8 @@ fn takes(field: &Field) -> String {
         Kind::Glob => "a name, with `*` and `?`".to_owned(),
         Kind::Globs => "a list of names, with `*` and `?`".to_owned(),
         Kind::Texts => "a list of texts".to_owned(),
+        Kind::Line => "one line of text".to_owned(),
+        Kind::Template => "text with placeholders".to_owned(),
         Kind::Size => "a size".to_owned(),
         Kind::SizeOrNone => "a size or `none`".to_owned(),
         Kind::Duration => "a duration".to_owned(),

@@ -5,6 +5,7 @@ mod mcp;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_audit::Location;
@@ -236,7 +237,7 @@ fn key_from(variable: &str) -> Option<ApiKey> {
 }
 
 fn resolve(
-    written: Written,
+    mut written: Written,
     path: Option<&Path>,
     mut policies: PolicySet,
     missing: Vec<MissingVariable>,
@@ -249,7 +250,7 @@ fn resolve(
     Ok(Resolved {
         path: path.map(Path::to_owned),
         audit: audit(&written, path),
-        decide: decide(&written),
+        decide: decide(&mut written),
         mcp: mcp::settings(&written.mcp),
         mcp_servers: mcp::servers(&written.mcp, path),
         mcp_list_timeout: mcp::list_timeout(&written.mcp),
@@ -309,13 +310,14 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
     }
 }
 
-fn decide(written: &Written) -> callgate_decide::Settings {
+fn decide(written: &mut Written) -> callgate_decide::Settings {
     let standard = callgate_decide::Settings::default();
     callgate_decide::Settings {
         on_failure: or(written.audit.on_failure.clone(), standard.on_failure),
         oversize: or(written.oversize.clone(), standard.oversize),
         max_arguments: number(written.limits.arguments.clone(), standard.max_arguments),
         arguments: or(written.arguments.clone(), standard.arguments),
+        denial: Arc::new(std::mem::take(&mut written.denial).resolved()),
         ..standard
     }
 }

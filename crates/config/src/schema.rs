@@ -97,7 +97,9 @@ fn kind(field: &Field) -> Value {
         Kind::Address => json!({ "type": "string" }),
         Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
         Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
-        Kind::Command | Kind::Glob => json!({ "type": "string", "minLength": 1 }),
+        Kind::Command | Kind::Glob | Kind::Line | Kind::Template => {
+            json!({ "type": "string", "minLength": 1 })
+        }
         Kind::Variable => json!({ "type": "string", "pattern": VARIABLE }),
         Kind::Variables => {
             json!({ "type": "array", "items": { "type": "string", "pattern": VARIABLE } })
@@ -172,6 +174,7 @@ fn rule() -> Value {
             ] },
             "reason": { "type": "string" },
             "hint": { "type": "string" },
+            "blocks": { "type": "string" },
             "priority": { "type": "integer" },
             "mode": { "enum": ["enforce", "shadow"] },
         },

@@ -3,11 +3,17 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use callgate_policy::{Moment, Weekday};
+use jiff::Timestamp;
 
 /// The present moment, in UTC: rules that mean another zone can say so in UTC hours.
 pub fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     moment(since.as_secs())
+}
+
+/// The present time, which the expiry of a key is compared with.
+pub(crate) fn timestamp() -> Timestamp {
+    Timestamp::now()
 }
 
 fn moment(unix_seconds: u64) -> Moment {

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use callgate_audit::{
-    Action, Audit, Code, FoundRemoved, Health, KeyInfo, Kind, Receipt, Record, RemovedEntry,
-    SoughtRemoved,
+    Action, Audit, Code, FoundRemoved, Health, KeyInfo, KeyRefusal, Kind, Receipt, Record,
+    RemovedEntry, SoughtRemoved,
 };
 use callgate_call::Origin;
-use callgate_policy::{Direction, Policies, TextGuard, TextHit};
+use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
 use parking_lot::Mutex;
 
 use crate::advertised::Told;
 use crate::clerk::Clerk;
+use crate::clock;
 use crate::hearing::Hearing;
 use crate::in_force::InForce;
 use crate::limits::Buckets;
@@ -170,14 +171,19 @@ impl Decider {
         self.0.write(record);
     }
 
+    /// How denials are worded.
+    pub fn denial_text(&self) -> Arc<DenialText> {
+        Arc::clone(&self.0.in_force.load().settings.denial)
+    }
+
     /// Whether records can be written.
     pub fn audit_health(&self) -> Health {
         self.0.audit.health()
     }
 
-    /// The principal of a gateway key.
-    pub fn find_key(&self, presented: &str) -> Option<KeyInfo> {
-        self.0.audit.find_key(presented)
+    /// The gateway key that was presented, if it is active now.
+    pub fn find_key(&self, presented: &str) -> Result<KeyInfo, KeyRefusal> {
+        self.0.audit.find_key(presented, clock::timestamp())
     }
 
     /// Whether calls were taken out of responses to this client. Asked for every request, so it

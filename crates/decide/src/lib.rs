@@ -61,8 +61,8 @@ mod tests;
 
 pub use advertised::Offer;
 pub use callgate_audit::{
-    FoundRemoved, Health as AuditHealth, KeyInfo, PolicyFile, Receipt, RecordId, RemovedEntry,
-    SoughtRemoved, Tokens,
+    FoundRemoved, Health as AuditHealth, KeyInfo, KeyRefusal, PolicyFile, Receipt, RecordId,
+    RemovedEntry, SoughtRemoved, Tokens,
 };
 pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,

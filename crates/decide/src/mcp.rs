@@ -41,7 +41,6 @@ pub use call::{CallTicket, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{Along, Globs, Rate};
 pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Place, Severity};
-pub use check::{told, withheld};
 pub use list::{Item, ListPage};
 pub use names::NamedTool;
 pub use readable::{Readings, readable};

@@ -1,6 +1,9 @@
 //! What each failure means, where the operator has a choice. Closed unless told otherwise.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use callgate_policy::DenialText;
 
 /// How to decide where no rule does.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub struct Settings {
     pub arguments: OddArguments,
     /// How long a call waits for its record. A disk that hangs counts as one that fails.
     pub record_timeout: Duration,
+    /// How denials are worded, at every door.
+    pub denial: Arc<DenialText>,
 }
 
 impl Default for Settings {
@@ -25,6 +30,7 @@ impl Default for Settings {
             oversize: Oversize::Judge,
             arguments: OddArguments::Judge,
             record_timeout: Duration::from_secs(10),
+            denial: Arc::default(),
         }
     }
 }

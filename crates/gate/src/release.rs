@@ -139,7 +139,7 @@ impl Core {
         let whole = call.leaves_whole();
         match &call.state {
             State::Denied(denial) => {
-                let notice = denial.notice();
+                let notice = self.settings.denial.notice(denial);
                 match (piece.opens, &call.notice) {
                     (true, _) => self.take_out(lane, piece, notice),
                     // What was shown is shown again.
@@ -240,7 +240,7 @@ impl Core {
                 original: dialect.original(call.assembly.original(), &canonical),
                 place: call.place,
                 notice: call.notice.clone(),
-                why: denial.notice(),
+                why: self.settings.denial.notice(denial),
             });
             removed.push((call.place, canonical));
             self.forget_arguments(slot);

@@ -1,13 +1,17 @@
 //! How a gate behaves where the operator has a choice.
 
+use std::sync::Arc;
+
 use callgate_call::Origin;
-use callgate_policy::TextGuard;
+use callgate_policy::{DenialText, TextGuard};
 
 /// The settings of one gate.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// What takes the place of a denied call.
     pub on_deny: OnDeny,
+    /// How denials are worded.
+    pub denial: Arc<DenialText>,
     /// What becomes of frames that cannot be read.
     pub malformed: Malformed,
     /// What the client asked for. The form of the response comes from its bytes; this decides only
@@ -26,6 +30,7 @@ impl Settings {
     pub fn new(origin: Origin) -> Self {
         Self {
             on_deny: OnDeny::Explain,
+            denial: Arc::default(),
             malformed: Malformed::Withhold,
             asked: Asked::Unknown,
             text: None,

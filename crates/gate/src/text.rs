@@ -9,6 +9,7 @@ mod masks;
 mod pending;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use callgate_call::json::{Span, decode_into, escape_into, has_escape};
 use callgate_dialect::{
@@ -22,10 +23,6 @@ use crate::gate::{Ending, Note};
 use crate::slot::{CallSlot, State};
 use masks::Masks;
 use pending::Pending;
-
-/// Said where a rule stopped the response. Which one is for the record: it would tell an attacker
-/// what to avoid.
-const BLOCKED: &str = "This response was stopped by a content policy.";
 
 /// Kinds of hits that are remembered, so that a text said again is not told of again.
 const MAX_TOLD: usize = 64;
@@ -458,7 +455,8 @@ impl Core {
             self.tell(texts, passed.hits, false);
             if passed.blocked {
                 self.drop_parts(reading);
-                out.extend_from_slice(self.dialect.blocked_body(BLOCKED).as_bytes());
+                let body = self.dialect.blocked_body(self.settings.denial.content());
+                out.extend_from_slice(body.as_bytes());
                 self.stream = Stream::Closed(Ending::Blocked);
                 return false;
             }
@@ -492,9 +490,11 @@ impl Core {
         if let Some(reading) = reading {
             self.drop_parts(reading);
         }
+        let denial = Arc::clone(&self.settings.denial);
+        let told = denial.content();
         // A client could take the ordinary end of a turn for the end of a call that streams.
         if self.a_call_streams() {
-            self.fail(Blame::Refused, BLOCKED);
+            self.fail(Blame::Refused, told);
             return false;
         }
         self.drop_held();
@@ -503,13 +503,13 @@ impl Core {
         self.moved = false;
         self.end_dangling(out);
         let before = out.len();
-        self.writer.cut_short(frame, BLOCKED, out);
+        self.writer.cut_short(frame, told, out);
         if out.len() == before {
-            self.fail(Blame::Refused, BLOCKED);
+            self.fail(Blame::Refused, told);
             return false;
         }
         self.style.end_stream(out);
-        self.say(lane, BLOCKED);
+        self.say(lane, told);
         let lanes: Vec<Lane> = self.lanes.iter().map(|lane| lane.lane).collect();
         lanes.into_iter().for_each(|lane| self.hand_out_removed(lane));
         self.stream = Stream::Closed(Ending::Blocked);

@@ -25,9 +25,7 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_call::json::{Edits, Span, member};
-use callgate_decide::mcp::{
-    CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read, told,
-};
+use callgate_decide::mcp::{CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read};
 use callgate_decide::{Denial, Permit, Recorded};
 
 use parking_lot::Mutex;
@@ -386,7 +384,11 @@ impl Session {
                 self.behind(&edited(text, &beside, &changed))
             }
             Err(denial) => {
-                vec![to_client(answers::error(Some(&id), answers::REFUSED, &told(&denial)))]
+                vec![to_client(answers::error(
+                    Some(&id),
+                    answers::REFUSED,
+                    &self.desk.denial_text(&denial),
+                ))]
             }
         }
     }
@@ -467,7 +469,7 @@ impl Session {
 
     fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Step> {
         let mut steps = self.unhold(id, None);
-        steps.push(to_client(answers::refused_call(id, era, &told(denial))));
+        steps.push(to_client(answers::refused_call(id, era, &self.desk.denial_text(denial))));
         steps
     }
 

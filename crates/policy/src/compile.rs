@@ -130,6 +130,7 @@ fn compile_rule(
         terms: terms.map(Arc::new),
         reason: source.reason.unwrap_or_else(|| format!("rule `{id}` says {verdict}")),
         hint: source.hint,
+        blocks: source.blocks,
         id,
     })
 }

@@ -102,6 +102,21 @@ impl<'s> Problems<'s> {
         Added(self.list.last_mut())
     }
 
+    /// Where a text stands first from the beginning of a value on; `None` if it is not written like
+    /// this. The span of a value of several lines ends with the first of them.
+    pub fn find_from(&self, value: Span, text: &str) -> Option<Span> {
+        let written = self.source.text.get(value.start..)?;
+        let start = value.start + written.find(text)?;
+        let before = self.source.text.get(..start)?;
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some(Span {
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..)?.chars().count() + 1,
+            start,
+            end: start + text.len(),
+        })
+    }
+
     /// How many there are so far.
     #[expect(clippy::len_without_is_empty, reason = "only whether it has grown matters")]
     pub fn len(&self) -> usize {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::{Facts, ToolCall};
 
+use crate::denial::Scope;
 use crate::finding::Findings;
 use crate::judgement::{Judgement, NameJudgement, RuleHit, Said};
 use crate::limit::LimitFacts;
@@ -52,6 +53,7 @@ impl Policies {
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
+                judgement.said.scope = Scope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
@@ -86,10 +88,20 @@ impl Policies {
     /// The judgement of a call and all it carries, before anything is replaced.
     pub(crate) fn judge_whole(&self, question: &Question<'_>) -> Judgement {
         let outer = self.judge_one(question);
-        match wrapper::is_wrapper(&question.call.name) {
-            true => wrapper::judge(self, outer, question),
-            false => outer,
+        if wrapper::is_wrapper(&question.call.name) {
+            return wrapper::judge(self, outer, question);
         }
+        let mut judgement = outer;
+        if !judgement.verdict.passes() && self.blocks_tool(question) {
+            judgement.said.scope = Scope::Tool;
+        }
+        judgement
+    }
+
+    /// Whether no call of this name passes, whatever its arguments are.
+    fn blocks_tool(&self, question: &Question<'_>) -> bool {
+        self.enforcing(&question.call.origin)
+            .any(|policy| policy.judge_name(question).never_passes())
     }
 
     /// The judgement of a server's text that is no call and no result of one. Of the rules that
@@ -174,6 +186,7 @@ impl Policies {
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
+                judgement.said.scope = Scope::Tool;
             }
         }
         judgement
@@ -240,6 +253,8 @@ impl Judgement {
                 rule: None,
                 reason: "no policy applies".to_owned(),
                 hint: None,
+                blocks: None,
+                scope: Scope::Use,
                 terms: None,
                 uncovered: true,
                 deciding: Vec::new(),
@@ -324,6 +339,8 @@ impl Judgement {
         self.said.rule = hit.rule;
         self.said.reason = hit.reason;
         self.said.hint = hit.hint;
+        self.said.blocks = hit.blocks;
+        self.said.scope = if hit.limited { Scope::Rate } else { Scope::Use };
         self.said.terms = hit.terms;
         self.said.uncovered = uncovered;
         self.said.matched = None;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::ToolCall;
 
-use crate::denial::{Denial, cut};
+use crate::denial::{Denial, Scope, cut};
 use crate::limit::LimitKey;
 use crate::permit::{NamePermit, NameSubject, Permit, Subject};
 use crate::sanitize::Cleaner;
@@ -54,6 +54,10 @@ pub struct Said {
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
+    /// The kind of action that the rule blocks, as it states it.
+    pub blocks: Option<String>,
+    /// How much is blocked, if the call does not pass.
+    pub scope: Scope,
     /// How the call waits, if it does.
     pub terms: Option<Arc<Terms>>,
     /// No rule decided: the default did.
@@ -109,6 +113,10 @@ pub struct RuleHit {
     pub reason: String,
     /// Its hint.
     pub hint: Option<String>,
+    /// The kind of action that it blocks, as it states it.
+    pub blocks: Option<String>,
+    /// It matched because its limit was used up.
+    pub limited: bool,
     /// It matched only because a condition could not be evaluated.
     pub unknown: bool,
     /// How a call waits that it decides, if it does.
@@ -202,6 +210,8 @@ impl Judgement {
             reason: self.reason.clone(),
             hint: self.hint.clone(),
             argument: self.matched.as_ref().map(|matched| matched.value.clone()),
+            blocks: self.blocks.clone(),
+            scope: self.scope,
             record: None,
         }
     }

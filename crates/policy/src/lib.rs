@@ -10,7 +10,7 @@
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_facts::Catalogue;
-//! use callgate_policy::{LimitFacts, Moment, Policies, Settled, Source, Verdict, Weekday};
+//! use callgate_policy::{DenialText, LimitFacts, Moment, Policies, Settled, Source, Verdict, Weekday};
 //!
 //! let text = r#"
 //! policy: example
@@ -37,7 +37,7 @@
 //! assert_eq!(judgement.verdict, Verdict::Deny);
 //! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
 //! let Settled::Stop(denial) = judgement.settle(&call) else { panic!("it is denied") };
-//! println!("{}", denial.notice());
+//! println!("{}", DenialText::default().notice(&denial));
 //! ```
 //!
 //! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
@@ -87,7 +87,10 @@ mod wrapper;
 pub mod yaml;
 
 pub use along::{Along, Others, Reading};
-pub use denial::Denial;
+pub use denial::{
+    CALL_PLACES, CONTENT_PLACES, Denial, DenialText, DenialTextParts, Scope, Template,
+    TemplateError,
+};
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use explain::{

@@ -60,6 +60,8 @@ pub struct RuleInfo {
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
+    /// The kind of action that it blocks, as it states it.
+    pub blocks: Option<String>,
 }
 
 impl Policies {
@@ -232,5 +234,6 @@ fn info(rule: &Rule, policy: &Policy) -> RuleInfo {
         surfaces: rule.surfaces.clone(),
         reason: rule.reason.clone(),
         hint: rule.hint.clone(),
+        blocks: rule.blocks.clone(),
     }
 }

@@ -272,7 +272,17 @@ impl Policy {
             Verdict::Review | Verdict::Ask | Verdict::Deny => "no rule allows this call".to_owned(),
         };
         let policy = self.name.clone();
-        RuleHit { policy, rule: None, verdict, reason, hint: None, unknown: false, terms: None }
+        RuleHit {
+            policy,
+            rule: None,
+            verdict,
+            reason,
+            hint: None,
+            blocks: None,
+            limited: false,
+            unknown: false,
+            terms: None,
+        }
     }
 
     fn index(&self, surface: Surface) -> Option<&Index> {

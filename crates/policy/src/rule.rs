@@ -40,6 +40,8 @@ pub(crate) struct Rule {
     pub(crate) terms: Option<Arc<Terms>>,
     pub(crate) reason: String,
     pub(crate) hint: Option<String>,
+    /// The kind of action that it blocks, for the model.
+    pub(crate) blocks: Option<String>,
 }
 
 /// What a match of a rule does.
@@ -227,6 +229,8 @@ impl Rule {
             verdict: self.verdict,
             reason: self.reason.clone(),
             hint: self.hint.clone(),
+            blocks: self.blocks.clone(),
+            limited: self.limit.is_some(),
             unknown: how == Match::Unknown,
             terms: self.terms.clone(),
         }

@@ -64,6 +64,7 @@ pub(crate) struct RuleSource {
     pub(crate) mode: Option<Mode>,
     pub(crate) reason: Option<String>,
     pub(crate) hint: Option<String>,
+    pub(crate) blocks: Option<String>,
     pub(crate) examples: ExamplesSource,
     pub(crate) sketch: RuleSketch,
 }
@@ -216,7 +217,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
 
 const RULE_KEYS: &[&str] = &[
     "id", "surface", "tool", "server", "agent", "who", "when", "limit", "verdict", "priority",
-    "mode", "reason", "hint", "examples", "sanitize", "ask", "review",
+    "mode", "reason", "hint", "blocks", "examples", "sanitize", "ask", "review",
 ];
 const RULE_KEYS_LATER: &[&str] = &["cap"];
 
@@ -234,6 +235,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
     let mut optional_text =
         |key: &str| fields.get(key).and_then(|node| text(node, &format!("`{key}`"), problems));
     let (id, reason, hint) = (optional_text("id"), optional_text("reason"), optional_text("hint"));
+    let blocks = optional_text("blocks");
     RuleSource {
         span: id.as_ref().map_or(fields.start(), |id| id.span),
         id,
@@ -253,6 +255,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         mode: fields.get("mode").and_then(|node| mode(node, problems)),
         reason: reason.map(|at| at.value),
         hint: hint.map(|at| at.value),
+        blocks: blocks.map(|at| at.value),
         examples: fields.get("examples").map(|node| examples(node, problems)).unwrap_or_default(),
         sketch: RuleSketch::of(fields),
     }

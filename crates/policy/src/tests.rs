@@ -13,6 +13,7 @@ mod permits;
 mod pydantic;
 mod python_sdk;
 mod sanitize;
+mod scope;
 mod sketch;
 mod starter;
 mod support;

@@ -6,6 +6,7 @@ mod shape;
 use callgate_call::json::{Value, quote};
 use callgate_call::{ToolCall, ToolName};
 
+use crate::denial::Scope;
 use crate::judgement::{Judgement, RuleError, RuleHit};
 use crate::limit::LimitKey;
 use crate::policies::Policies;
@@ -129,6 +130,8 @@ impl Judgement {
                 verdict: inner.verdict,
                 reason: format!("{told}: {}", inner.reason),
                 hint: inner.hint,
+                blocks: inner.blocks,
+                limited: inner.scope == Scope::Rate,
                 unknown: false,
                 terms: inner.terms,
             };
@@ -174,6 +177,8 @@ fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: 
         verdict,
         reason,
         hint: Some("make the calls one by one".to_owned()),
+        blocks: None,
+        limited: false,
         unknown: true,
         terms: rule.and_then(|rule| rule.terms.clone()),
     };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 use callgate_call::Who;
-use callgate_decide::Decider;
+use callgate_decide::{Decider, KeyInfo, KeyRefusal};
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{Extensions, HeaderMap, HeaderName, Request};
 use percent_encoding::percent_decode_str;
@@ -35,7 +35,7 @@ pub(crate) struct Principal {
 }
 
 /// Why somebody may not come in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Denied {
     /// The `Host` is not this gateway's.
     Host,
@@ -45,8 +45,19 @@ pub(crate) enum Denied {
     NoKey,
     /// A key that nobody has, or that was revoked.
     BadKey,
+    /// The key of this name has expired. Only whoever has the key is told its name.
+    ExpiredKey(String),
     /// A gateway key in the place of a provider's key that is not swapped.
     MisplacedKey,
+}
+
+impl From<KeyRefusal> for Denied {
+    fn from(refusal: KeyRefusal) -> Self {
+        match refusal {
+            KeyRefusal::Unknown => Self::BadKey,
+            KeyRefusal::Expired(name) => Self::ExpiredKey(name),
+        }
+    }
 }
 
 /// Whether a listener trusts whoever reaches it.
@@ -107,14 +118,13 @@ pub(crate) fn principal(
 ) -> Result<Principal, Denied> {
     if let Some(key) = given.headers.get(KEY) {
         let key = key.to_str().map_err(|_| Denied::BadKey)?;
-        let found = decider.find_key(key).ok_or(Denied::BadKey)?;
+        let found = decider.find_key(key)?;
         let swap = provider.is_some_and(|provider| provider.api_key.is_some());
         return Ok(Principal { who: of_key(found), swap });
     }
     let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
     if swappable {
-        let found = given.api_keys().find_map(|key| decider.find_key(key));
-        match (found, trust) {
+        match (given.gateway_key(decider)?, trust) {
             (Some(found), _) => return Ok(Principal { who: of_key(found), swap: true }),
             (None, Trust::Keys) if given.api_keys().next().is_none() => {
                 return Err(Denied::NoKey);
@@ -136,7 +146,7 @@ pub(crate) fn principal(
     }
 }
 
-fn of_key(key: callgate_decide::KeyInfo) -> Who {
+fn of_key(key: KeyInfo) -> Who {
     Who { key: Some(key.name), ..key.who }
 }
 
@@ -217,6 +227,20 @@ impl<'r> Given<'r> {
     /// Whoever comes in without a gateway key.
     fn local(self) -> Who {
         Who::user(self.user.map(str::to_owned))
+    }
+
+    /// The gateway key in the place of the provider's, if one is there. An expired one is refused even
+    /// where no key is needed: whoever sends it means to be known by it.
+    fn gateway_key(self, decider: &Decider) -> Result<Option<KeyInfo>, Denied> {
+        let mut expired = None;
+        for key in self.api_keys() {
+            match decider.find_key(key) {
+                Ok(found) => return Ok(Some(found)),
+                Err(KeyRefusal::Unknown) => {}
+                Err(refusal) => expired = Some(refusal),
+            }
+        }
+        expired.map_or(Ok(None), |refusal| Err(refusal.into()))
     }
 
     /// Whatever stands where SDKs put the provider's key.

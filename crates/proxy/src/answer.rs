@@ -100,6 +100,7 @@ async fn inspected(
     let streamed = headers::says_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = inner.settings.on_deny;
+    settings.denial = inner.decider.denial_text();
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
     // Only the form of an error for an empty answer hangs on it.

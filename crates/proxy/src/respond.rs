@@ -54,18 +54,18 @@ impl Refusal {
         const REQUEST: &str = "invalid_request_error";
         match self {
             // Not 401: on that, clients of MCP look for a place to sign in.
-            Self::Door(Denied::NoKey | Denied::BadKey | Denied::MisplacedKey) => {
-                (StatusCode::FORBIDDEN, "permission_error", "callgate_key")
-            }
+            Self::Door(
+                Denied::NoKey | Denied::BadKey | Denied::ExpiredKey(_) | Denied::MisplacedKey,
+            ) => (StatusCode::FORBIDDEN, "permission_error", "callgate_key"),
             Self::Access(Denied::Host) | Self::Door(Denied::Host) => {
                 (StatusCode::MISDIRECTED_REQUEST, REQUEST, "callgate_wrong_host")
             }
             Self::Access(Denied::Origin) | Self::Door(Denied::Origin) => {
                 (StatusCode::FORBIDDEN, "permission_error", "callgate_foreign_origin")
             }
-            Self::Access(Denied::NoKey | Denied::BadKey | Denied::MisplacedKey) => {
-                (StatusCode::UNAUTHORIZED, "authentication_error", "callgate_key")
-            }
+            Self::Access(
+                Denied::NoKey | Denied::BadKey | Denied::ExpiredKey(_) | Denied::MisplacedKey,
+            ) => (StatusCode::UNAUTHORIZED, "authentication_error", "callgate_key"),
             Self::Nowhere(Nowhere::Crooked) => {
                 (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_path")
             }
@@ -110,6 +110,10 @@ impl Refusal {
             Self::Access(Denied::BadKey) | Self::Door(Denied::BadKey) => "callgate: this gateway key is not known, or was \
                 revoked. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
+            Self::Access(Denied::ExpiredKey(name)) | Self::Door(Denied::ExpiredKey(name)) => format!(
+                "callgate: the gateway key `{name}` has expired. The operator renews it with \
+                 `callgate keys renew {name}`."
+            ),
             Self::Access(Denied::MisplacedKey) => "callgate: a gateway key would have been \
                 sent to the provider. Send it as `x-callgate-key` only, or let the operator set \
                 `api_key_env` for this provider."

@@ -54,7 +54,9 @@ pub(crate) fn judge(
     }
     inner.decider.request_hits(&exchange.context, &found.hits);
     if found.blocked {
-        return Err(Refusal::Blocked("it was stopped by a content policy".to_owned()));
+        let denial = inner.decider.denial_text();
+        let told = denial.custom_content().unwrap_or("it was stopped by a content policy");
+        return Err(Refusal::Blocked(told.to_owned()));
     }
     Ok((!changes.is_empty()).then(|| request::with_texts(body, changes)))
 }

@@ -243,7 +243,7 @@ impl Gateway {
     /// Every record of a turn, oldest first.
     #[track_caller]
     pub fn turns(&self) -> Vec<Value> {
-        self.records(&["events", "--kind", "turn"])
+        self.records(&["events", "--type", "turn"])
     }
 
     #[track_caller]

@@ -71,6 +71,8 @@ kinds! {
     SessionEnded "session_ended" "session";
     /// A response that held calls, or was not judged: its tokens, its stop reason, its calls.
     Turn "turn" "turn";
+    /// Somebody changed what callgate trusts: a gateway key or a pin.
+    Change "change" "change";
 }
 
 impl Kind {

@@ -1,62 +1,9 @@
-//! Gateway keys and removed calls.
-
-use std::time::{Duration, Instant};
-
-use callgate_call::Who;
+//! Removed calls.
 
 use super::*;
 use crate::removed::{Bindings, Bounds, prune};
 use crate::store::Store;
 use crate::{AppendError, RemovedEntry, SoughtRemoved, StoreError};
-
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[test]
-fn a_key_is_found_until_it_is_revoked() {
-    let place = Place::new();
-    let audit = place.open(Durability::Disk);
-    let who = Who { team: Some("payments".into()), user: Some("ann".into()), ..Who::default() };
-    let key = audit.add_key("laptop", &who).unwrap();
-    let other = audit.add_key("ci", &Who::default()).unwrap();
-    let found = audit.find_key(key.expose()).unwrap();
-    assert_eq!(found.who, Who { key: Some("laptop".into()), ..who });
-    for wrong in ["", "cg_", &key.expose()[1..], &key.expose().to_lowercase(), &"x".repeat(10_000)]
-    {
-        assert_eq!(audit.find_key(wrong), None, "{wrong}");
-    }
-    assert_eq!(
-        audit.add_key("laptop", &Who::default()),
-        Err(StoreError::NameTaken("laptop".into()))
-    );
-    assert!(matches!(audit.add_key("a b", &Who::default()), Err(StoreError::BadName(_))));
-
-    assert_eq!(audit.revoke_key("laptop"), Ok(true));
-    assert_eq!(audit.revoke_key("laptop"), Ok(false));
-    assert_eq!(audit.revoke_key("nobody"), Ok(false));
-    assert_eq!(audit.find_key(key.expose()), None);
-    assert!(audit.find_key(other.expose()).is_some());
-    assert!(matches!(audit.add_key("laptop", &Who::default()), Err(StoreError::NameTaken(_))));
-    let listed = audit.list_keys().unwrap();
-    assert_eq!(listed.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["laptop", "ci"]);
-    assert!(listed[0].revoked.is_some() && listed[1].revoked.is_none());
-    assert!(!contains(&place.bytes(), &key.expose()[3..]), "keys are kept as hashes");
-}
-
-#[test]
-fn keys_of_another_process_are_noticed() {
-    let place = Place::new();
-    let (gateway, command) = (place.open(Durability::Process), place.open(Durability::Disk));
-    let key = command.add_key("laptop", &Who::default()).unwrap();
-    until("the new key is known", || gateway.find_key(key.expose()).is_some());
-    command.revoke_key("laptop").unwrap();
-    until("the revoked key is refused", || gateway.find_key(key.expose()).is_none());
-}
 
 fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
     let signs = signs.iter().map(|sign| [*sign; 32]).collect();

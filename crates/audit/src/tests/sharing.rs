@@ -55,6 +55,29 @@ fn a_pin_comes_back_as_it_was() {
     }
 }
 
+/// What a person changes is on record, and only what was changed.
+#[test]
+fn a_persons_change_of_a_pin_is_recorded_with_it() {
+    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    let record = |name: &str| Record { detail: Some(name.to_owned()), ..Record::new(Kind::Change) };
+    let told = || -> Vec<String> {
+        let records = all(&audit.reader().unwrap()).into_iter();
+        records.filter_map(|stored| stored.record.detail).collect()
+    };
+    let changes = vec![(pin("s", "a", 0), record("a")), (pin("s", "b", 7), record("b"))];
+    let put = audit.put_pins_recorded(changes).unwrap();
+    assert_eq!(put, [PutPin::Kept(1), PutPin::Stale(None)]);
+    assert_eq!(told(), ["a"], "the other one was not changed");
+    let remove = |name: &str| {
+        let forgotten = |pin: StoredPin| record(&format!("{} at {}", pin.name, pin.revision));
+        audit.remove_pin_recorded("s", "tool", name, forgotten)
+    };
+    assert_eq!((remove("a"), remove("a")), (Ok(true), Ok(false)));
+    assert_eq!(told(), ["a", "a at 1"]);
+    let version = audit.pins_version().unwrap();
+    assert_eq!((audit.pins(), version), (Ok(vec![]), 2), "other processes notice");
+}
+
 #[test]
 fn whoever_has_not_seen_the_newest_changes_nothing() {
     let place = Place::new();

@@ -39,8 +39,8 @@ pub(crate) enum CallsCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Events {
-    /// Only of this kind; may be given several times.
-    #[arg(long = "kind", value_name = "KIND", value_parser = kind())]
+    /// Only of this type; may be given several times.
+    #[arg(long = "type", visible_alias = "kind", value_name = "TYPE", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
@@ -137,7 +137,38 @@ pub(crate) struct Filters {
     pub(crate) model: Option<String>,
 
     #[command(flatten)]
+    pub(crate) by: By,
+
+    #[command(flatten)]
     pub(crate) part: Part,
+}
+
+/// Whose records, and by way of which provider.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct By {
+    /// Of users whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) user: Option<String>,
+
+    /// Of teams whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) team: Option<String>,
+
+    /// Of organisations whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) org: Option<String>,
+
+    /// Of agents whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) agent: Option<String>,
+
+    /// Of gateway keys whose name matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) key: Option<String>,
+
+    /// Of providers whose name in the config matches.
+    #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
+    pub(crate) provider: Option<String>,
 }
 
 /// Which part of them.
@@ -161,7 +192,8 @@ fn action() -> impl TypedValueParser<Value = Action> {
         .try_map(|word| Action::from_word(&word).ok_or("no such verdict"))
 }
 
-fn kind() -> impl TypedValueParser<Value = Kind> {
+/// The type of a record, by its word.
+pub(super) fn kind() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.as_str()))
-        .try_map(|word| Kind::from_word(&word).ok_or("no such kind"))
+        .try_map(|word| Kind::from_word(&word).ok_or("no such type"))
 }

@@ -32,12 +32,13 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "verdict", "tool", "rule", "model", "input", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(6).painted(1);
+    let head = ["time", "verdict", "user", "tool", "rule", "model", "input", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(7).painted(1);
     for stored in &found {
         table.row([
             when::shown(stored.record.time),
             records::verdict(stored).to_owned(),
+            records::user(stored),
             records::tool(stored),
             records::rule(stored),
             stored.record.model.clone().unwrap_or_default(),
@@ -93,6 +94,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("text", found.map(|it| format!("{}: {} in the {}", it.action, it.kind, it.direction)));
     rows.add("detail", record.detail.as_ref());
     policy_rows(&mut rows, stored);
+    rows.add("change", record.change.as_ref().map(|_| records::why(stored)));
     mcp_rows(&mut rows, stored);
     who_rows(&mut rows, stored);
     rows.add("provider", record.provider.as_ref());

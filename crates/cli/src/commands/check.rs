@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
-use callgate_policy::Judgement;
+use callgate_policy::{DenialText, Judgement};
 
 use crate::args;
 use crate::exit::Exit;
@@ -18,38 +18,20 @@ use crate::sources;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
+    let denial = sources::denial_text(&args.policies.files, config)?;
     if let Some(file) = &args.jsonl {
-        return many(&judge, file, &args.call);
+        return many(&judge, &denial, file, &args.call);
     }
     let call = one_call(&args.call, args.object.as_deref())?;
     let judgement = judge.dry(&call);
-    let form = match (args.json, args.explain) {
-        (true, _) => Form::Json,
-        (false, true) => Form::Explained,
-        (false, false) => Form::Line,
+    let (tool, color) = (call.name.raw(), Color::of(&io::stdout()));
+    let text = match (args.json, args.explain) {
+        (true, _) => report::line(&Checked::worded(&call, &judgement, &denial))?,
+        (false, true) => render::explanation(tool, call.arguments.raw(), &judgement, color),
+        (false, false) => line(tool, &judgement, color),
     };
-    answer(&call, &judgement, form)?;
+    render::print(&text)?;
     Ok(Exit::of(judgement.verdict))
-}
-
-/// How a judgement is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    Line,
-    Explained,
-    Json,
-}
-
-/// Tells a judgement on stdout.
-pub(crate) fn answer(call: &ToolCall, judgement: &Judgement, form: Form) -> Result<()> {
-    let color = Color::of(&io::stdout());
-    let tool = call.name.raw();
-    let text = match form {
-        Form::Json => report::line(&Checked::of(call, judgement))?,
-        Form::Explained => render::explanation(tool, call.arguments.raw(), judgement, color),
-        Form::Line => line(tool, judgement, color),
-    };
-    render::print(&text)
 }
 
 /// A judgement on a line, and what follows from it on lines of their own.
@@ -60,6 +42,9 @@ pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
     }
     if let Some(hint) = judgement.hint.as_deref().filter(|_| !judgement.verdict.passes()) {
         text.push_str(&format!("hint: {}\n", render::printable(hint)));
+    }
+    if let Some(blocks) = judgement.blocks.as_deref().filter(|_| !judgement.verdict.passes()) {
+        text.push_str(&format!("blocks: {}\n", render::printable(blocks)));
     }
     text
 }
@@ -95,7 +80,7 @@ const MAX_CALL: u64 = 16 << 20;
 /// Judges one call a line, and answers each one before it waits for the next: a program may keep
 /// this running and talk with it. A reader of the answers that goes away does not end the judging:
 /// the exit code still has to be true.
-fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
+fn many(judge: &Judge, denial: &DenialText, file: &Path, flags: &args::Call) -> Result<Exit> {
     let input: Box<dyn Read> = match file.to_str() {
         Some("-") => Box::new(io::stdin()),
         _ => {
@@ -113,7 +98,7 @@ fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (text, one) = judge_line(judge, &line, number, flags)?;
+        let (text, one) = judge_line((judge, denial), &line, number, flags)?;
         exit = exit.or_stricter(one);
         render::written(out.write_all(text.as_bytes()))?;
         // The next line may be there in part only, and its sender may wait for this answer.
@@ -126,7 +111,7 @@ fn many(judge: &Judge, file: &Path, flags: &args::Call) -> Result<Exit> {
 }
 
 fn judge_line(
-    judge: &Judge,
+    (judge, denial): (&Judge, &DenialText),
     line: &[u8],
     number: usize,
     flags: &args::Call,
@@ -138,7 +123,7 @@ fn judge_line(
     match call {
         Ok(call) => {
             let judgement = judge.dry(&call);
-            let text = report::line(&Checked::of(&call, &judgement))?;
+            let text = report::line(&Checked::worded(&call, &judgement, denial))?;
             Ok((text, Exit::of(judgement.verdict)))
         }
         Err(error) => {

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
         talk("no events match\n");
         return Ok(Exit::Success);
     }
-    let mut table = Listing::new(["time", "kind", "tool", "what", "id"]).whole(0).whole(1).whole(4);
+    let head = ["time", "type", "user", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(5);
     for stored in &found {
         let what = match &stored.record.guardrail {
             Some(found) => format!("{} {}", found.action, records::why(stored)),
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
         table.row([
             when::shown(stored.record.time),
             stored.record.kind.as_str().to_owned(),
+            records::user(stored),
             records::tool(stored),
             what,
             records::id(stored),

@@ -3,30 +3,31 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use callgate_audit::{Audit, KeyInfo, Location};
+use callgate_audit::{Audit, KeyInfo, KeyState, Location, Renewed, Secret, SecretChoice, Term};
 use callgate_call::Who;
-use serde_json::json;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
 
-use crate::args::Keys;
+use crate::args::{AddKey, Keys, RenewKey};
 use crate::exit::Exit;
+use crate::operator::operator;
 use crate::records;
-use crate::render::{self, hinted, printable, talk};
+use crate::render::{self, count, hinted, printable, talk};
 use crate::report;
 use crate::table::Listing;
-use crate::when;
+use crate::when::{self, Expiry};
 
 pub(crate) fn run(args: &Keys, config: Option<&Path>) -> Result<Exit> {
     match args {
-        Keys::Add { name, org, team, user } => {
-            let who = Who { org: org.clone(), team: team.clone(), user: user.clone(), key: None };
-            add(name, &who, config)
-        }
+        Keys::Add(args) => add(args, config),
         Keys::List { json } => list(*json, config),
-        Keys::Revoke { name } => revoke(name, config),
+        Keys::Renew(args) => renew(args, config),
+        Keys::Revoke { name, json } => revoke(name, *json, config),
     }
 }
 
-fn add(name: &str, who: &Who, config: Option<&Path>) -> Result<Exit> {
+fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
+    let AddKey { name, org, team, user, expires, json } = args;
     let settings = callgate_config::audit_settings(config)?;
     if settings.store == Location::Memory {
         bail!(hinted(
@@ -34,13 +35,28 @@ fn add(name: &str, who: &Who, config: Option<&Path>) -> Result<Exit> {
             "set `store: sqlite:PATH` in the config"
         ));
     }
-    let key = Audit::open(&settings)?.add_key(name, who)?;
+    let who = Who { org: org.clone(), team: team.clone(), user: user.clone(), key: None };
+    let expires = expires.and_then(Expiry::time);
+    let audit = Audit::open(&settings)?;
+    let secret = audit.add_key(name, &who, expires, &operator())?;
+    if *json {
+        let key = find(&audit, name)?;
+        return print_json(&key, Some(&secret));
+    }
     talk(&format!(
         "the key `{}`, shown this once; clients send it in the header x-callgate-key:\n",
         printable(name)
     ));
-    render::print(&format!("{}\n", key.expose()))?;
+    render::print(&format!("{}\n", secret.expose()))?;
+    if let Some(expires) = expires {
+        talk(&format!("it expires on {}\n", when::shown(expires)));
+    }
     Ok(Exit::Success)
+}
+
+fn find(audit: &Audit, name: &str) -> Result<KeyInfo> {
+    let key = audit.list_keys()?.into_iter().find(|key| key.name == name);
+    key.ok_or_else(|| hinted(format!("the key `{name}` is gone"), "`callgate keys list`"))
 }
 
 fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
@@ -49,8 +65,9 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
         true => Vec::new(),
         false => Audit::open(&records::existing(config)?)?.list_keys()?,
     };
+    let now = Timestamp::now();
     if json {
-        let lines = keys.iter().map(|key| report::line(&as_json(key)));
+        let lines = keys.iter().map(|key| report::line(&as_json(key, now)));
         render::print(&lines.collect::<Result<String, _>>()?)?;
         return Ok(Exit::Success);
     }
@@ -58,7 +75,8 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
         talk("no keys yet; `callgate keys add NAME` makes one\n");
         return Ok(Exit::Success);
     }
-    let mut table = Listing::new(["name", "org", "team", "user", "made", "revoked"]).whole(0);
+    let head = ["name", "org", "team", "user", "state", "made", "expires", "revoked"];
+    let mut table = Listing::new(head).whole(0).whole(4);
     for key in &keys {
         let said = |field: &Option<String>| field.clone().unwrap_or_default();
         table.row([
@@ -66,7 +84,9 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
             said(&key.who.org),
             said(&key.who.team),
             said(&key.who.user),
+            state(key, now),
             when::shown(key.created),
+            key.expires.map(when::shown).unwrap_or_default(),
             key.revoked.map(when::shown).unwrap_or_default(),
         ]);
     }
@@ -74,22 +94,116 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn as_json(key: &KeyInfo) -> serde_json::Value {
+/// The state for people, who should see in time that a key is about to expire.
+fn state(key: &KeyInfo, now: Timestamp) -> String {
+    let left = key.expires.map(|expires| expires.duration_since(now));
+    match (key.state(now), left) {
+        (KeyState::Active, Some(left)) if left < SOON => format!("expires in {}", about(left)),
+        (state, _) => state.as_str().to_owned(),
+    }
+}
+
+/// From here on a list says how much time is left.
+const SOON: SignedDuration = SignedDuration::from_hours(14 * 24);
+
+/// How long something is, in its largest unit.
+fn about(left: SignedDuration) -> String {
+    let units = [("day", 86_400), ("hour", 3_600), ("minute", 60)];
+    let seconds = left.as_secs();
+    let fit = units.into_iter().find(|(_, length)| seconds >= *length);
+    match fit {
+        Some((unit, length)) => count(usize::try_from(seconds / length).unwrap_or(0), unit),
+        None => "less than a minute".to_owned(),
+    }
+}
+
+fn as_json(key: &KeyInfo, now: Timestamp) -> Value {
     json!({
         "name": key.name,
         "org": key.who.org,
         "team": key.who.team,
         "user": key.who.user,
+        "state": key.state(now).as_str(),
         "created": key.created.to_string(),
+        "expires": key.expires.map(|time| time.to_string()),
         "revoked": key.revoked.map(|time| time.to_string()),
     })
 }
 
-fn revoke(name: &str, config: Option<&Path>) -> Result<Exit> {
-    if Audit::open(&records::existing(config)?)?.revoke_key(name)? {
-        talk(&format!("the key `{}` is revoked\n", printable(name)));
-        return Ok(Exit::Success);
+/// The key that was made or changed, with its secret if it has a new one.
+fn print_json(key: &KeyInfo, secret: Option<&Secret>) -> Result<Exit> {
+    let mut line = as_json(key, Timestamp::now());
+    if let (Value::Object(fields), Some(secret)) = (&mut line, secret) {
+        fields.insert("key".to_owned(), json!(secret.expose()));
     }
-    let message = format!("there is no key `{name}` in force");
-    Err(hinted(message, "`callgate keys list` shows them all"))
+    render::print(&report::line(&line)?)?;
+    Ok(Exit::Success)
+}
+
+fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
+    let term = match args.expires {
+        None => Term::Same,
+        Some(Expiry::Never) => Term::Forever,
+        Some(Expiry::At(time)) => Term::Until(time),
+    };
+    let choice = if args.new_secret { SecretChoice::Replace } else { SecretChoice::Keep };
+    let audit = Audit::open(&records::existing(config)?)?;
+    let Renewed { key, secret } = audit.renew_key(&args.name, term, choice, &operator())?;
+    if args.json {
+        return print_json(&key, secret.as_ref());
+    }
+    let name = printable(&key.name);
+    match key.expires {
+        Some(expires) => {
+            talk(&format!("the key `{name}` is renewed: it expires on {}\n", when::shown(expires)));
+        }
+        None => talk(&format!("the key `{name}` is renewed: it does not expire\n")),
+    }
+    if let Some(secret) = secret {
+        talk(
+            "its new secret, shown this once; a running gateway refuses the old one about a second later:\n",
+        );
+        render::print(&format!("{}\n", secret.expose()))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn revoke(name: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
+    let audit = Audit::open(&records::existing(config)?)?;
+    if !audit.revoke_key(name, &operator())? {
+        let message = format!("there is no key `{name}` in force");
+        return Err(hinted(message, "`callgate keys list` shows them all"));
+    }
+    if json {
+        return print_json(&find(&audit, name)?, None);
+    }
+    talk(&format!("the key `{}` is revoked\n", printable(name)));
+    Ok(Exit::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_said_in_its_largest_unit() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let table = [
+            ("2026-03-10T12:00:00Z", "expired"),
+            ("2026-03-10T12:00:30Z", "expires in less than a minute"),
+            ("2026-03-10T13:30:00Z", "expires in 1 hour"),
+            ("2026-03-15T12:00:00Z", "expires in 5 days"),
+            ("2026-03-24T12:00:00Z", "active"),
+        ];
+        for (expires, expected) in table {
+            let key = KeyInfo {
+                name: "ci".into(),
+                who: Who::default(),
+                created: Timestamp::UNIX_EPOCH,
+                expires: Some(expires.parse().unwrap()),
+                revoked: None,
+            };
+            assert_eq!(state(&key, now), expected, "{expires}");
+        }
+    }
 }

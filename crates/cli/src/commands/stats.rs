@@ -34,6 +34,7 @@ fn as_json(stats: &Stats) -> Value {
         "rules": stats.rules,
         "models": stats.models,
         "providers": stats.providers,
+        "users": stats.users,
         "days": words(stats.days.iter().map(|(day, n)| (day.to_string(), *n))),
         "turns": {
             "recorded": turns.recorded,
@@ -57,13 +58,19 @@ fn shown(stats: &Stats) -> String {
     for (action, n) in &stats.verdicts {
         total(&format!("  {}", action.as_str()), *n);
     }
-    total("responses", turns.recorded + turns.without_calls.unwrap_or(0));
+    // Those without calls are only counted, so some filters cannot be applied to them.
+    match turns.without_calls {
+        Some(without) => total("responses", turns.recorded + without),
+        None => total("responses with a record", turns.recorded),
+    }
     total("tokens in", turns.tokens_input);
     total("tokens out", turns.tokens_output);
     let mut text = totals.text();
     top(&mut text, "tool", &stats.tools);
     top(&mut text, "rule", &stats.rules);
     top(&mut text, "model", &stats.models);
+    top(&mut text, "provider", &stats.providers);
+    top(&mut text, "user", &stats.users);
     let days: BTreeMap<String, u64> =
         stats.days.iter().map(|(day, n)| (day.to_string(), *n)).collect();
     if days.len() > 1 {

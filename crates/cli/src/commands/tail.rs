@@ -123,7 +123,12 @@ impl Tail {
         let (tool, rule, why) =
             (records::tool(stored), records::rule(stored), records::why(stored));
         let time = when::shown(stored.record.time);
-        Ok(format!("{time}  {}", render::verdict_words(word, &tool, &rule, &why, self.color)))
+        let line = render::verdict_words(word, &tool, &rule, &why, self.color);
+        let by = match records::user(stored) {
+            user if user.is_empty() => String::new(),
+            user => format!("  by {}", render::printable(&user)),
+        };
+        Ok(format!("{time}  {}{by}\n", line.trim_end_matches('\n')))
     }
 }
 

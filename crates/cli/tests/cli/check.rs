@@ -56,6 +56,52 @@ fn a_policy_is_for_those_it_names() {
     assert_eq!(given(r#"{"tool":"Read"}"#), 0, "whoever runs it is known, and is not ann");
 }
 
+/// A rule that states what it blocks, and a text of the operator's own.
+const WORDED: &str = "\
+denial: { text: \"No {tool} here.\\n{blocks}\\nAsk {contact}.\", contact: sec@example.com }
+policy: git
+rules:
+  - id: no-force
+    tool: \"@shell\"
+    when: { arg: command, contains: \"push -f\" }
+    verdict: deny
+    reason: Main is shared.
+    blocks: any force push to main
+  - { id: no-mail, tool: send_email, verdict: deny, reason: No mail. }
+";
+
+#[test]
+fn what_is_blocked_and_how_it_is_worded() {
+    let push = ["--tool", "Bash", "--input", r#"{"command":"git push -f"}"#];
+    let worded = |args: &[&str]| {
+        Test::new(&[&["check", "--config", "c.yaml"], args].concat()).file("c.yaml", WORDED)
+    };
+    let line = "deny   Bash  git/no-force  Main is shared.\nblocks: any force push to main\n";
+    worded(&push).run().sees(1, line, "");
+    let ran = worded(&[&push[..], &["--explain"]].concat()).run();
+    assert!(ran.stdout.contains("blocks   any force push to main\n"), "{}", ran.stdout);
+    let ran = worded(&[&push[..], &["--json"]].concat()).run();
+    let told = &ran.json()[0];
+    assert_eq!(
+        (&told["scope"], &told["blocks"]),
+        (&json!("use"), &json!("any force push to main"))
+    );
+    let notice = "No Bash here.\nany force push to main\nAsk sec@example.com.";
+    assert_eq!(told["notice"], notice);
+
+    let ran = worded(&["--tool", "send_email", "--json"]).run();
+    let told = &ran.json()[0];
+    let notice = "No send_email here.\nAsk sec@example.com.";
+    assert_eq!((&told["scope"], &told["notice"]), (&json!("tool"), &json!(notice)));
+    let ran = worded(&["--tool", "send_email", "--explain"]).run();
+    assert!(ran.stdout.contains("blocks   the tool, whatever its arguments\n"), "{}", ran.stdout);
+    let ran = worded(&["--tool", "Read", "--json"]).run();
+    assert_eq!((ran.json()[0].get("scope"), ran.json()[0].get("notice")), (None, None));
+
+    let ran = Test::again(ran, &["policy", "list", "--json", "--config", "c.yaml"]).run();
+    assert_eq!(ran.json()[0]["blocks"], "any force push to main", "{}", ran.stdout);
+}
+
 #[test]
 fn the_starter_is_the_default() {
     let ran = Test::new(&["check", "--tool", "Read", "--json"]).run();
@@ -113,6 +159,11 @@ fn json_says_everything() {
         "reason": "Nothing is removed for good.", "hint": null, "uncovered": false,
         "matched": {"path": "command", "value": "rm -rf /"},
         "deciding": [hit], "audits": [], "shadows": [], "errors": [],
+        "scope": "use",
+        "notice": "callgate blocked the tool call `Bash`.\nRule: no-rm (policy test)\nReason: Nothing \
+                   is removed for good.\nArgument: rm -rf /\nOnly this use of `Bash` is blocked; other \
+                   uses may be allowed.\nIt was not executed. Do not retry it: the answer stays the \
+                   same.",
     });
     assert_eq!((ran.code, ran.json()), (1, vec![expected]));
 }
@@ -135,6 +186,7 @@ tool     Bash
 input    {\"command\":\"rm -rf /\"}
 rule     test/no-rm
 reason   Nothing is removed for good.
+blocks   only this use of the tool
 matched  command = rm -rf /
 decided  deny   test/no-rm  Nothing is removed for good.
 ";

@@ -12,6 +12,18 @@ fn filter(dialect: &str) -> Test {
     Test::new(&["filter", "--policy", "policy.yaml", "--dialect", dialect])
 }
 
+#[test]
+fn a_denial_is_worded_as_the_config_says() {
+    let config = "denial: { text: \"No {tool}, says {rule}.\" }\npolicies: [policy.yaml]\n";
+    let test = Test::new(&["filter", "--config", "c.yaml", "--dialect", "anthropic"]);
+    let ran = test.file("c.yaml", config).stdin(anthropic("nuke", &["{}"])).run();
+    let text = r#""text":"No nuke, says no-nuke (policy test).""#;
+    assert!(ran.stdout.contains(text), "{}{}", ran.stdout, ran.stderr);
+    // Without the config it is the built-in text.
+    let ran = filter("anthropic").stdin(anthropic("nuke", &["{}"])).run();
+    assert!(ran.stdout.contains("callgate blocked the tool call `nuke`."), "{}", ran.stdout);
+}
+
 /// An Anthropic answer: a text, then one call whose arguments come in the given pieces.
 fn anthropic(tool: &str, pieces: &[&str]) -> String {
     let mut stream = text_of_anthropic();
@@ -276,7 +288,7 @@ fn json_lines() {
             "policy": "test", "rule": "no-rm", "verdict": "deny",
             "reason": "Nothing is removed for good.", "hint": null, "unknown": false,
         }],
-        "audits": [], "shadows": [], "errors": [],
+        "audits": [], "shadows": [], "errors": [], "scope": "use",
     });
     let told = test.run().told();
     assert_eq!(told[0], expected);

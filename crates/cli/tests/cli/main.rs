@@ -12,6 +12,7 @@ mod config;
 mod dialects;
 mod doctor;
 mod filter;
+mod filters;
 mod guardrails;
 mod init;
 mod keys;

@@ -107,6 +107,7 @@ fn rules_as_json() {
         "policy": "test", "rule": "no-nuke", "verdict": "deny", "priority": 100, "shadow": false,
         "tools": ["nuke"], "needs_arguments": false,
         "surfaces": ["response", "mcp", "hook"], "reason": "Not here.", "hint": "Ask the operator.",
+        "blocks": null,
     });
     assert_eq!((ran.json().len(), &ran.json()[0]), (4, &first));
 }

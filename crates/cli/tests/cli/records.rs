@@ -18,7 +18,7 @@ use crate::support::{Ran, Test};
 const STORE: &str = ".local/state/callgate/callgate.db";
 
 /// The store of a test's home.
-fn store(home: &Path) -> Audit {
+pub(crate) fn store(home: &Path) -> Audit {
     let path = home.join(STORE);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let store = Location::Sqlite(path);
@@ -27,7 +27,7 @@ fn store(home: &Path) -> Audit {
         .unwrap()
 }
 
-fn call(tool: &str, input: &str, action: Action) -> Record {
+pub(crate) fn call(tool: &str, input: &str, action: Action) -> Record {
     let mut record = Record::new(Kind::ToolCall);
     record.surface = Some(Surface::Response);
     record.model = Some("model-1".into());
@@ -196,8 +196,10 @@ fn events() {
     assert!(ran.stdout.contains("session_started  s1"), "{}", ran.stdout);
     assert!(ran.stdout.contains("policy_loaded"), "{}", ran.stdout);
     assert!(ran.stdout.contains("builtin:starter"), "{}", ran.stdout);
-    let ran = with_records(&["events", "--kind", "turn", "--json"]).run();
-    assert_eq!(ran.json()[0]["type"], "turn");
+    for flag in ["--type", "--kind"] {
+        let ran = with_records(&["events", flag, "turn", "--json"]).run();
+        assert_eq!(ran.json()[0]["type"], "turn", "{flag}");
+    }
 }
 
 #[test]

@@ -174,6 +174,48 @@ fn revoked(gateway: &Gateway, key: &str) {
     assert!(gateway.wait_until(refused), "a revoked key still works");
 }
 
+/// An expiry holds in a gateway that runs, whose keys are in memory, and so does a renewal.
+#[test]
+fn an_expired_key_is_refused_until_it_is_renewed() {
+    let upstream = server();
+    let url = upstream.url();
+    let config = format!(
+        "providers:\n  anthropic: {{ base_url: \"{url}\", dialect: anthropic, api_key_env: REAL_KEY }}\npolicies: [rules.yaml]\n"
+    );
+    for listen in ["0.0.0.0:0", "127.0.0.1:0"] {
+        let setup = Setup::bare(binary()).file("rules.yaml", ALLOW).config(&config);
+        let setup = setup.listen(listen).env("REAL_KEY", "sk-real");
+        let expired = add_key(&setup, &["gone", "--expires", "0s"]);
+        let key = add_key(&setup, &["ci", "--expires", "3s"]);
+        let gateway = setup.start();
+        for header in ["x-callgate-key", "x-api-key"] {
+            let send =
+                |key: &str| Ask::post(MESSAGES, "{}").header(header, key).send(gateway.address());
+            let before = upstream.requests().len();
+            let reply = send(&expired);
+            assert_eq!(reply.status, 401, "{}", reply.text());
+            let told = "the gateway key `gone` has expired. The operator renews it with `callgate keys renew gone`.";
+            assert!(reply.text().contains(told), "{}", reply.text());
+            assert_eq!(upstream.requests().len(), before, "{listen} {header}");
+            // It was good when the gateway started, and nothing but time has passed since.
+            assert!(gateway.wait_until(|_| send(&key).text().contains("`ci` has expired")));
+        }
+        assert!(gateway.run(&["keys", "renew", "ci", "--expires", "1d"]).status.success());
+        let passes = |gateway: &Gateway| {
+            let ask = Ask::post(MESSAGES, "{}").header("x-callgate-key", &key);
+            ask.send(gateway.address()).status == 200
+        };
+        assert!(gateway.wait_until(passes), "a renewed key does not work");
+        let ran = gateway.run(&["keys", "renew", "ci", "--new-secret"]);
+        let new = String::from_utf8(ran.stdout).unwrap().trim().to_owned();
+        assert!(gateway.wait_until(|gateway| {
+            let ask = Ask::post(MESSAGES, "{}").header("x-callgate-key", &new);
+            ask.send(gateway.address()).status == 200
+        }));
+        assert!(!passes(&gateway), "the old secret still works");
+    }
+}
+
 /// Who made the only call so far.
 pub(crate) fn principal(gateway: &Gateway) -> Value {
     let calls = gateway.calls();

@@ -16,6 +16,7 @@ mod actors;
 mod bedrock;
 mod bodies;
 mod conversations;
+mod denials;
 mod dialects;
 mod exposed;
 mod failures;

@@ -42,6 +42,37 @@ fn a_denied_call_is_answered_and_never_seen_by_the_server() {
 }
 
 #[test]
+fn a_denial_is_worded_as_the_operator_wants() {
+    let place = Place::new(
+        DENY,
+        "denial: { text: \"No {tool}: {reason}\\nAsk {contact}.\", contact: sec@example.com }",
+    );
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    let answer = wrapped.call("delete_all", json!({ "path": "/" }));
+    let calls = place.json(&["calls", "--json"]);
+    let record = calls[0]["id"].as_str().unwrap();
+    let expected = format!(
+        "No mcp__s__delete_all: Nothing is deleted.\nAsk sec@example.com.\nRecord: {record}"
+    );
+    assert_eq!(text_of(&answer), expected);
+    wrapped.end();
+}
+
+#[test]
+fn a_used_up_rate_says_that_it_may_be_tried_later() {
+    let policy = "policy: p\nrules:\n  - { id: slowly, surface: mcp, limit: { calls: 1, per: hour }, verdict: deny, reason: Too many. }\n";
+    let place = Place::new(policy, "");
+    let mut wrapped = place.scripted("s", simple());
+    wrapped.hello();
+    assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
+    let answer = wrapped.call("echo", json!({}));
+    let later = "The call itself is not the problem: it may be allowed later.";
+    assert!(text_of(&answer).contains(later), "{answer}");
+    wrapped.end();
+}
+
+#[test]
 fn in_the_newer_revisions_a_refusal_says_what_it_is() {
     let place = Place::new(DENY, "");
     let mut wrapped = place.scripted("s", simple());
@@ -224,7 +255,11 @@ fn a_store_that_fails_is_no_verdict_on_the_call() {
         std::thread::sleep(std::time::Duration::from_millis(100));
     };
     let text = text_of(&answer);
-    assert!(text.contains("not executed") && text.contains("may be tried again"), "{text}");
+    assert!(
+        text.contains("not executed")
+            && text.contains("Retry it once the audit store is available again"),
+        "{text}"
+    );
     assert!(!text.contains("Do not retry"), "{text}");
     wrapped.end();
 }

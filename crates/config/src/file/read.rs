@@ -108,7 +108,7 @@ impl<'n> Section<'n> {
         format!("`{}`", join(&self.shown, key))
     }
 
-    fn text(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
+    pub(super) fn text(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
         text(self.node(key)?, &self.what(key), problems)
     }
 

@@ -4,7 +4,7 @@
 //! decided by the order of [`Check`].
 
 use callgate_audit::{Action, Code, Hit, RecordId, Verdict};
-use callgate_policy::{Denial, Judgement};
+use callgate_policy::{Denial, Judgement, Scope};
 
 use super::settings::Watch;
 use crate::pipeline::STORE;
@@ -67,6 +67,18 @@ impl Check {
             Self::Rules => "rules",
             Self::Flow => "mcp.flows",
             Self::Store => STORE,
+        }
+    }
+}
+
+impl Check {
+    /// How much it blocks.
+    fn scope(self) -> Scope {
+        match self {
+            Self::Server | Self::Tool | Self::Pin | Self::Finding => Scope::Tool,
+            Self::Rate => Scope::Rate,
+            Self::Arguments | Self::Rules | Self::Flow => Scope::Use,
+            Self::Store => Scope::Outage,
         }
     }
 }
@@ -167,6 +179,7 @@ impl Objections {
             Some(first) => Some(Denial {
                 rule: Some(first.check.word().to_owned()),
                 hint: first.hint.clone(),
+                scope: first.check.scope(),
                 ..Denial::refused(tool, &first.reason)
             }),
             None => by_rules,
@@ -201,26 +214,3 @@ pub(crate) fn code_of(denial: &Denial) -> Code {
 
 /// In the place of a policy's name: what the settings say.
 pub(crate) const POLICY: &str = "mcp";
-
-/// A denial of what a server sent back, as the model is told: what it called did run.
-pub fn withheld(denial: &Denial) -> String {
-    let notice = denial.notice();
-    let rest = notice.split_once('\n').map_or("", |(_, rest)| rest);
-    format!(
-        "callgate withheld what the server sent for `{}`.\n{rest}\nWhat was called did run; only \
-         what came back is withheld. Asking again brings the same.",
-        denial.tool
-    )
-}
-
-/// A denial as the model is told: what, by what, that nothing ran, and what to do instead.
-pub fn told(denial: &Denial) -> String {
-    let again = match denial.rule.as_deref() {
-        Some(rule) if rule == Check::Rate.word() => "Do not retry it before then.",
-        Some(rule) if rule == STORE => {
-            "That is not for what it does: it may be tried again once the store works."
-        }
-        _ => "Do not retry it: the answer stays the same.",
-    };
-    format!("{}\nIt was not executed. {again}", denial.notice())
-}

@@ -105,6 +105,16 @@ impl McpSession {
         self.inner.in_force().settings.max_arguments
     }
 
+    /// A denial, as the model reads it.
+    pub fn denial_text(&self, denial: &Denial) -> String {
+        self.inner.in_force().settings.denial.notice(denial)
+    }
+
+    /// The same about what a server sent back: what was called did run.
+    pub fn withheld_text(&self, denial: &Denial) -> String {
+        self.inner.in_force().settings.denial.withheld(denial)
+    }
+
     /// Whether the server may be spoken to at all, by the settings of the moment. It is looked at and
     /// recorded once for each settings, however often it is asked.
     pub fn admitted(&self) -> Result<(), Box<Denial>> {

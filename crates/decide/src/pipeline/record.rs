@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::{Action, Code, Kind, McpFacts, Receipt, Record};
 use callgate_call::ToolCall;
-use callgate_policy::{Denial, Permit, Recorded, Written};
+use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
 
 use super::resolve::Target;
 use super::wait::Answered;
@@ -172,6 +172,7 @@ fn of_store(tool: &str, reason: &str, hint: &str) -> Denial {
     Denial {
         rule: Some(STORE.to_owned()),
         hint: Some(hint.to_owned()),
+        scope: Scope::Outage,
         ..Denial::refused(tool, reason)
     }
 }

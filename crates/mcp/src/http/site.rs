@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_call::{Facts, Origin, Surface, Who};
-use callgate_decide::mcp::{Launch, McpSession, told};
+use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -112,7 +112,7 @@ impl Conversation {
 
     /// Why the server may not be spoken to now.
     pub(super) fn refused(&self) -> Option<String> {
-        self.desk.admitted().err().map(|denial| told(&denial))
+        self.desk.admitted().err().map(|denial| self.desk.denial_text(&denial))
     }
 
     /// Whether requests of it belong together.

@@ -3,7 +3,6 @@
 
 use callgate_call::Arguments;
 use callgate_call::json::{Kind, Reader, Span, elements, members};
-use callgate_decide::mcp::told;
 
 use super::{KEPT, Session};
 
@@ -49,7 +48,7 @@ impl Session {
             let arguments = self.arguments_at(text, it.arguments);
             self.desk.looks_like_call(method, &it.tool, arguments).err()
         };
-        found.into_iter().find_map(judge).map(|denial| told(&denial))
+        found.into_iter().find_map(judge).map(|denial| self.desk.denial_text(&denial))
     }
 
     fn arguments_at(&self, text: &str, at: Option<Span>) -> Arguments {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use callgate_call::json::{Edits, Span, member};
-use callgate_decide::mcp::{Asked as Asking, CallTicket, Sent, told};
+use callgate_decide::mcp::{Asked as Asking, CallTicket, Sent};
 
 use super::server::asking;
 use super::{Asked, Session, Step, Wanted, to_server};
@@ -39,7 +39,7 @@ impl Session {
         let along = beside.along(text, self.desk.max_arguments());
         match self.desk.sends(Sent { method, calls, along }) {
             Ok(changed) => Ok(edited(text, &beside, &changed)),
-            Err(denial) => Err(told(&denial)),
+            Err(denial) => Err(self.desk.denial_text(&denial)),
         }
     }
 

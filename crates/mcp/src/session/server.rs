@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use callgate_call::json::{Edits, Member, Span, elements, member, members};
-use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place, withheld};
+use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place};
 
 use memchr::memmem;
 
@@ -158,7 +158,7 @@ impl Session {
                 Inspected::Pass => {}
                 Inspected::Replace(other) => edits.replace(member.value, other),
                 Inspected::Block(denial) => {
-                    return vec![unanswered(id, asked, &withheld(&denial))];
+                    return vec![unanswered(id, asked, &self.desk.withheld_text(&denial))];
                 }
             }
         }
@@ -182,7 +182,7 @@ impl Session {
         // What stands beside the entries reaches the client, too.
         let beside = lists::without_entries(text, result, &entries);
         if let Inspected::Block(denial) = self.desk.text(Place::Instructions, &beside) {
-            return vec![unanswered(id, asked, &withheld(&denial))];
+            return vec![unanswered(id, asked, &self.desk.withheld_text(&denial))];
         }
         let mut verdicts = match list {
             List::Tools(page) => self.desk.tools(&raw, page),
@@ -225,7 +225,11 @@ impl Session {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, result, other))],
             Inspected::Block(denial) => {
-                vec![to_client(answers::refused_call(id, called.era, &withheld(&denial)))]
+                vec![to_client(answers::refused_call(
+                    id,
+                    called.era,
+                    &self.desk.withheld_text(&denial),
+                ))]
             }
         }
     }
@@ -308,7 +312,7 @@ impl Session {
     fn may_ask(&self, what: Asking, params: Span, text: &str) -> Result<(), String> {
         match self.desk.asked(what, params.of(text)) {
             Ok(Inspected::Pass | Inspected::Replace(_)) => Ok(()),
-            Ok(Inspected::Block(denial)) | Err(denial) => Err(withheld(&denial)),
+            Ok(Inspected::Block(denial)) | Err(denial) => Err(self.desk.withheld_text(&denial)),
         }
     }
 
@@ -394,7 +398,9 @@ impl Session {
         match self.desk.text(place, at.of(text)) {
             Inspected::Pass => vec![to_client(text)],
             Inspected::Replace(other) => vec![to_client(replaced(text, at, other))],
-            Inspected::Block(denial) => vec![unanswered(id, asked, &withheld(&denial))],
+            Inspected::Block(denial) => {
+                vec![unanswered(id, asked, &self.desk.withheld_text(&denial))]
+            }
         }
     }
 }

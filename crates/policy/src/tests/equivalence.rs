@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::policy::every_candidate;
 use crate::rule::Question;
-use crate::{LimitFacts, NameJudgement, Policies};
+use crate::{LimitFacts, NameJudgement, Policies, Scope};
 
 const NAMES: [&str; 32] = [
     "bash",
@@ -299,10 +299,12 @@ proptest! {
             let fast = policies.ask(&call);
             let limits = LimitFacts::unasked();
             let question = Question::new(&call, &NOON, &limits, policies.servers());
-            let slow = policies.judge_by(&question, |policy, question| {
+            let mut slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });
+            // How much is blocked is worked out from the name afterwards.
+            slow.said.scope = fast.scope;
             prop_assert_eq!(fast, slow, "{:?}", call);
         }
     }
@@ -316,8 +318,13 @@ proptest! {
             let whole = policies.ask(&call);
             match policies.judge_name(&call, &NOON, &LimitFacts::unasked()) {
                 NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
-                NameJudgement::Deny(_) => prop_assert!(!whole.verdict.passes(), "{:?}", call),
-                NameJudgement::NeedArguments => {}
+                NameJudgement::Deny(named) => {
+                    prop_assert!(!whole.verdict.passes(), "{:?}", call);
+                    prop_assert_eq!((named.scope, whole.scope), (Scope::Tool, Scope::Tool));
+                }
+                NameJudgement::NeedArguments => {
+                    prop_assert!(whole.verdict.passes() || whole.scope == Scope::Use, "{:?}", call);
+                }
             }
         }
     }

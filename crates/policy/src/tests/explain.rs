@@ -292,6 +292,8 @@ proptest! {
                 verdict: judgement.verdict,
                 reason: String::new(),
                 hint: None,
+                blocks: None,
+                limited: false,
                 unknown: false,
                 terms: None,
             };

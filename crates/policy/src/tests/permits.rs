@@ -3,7 +3,7 @@
 use callgate_call::{Arguments, CallId, ToolName};
 
 use super::support::*;
-use crate::{Denial, LimitFacts, NameJudgement, NamePermit, Permit, Policies};
+use crate::{Denial, DenialText, LimitFacts, NameJudgement, NamePermit, Permit, Policies};
 
 fn is_sendable<T: Send + 'static>() {}
 
@@ -64,12 +64,9 @@ fn a_notice_names_tool_rule_reason_and_way_out() {
     let mut denial = policies.ask(&call).denial(&call).unwrap();
     denial.record = Some("0198".into());
     assert_eq!(
-        denial.notice(),
+        DenialText::default().notice(&denial),
         "callgate blocked the tool call `Bash`.\nRule: no-x (policy test)\nReason: x is bad.\n\
-         Hint: Use y.\nArgument: x y\nRecord: 0198"
-    );
-    assert_eq!(
-        Denial::refused("Bash", "the name came in two pieces").notice(),
-        "callgate blocked the tool call `Bash`.\nReason: the name came in two pieces"
+         Hint: Use y.\nArgument: x y\nOnly this use of `Bash` is blocked; other uses may be \
+         allowed.\nIt was not executed. Do not retry it: the answer stays the same.\nRecord: 0198"
     );
 }

@@ -7,15 +7,20 @@ use callgate_scan::inspect::Class;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::records::{FILTERS, Part};
+use crate::args::records::{By, FILTERS, Part, kind};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [Kind; 3] =
     [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
 
-/// What else is recorded of servers.
-pub(crate) const EVENTS: [Kind; 4] =
-    [Kind::McpToolSeen, Kind::McpToolChanged, Kind::Guardrail, Kind::McpNetworkConnection];
+/// What else is recorded of servers: what `mcp events` lists unless a type is asked for.
+pub(crate) const EVENTS: [Kind; 5] = [
+    Kind::McpToolSeen,
+    Kind::McpToolChanged,
+    Kind::Guardrail,
+    Kind::McpNetworkConnection,
+    Kind::Change,
+];
 
 #[derive(Debug, Args)]
 pub(crate) struct Servers {
@@ -50,7 +55,7 @@ pub(crate) struct Tools {
 #[derive(Debug, Args)]
 pub(crate) struct McpCalls {
     /// Only of this type; may be given several times.
-    #[arg(long = "type", help_heading = FILTERS, value_parser = kind(&CALLS))]
+    #[arg(long = "type", help_heading = FILTERS, value_parser = call_kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
@@ -64,7 +69,7 @@ pub(crate) struct McpCalls {
 #[derive(Debug, Args)]
 pub(crate) struct McpEvents {
     /// Only of this type; may be given several times.
-    #[arg(long = "type", help_heading = FILTERS, value_parser = kind(&EVENTS))]
+    #[arg(long = "type", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
@@ -129,6 +134,9 @@ pub(crate) struct McpFilters {
     pub(crate) action: Option<Action>,
 
     #[command(flatten)]
+    pub(crate) by: By,
+
+    #[command(flatten)]
     pub(crate) part: Part,
 }
 
@@ -149,8 +157,8 @@ fn server_kind() -> impl TypedValueParser<Value = ServerKind> {
     })
 }
 
-fn kind(known: &[Kind]) -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(known.iter().map(|kind| kind.as_str()))
+fn call_kind() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(CALLS.map(Kind::as_str))
         .try_map(|word| Kind::from_word(&word).ok_or("no such type"))
 }
 

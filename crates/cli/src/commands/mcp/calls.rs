@@ -28,14 +28,15 @@ pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> 
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "verdict", "seen", "server", "tool", "rule", "input", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(7).painted(1);
+    let head = ["time", "verdict", "seen", "user", "server", "tool", "rule", "input", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(8).painted(1);
     for stored in &found {
         let (server, tool) = subject(stored);
         table.row([
             when::shown(stored.record.time),
             records::verdict(stored).to_owned(),
             seen(stored.record.kind).to_owned(),
+            records::user(stored),
             server,
             tool,
             records::rule(stored),

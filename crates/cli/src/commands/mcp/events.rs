@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Kind, Stored};
+use callgate_audit::Stored;
 
 use super::found::{self, find, subject};
 use crate::args;
@@ -19,25 +19,23 @@ pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit>
         [] => args::MCP_EVENTS.to_vec(),
         asked => asked.to_vec(),
     };
-    // Rules about text write the same kind of record at another door.
-    let found = find(&args.filters, kinds, config, |stored| {
-        stored.record.kind != Kind::Guardrail || stored.record.mcp.is_some()
-    })?;
+    let found = find(&args.filters, kinds, config, found::concerns_server)?;
     if args.json {
         return print_json(&found);
     }
     if found.is_empty() {
-        talk("no events match\n");
+        talk("no events of MCP servers match; `callgate events` lists those of everything\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "type", "verdict", "server", "tool", "what", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(6).painted(2);
+    let head = ["time", "type", "verdict", "user", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(7).painted(2);
     for stored in &found {
         let (server, tool) = subject(stored);
         table.row([
             when::shown(stored.record.time),
             stored.record.kind.as_str().to_owned(),
             records::verdict(stored).to_owned(),
+            records::user(stored),
             server,
             tool,
             what(stored),

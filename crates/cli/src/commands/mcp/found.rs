@@ -24,6 +24,8 @@ pub(super) fn find(
         session: filters.session.clone(),
         server: filters.server.clone(),
         tool: filters.tool.clone(),
+        provider: filters.by.provider.clone(),
+        who: filters.by.who(),
         since: filters.part.since,
         until: filters.part.until,
         ..Filter::default()
@@ -58,6 +60,13 @@ pub(super) fn is_blocked(stored: &Stored) -> bool {
     let text = stored.record.guardrail.as_ref();
     stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny)
         || text.is_some_and(|found| found.action == "block")
+}
+
+/// Whether it tells of an MCP server: other doors write records of the same types.
+pub(super) fn concerns_server(stored: &Stored) -> bool {
+    let record = &stored.record;
+    let server = record.tool.as_ref().and_then(|tool| tool.server.as_ref());
+    record.mcp.is_some() || server.is_some()
 }
 
 /// Which server, and what of it.

@@ -5,14 +5,16 @@ mod list;
 mod reset;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Action, Audit, Kind, McpFacts, Record, Tool, Verdict};
-use callgate_registry::{Identity, ItemKind, Pin, State};
+use callgate_audit::{Change, Changed, Kind, McpFacts, Record, Tool};
+use callgate_registry::{Identity, ItemKind, Pin, PinState, State};
 
 use crate::args::{Pick, Pins};
 use crate::exit::Exit;
+use crate::operator::operator;
 use crate::render::hinted;
 
 pub(super) fn run(args: &Pins, config: Option<&Path>) -> Result<Exit> {
@@ -74,23 +76,50 @@ fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
     )
 }
 
-/// Records what a person did to a pin.
-fn record(audit: &Audit, pin: &Pin, state: State, done: &str) -> Result<()> {
-    let mut record = Record::new(Kind::McpToolChanged);
-    let name = match pin.identity.kind {
-        ItemKind::Tool => pin.identity.name.clone(),
-        ItemKind::Prompt => format!("prompt:{}", pin.identity.name),
+/// The record of what a person did to a pin: from what to what, `None` if it is forgotten.
+fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
+    let identity = &before.identity;
+    let change = Change {
+        what: Changed::Pin,
+        name: identity.to_string(),
+        action: action.to_owned(),
+        before: fields(before),
+        after: after.map(fields).unwrap_or_default(),
+    };
+    let name = match identity.kind {
+        ItemKind::Tool => identity.name.clone(),
+        ItemKind::Prompt => format!("prompt:{}", identity.name),
         ItemKind::Instructions => "instructions".to_owned(),
     };
-    record.tool = Some(Tool {
+    let tool = Tool {
         name,
-        server: Some(pin.identity.server.clone()),
-        definition_hash: Some(pin.seen().hash.as_str().to_owned()),
+        server: Some(identity.server.clone()),
+        definition_hash: Some(before.seen().hash.as_str().to_owned()),
         ..Tool::default()
-    });
-    record.verdict = Some(Verdict { reason: Some(done.to_owned()), ..Verdict::new(Action::Allow) });
-    record.mcp = Some(McpFacts { pin: Some(state.as_str().to_owned()), ..McpFacts::default() });
-    record.detail = Some(done.to_owned());
-    audit.append(record).wait()?;
-    Ok(())
+    };
+    let state = after.map_or(State::Unseen, Pin::state);
+    let mcp = McpFacts { pin: Some(state.as_str().to_owned()), ..McpFacts::default() };
+    Record {
+        who: operator(),
+        tool: Some(tool),
+        mcp: Some(mcp),
+        change: Some(change),
+        ..Record::new(Kind::Change)
+    }
+}
+
+/// What a record tells of a pin: the definition by its hash, and how its server is started.
+fn fields(pin: &Pin) -> BTreeMap<String, String> {
+    let seen = match &pin.state {
+        PinState::Changed(seen) => Some(seen),
+        PinState::Trusted | PinState::Quarantined => None,
+    };
+    let told = [
+        ("state", Some(pin.state().as_str().to_owned())),
+        ("hash", Some(pin.version.hash.as_str().to_owned())),
+        ("from", Some(pin.version.launch.shown().to_owned())),
+        ("seen_hash", seen.map(|seen| seen.hash.as_str().to_owned())),
+        ("seen_from", seen.map(|seen| seen.launch.shown().to_owned())),
+    ];
+    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

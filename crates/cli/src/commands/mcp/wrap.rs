@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface, Who};
 use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
-use callgate_decide::mcp::{Launch, McpSession, told};
+use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
 
@@ -40,7 +40,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     let launch = Launch::command(name, rest, program.file.to_str());
     let session = conversation(&decider, &args.server, &launch);
     if let Err(denial) = session.admitted() {
-        render::talk(&format!("{}\n", told(&denial)));
+        render::talk(&format!("{}\n", session.denial_text(&denial)));
         return Ok(Exit::Denied);
     }
     let watch = Reloader::watch(config, &resolved.policies, decider, shim, started)?;

@@ -7,10 +7,10 @@ use anyhow::Result;
 use callgate_policy::Policies;
 
 use crate::args;
-use crate::commands::check::{self, Form};
+use crate::commands::check;
 use crate::exit::Exit;
 use crate::judge::Judge;
-use crate::render;
+use crate::render::{self, Color};
 use crate::report;
 
 #[expect(clippy::fn_params_excessive_bools, reason = "two flags of the command line")]
@@ -22,7 +22,8 @@ pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool)
         render::print(&report::line(&json::Explained::of(&call, &judgement, &rules))?)?;
     } else {
         render::print(&text::rules(&rules, all))?;
-        check::answer(&call, &judgement, Form::Line)?;
+        let color = Color::of(&std::io::stdout());
+        render::print(&check::line(call.name.raw(), &judgement, color))?;
     }
     Ok(Exit::Success)
 }

@@ -131,6 +131,7 @@ struct Listed<'a> {
     surfaces: Vec<&'static str>,
     reason: &'a str,
     hint: Option<&'a str>,
+    blocks: Option<&'a str>,
 }
 
 impl<'a> Listed<'a> {
@@ -148,6 +149,7 @@ impl<'a> Listed<'a> {
             surfaces: surfaces(rule),
             reason: &rule.reason,
             hint: rule.hint.as_deref(),
+            blocks: rule.blocks.as_deref(),
         }
     }
 }

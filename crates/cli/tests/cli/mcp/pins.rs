@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{World, again, column, tool};
+use crate::keys::login;
 use crate::support::{Ran, Test};
 
 const CONFIG: &str = "store: sqlite:records.db\n";
@@ -103,13 +104,19 @@ fn trusted_by_hand() {
     let ran = again(ran, &["pins", "trust", "--server", "notes", "--all"]);
     let ran = ran.sees(0, "nothing to do: `notes` is trusted\n", "");
     // Who trusted what is on record.
-    let ran = again(ran, &["events", "--json", "--type", "mcp_tool_changed", "--limit", "1"]);
+    let ran = again(ran, &["events", "--json", "--type", "change", "--server", "notes"]);
     let record = &ran.json()[0];
-    assert_eq!(record["detail"], "a person trusted it");
+    assert_eq!(record["principal"], json!({ "user": login() }), "{record}");
+    let (before, after) = (&record["change"]["before"], &record["change"]["after"]);
     assert_eq!(
-        (&record["mcp"]["pin"], &record["tool"]["definition_hash"]),
-        (&json!("trusted"), &json!(is))
+        (&record["change"]["action"], &record["change"]["name"]),
+        (&json!("trust"), &json!("notes/get_note"))
     );
+    assert_eq!((&before["state"], &before["hash"]), (&json!("changed"), &json!(was)));
+    assert_eq!((&after["state"], &after["hash"]), (&json!("trusted"), &json!(is)));
+    let ran = again(ran, &["events", "--limit", "1"]);
+    let told = format!("trust pin notes/get_note: hash {} -> {seen}", &was[3..15]);
+    assert!(ran.stdout.contains(&told) && ran.stdout.contains(&login()), "{}", ran.stdout);
 }
 
 #[test]
@@ -132,6 +139,10 @@ fn what_waits_is_shown_whole_and_trusted_at_once() {
     let told = "forgot `notes/a`\nthe next definition that is seen is trusted\n";
     // `may_call` has written a config without the setting.
     let ran = ran.sees(0, told, "");
+    let ran = again(ran, &["events", "--json", "--type", "change", "--limit", "1"]);
+    let change = &ran.json()[0]["change"];
+    assert_eq!((&change["action"], &change["name"]), (&json!("reset"), &json!("notes/a")));
+    assert_eq!((&change["before"]["state"], change.get("after")), (&json!("trusted"), None));
     let ran = again(ran, &["pins", "list", "--json"]);
     assert_eq!(ran.json().len(), 1);
     let ran = again(ran, &["pins", "reset", "--server", "notes", "--tool", "a"]);

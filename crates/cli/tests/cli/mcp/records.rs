@@ -63,7 +63,10 @@ fn events_of_servers() {
     // Both are hidden: the one by the list, the other for what was found in it.
     assert_eq!(column(&ran, "TOOL"), ["add", "delete_note"], "{}", ran.stdout);
     let ran = again(ran, &["events", "--type", "mcp_tool_changed"]);
-    ran.sees(0, "", "no events match\n");
+    let none = "no events of MCP servers match; `callgate events` lists those of everything\n";
+    let ran = ran.sees(0, "", none);
+    let ran = again(ran, &["events", "--type", "mcp_tool_called", "--json"]);
+    assert_eq!(tools(&ran).len(), 4, "calls of servers are records too: {}", ran.stdout);
 }
 
 #[test]

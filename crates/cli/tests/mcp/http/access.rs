@@ -96,6 +96,24 @@ fn another_address_needs_a_key_and_nobody_is_sent_to_sign_in() {
 }
 
 #[test]
+fn an_expired_key_is_refused_and_told_how_it_is_renewed() {
+    let server = Server::new(Era::Modern);
+    let setup = server.setup(ALLOW, "", "").listen("0.0.0.0:0");
+    let key = add_key(&setup, "ci");
+    assert!(setup.run(&["keys", "renew", "ci", "--expires", "0s"]).status.success());
+    let gateway = server.start(setup);
+    let client = Client::modern(&gateway).with("x-callgate-key", &key);
+    let reply = client.send(&client.post(CALL));
+    assert_eq!(reply.status, 403, "{}", reply.text());
+    is_readable(&reply);
+    assert!(reply.text().contains("has expired"), "{}", reply.text());
+    assert!(reply.text().contains("callgate keys renew ci"), "{}", reply.text());
+    assert!(server.heard("tools/call").is_empty());
+    assert!(gateway.run(&["keys", "renew", "ci", "--expires", "1h"]).status.success());
+    assert!(gateway.wait_until(|_| client.send(&client.post(CALL)).status == 200));
+}
+
+#[test]
 fn nobody_uses_up_what_another_key_may_call() {
     let rule = "policy: p\nrules:\n  - { id: slowly, surface: mcp, limit: { calls: 2, per: hour }, verdict: deny, reason: Too many. }\n";
     for (policy, more) in [

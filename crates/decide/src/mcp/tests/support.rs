@@ -129,3 +129,8 @@ pub(super) fn tool_rule(server: &str, tool: &str, hash: Option<&str>) -> ToolRul
 pub(super) fn rate(calls: u32, burst: u32) -> Rate {
     Rate { calls, seconds: 60, burst }
 }
+
+/// A denial, as the model reads it.
+pub(super) fn told(denial: &Denial) -> String {
+    callgate_policy::DenialText::default().notice(denial)
+}

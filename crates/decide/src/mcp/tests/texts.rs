@@ -26,7 +26,7 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
     let Inspected::Block(denial) = session.result(&ticket, ORDER) else { panic!("it passed") };
     assert_eq!(denial.rule.as_deref(), Some("mcp.inspect"));
     // The model is told what, and not given it; and not that nothing ran.
-    let told = withheld(&denial);
+    let told = session.withheld_text(&denial);
     assert!(!told.contains("evil.example") && !told.contains("not executed"), "{told}");
     assert!(told.contains("did run") && told.contains("Rule: mcp.inspect"), "{told}");
     let record = world.last(Kind::Guardrail);

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_decide::mcp::load_registry;
-use callgate_registry::{Pin, State};
+use callgate_decide::mcp::{load_registry, pin_of};
+use callgate_registry::Pin;
 
 use super::super::store;
-use super::{record, unknown};
+use super::{change, unknown};
 use crate::args::Pick;
 use crate::exit::Exit;
 use crate::render::{self, printable};
@@ -21,8 +21,11 @@ pub(super) fn run(server: &str, pick: &Pick, config: Option<&Path>) -> Result<Ex
     let mut text = String::new();
     for pin in &pins {
         let identity = &pin.identity;
-        if audit.remove_pin(&identity.server, identity.kind.as_str(), &identity.name)? {
-            record(&audit, pin, State::Unseen, "a person had it forgotten")?;
+        // Somebody may have changed it since; what is forgotten is what goes on record.
+        let forgotten =
+            |stored| change("reset", &pin_of(stored).unwrap_or_else(|| pin.clone()), None);
+        let kind = identity.kind.as_str();
+        if audit.remove_pin_recorded(&identity.server, kind, &identity.name, forgotten)? {
             text.push_str(&format!("forgot `{}`\n", printable(&identity.to_string())));
         }
     }

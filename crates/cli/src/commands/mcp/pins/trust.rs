@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::PutPin;
+use callgate_audit::{PutPin, Record};
 use callgate_decide::mcp::{load_registry, stored_pin};
-use callgate_registry::{Hash, Pin, State};
+use callgate_registry::{Hash, Pin};
 
 use super::super::store;
-use super::{flags, record, unknown};
+use super::{change, flags, unknown};
 use crate::args::Pick;
 use crate::exit::Exit;
 use crate::render::{self, count, hinted, printable};
@@ -27,23 +27,25 @@ pub(super) fn run(
         return Err(unknown(pick, server));
     }
     let mut changed = Vec::new();
-    for mut pin in pins {
-        let expected = hash.map(|hash| expected(&pin, hash)).transpose()?;
+    for before in pins {
+        let expected = hash.map(|hash| expected(&before, hash)).transpose()?;
+        let mut pin = before.clone();
         if pin.trust(expected.as_ref())? {
-            changed.push(pin);
+            let record = change("trust", &before, Some(&pin));
+            changed.push((pin, record));
         }
     }
     if changed.is_empty() {
         render::print(&format!("nothing to do: `{}` is trusted\n", printable(&pick.told(server))))?;
         return Ok(Exit::Success);
     }
-    let put = audit.put_pins(&changed.iter().map(stored_pin).collect::<Vec<_>>())?;
+    let (pins, records): (Vec<Pin>, Vec<Record>) = changed.into_iter().unzip();
+    let put = audit.put_pins_recorded(pins.iter().map(stored_pin).zip(records).collect())?;
     let (mut text, mut moved) = (String::new(), Vec::new());
-    for (pin, put) in changed.iter().zip(put) {
+    for (pin, put) in pins.iter().zip(put) {
         let (identity, hash) = (printable(&pin.identity.to_string()), pin.version.hash.short());
         match put {
             PutPin::Kept(_) => {
-                record(&audit, pin, State::Trusted, "a person trusted it")?;
                 text.push_str(&format!("trusted `{identity}` as {hash}\n"));
             }
             PutPin::Stale(_) => moved.push(identity),

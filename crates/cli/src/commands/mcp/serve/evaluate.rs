@@ -19,7 +19,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
     let call = Given::parse_with(arguments, "arguments")?.into_call(&unsaid())?;
     let call = as_a_door_reads(now, call)?;
     let judgement = judge(now, &call);
-    answered(&Checked::of(&call, &judgement), &text(&call, &judgement))
+    answered(&Checked::worded(&call, &judgement, &now.decide.denial), &text(&call, &judgement))
 }
 
 /// The call in the reading of it that is judged most strictly, as the door would that it comes to.

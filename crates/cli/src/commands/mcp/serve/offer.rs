@@ -197,6 +197,9 @@ fn judged_properties() -> Value {
         "rule": perhaps("The rule that decided; none is the policy's default."),
         "reason": text("Why."),
         "hint": perhaps("What to do instead."),
+        "blocks": text("The kind of action that the rule blocks, as it states it."),
+        "scope": text("What is blocked: the tool, this use of it, or a rate that is used up."),
+        "notice": text("What an agent reads where the call is blocked."),
         "uncovered": { "type": "boolean", "description": "Whether no rule was about this call." },
         "matched": {
             "type": ["object", "null"],

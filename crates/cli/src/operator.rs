@@ -1,0 +1,9 @@
+//! Who runs a command that changes something.
+
+use callgate_audit::Principal;
+use callgate_decide::login;
+
+/// The user who runs this command, for the record of what it changes.
+pub(crate) fn operator() -> Principal {
+    Principal { user: login::own(), ..Principal::default() }
+}

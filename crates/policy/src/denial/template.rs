@@ -1,0 +1,180 @@
+//! A text with places to fill in, such as `{tool}`.
+
+use std::fmt;
+
+/// A text with places to fill in. Read once, when the config is loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    lines: Vec<Vec<Piece>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Place(&'static str),
+}
+
+/// Why a text is not a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TemplateError {
+    /// It names a place that is not known there.
+    Unknown {
+        /// What stands between the braces.
+        name: String,
+        /// What may stand there.
+        known: &'static [&'static str],
+    },
+    /// A brace is not closed.
+    Open,
+    /// It is longer than this many characters.
+    TooLong(usize),
+    /// It has nothing to show.
+    Empty,
+    /// It holds a control character, which would not arrive everywhere as it was written.
+    Control,
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name, .. } => write!(f, "unknown placeholder `{{{name}}}`"),
+            Self::Open => f.write_str("a `{` is not closed"),
+            Self::TooLong(max) => write!(f, "longer than {max} characters"),
+            Self::Empty => f.write_str("empty"),
+            Self::Control => f.write_str("it holds a control character"),
+        }
+    }
+}
+
+impl TemplateError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { known, .. } => {
+                let known: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
+                format!("known here: {}; write `{{{{` for a brace", known.join(", "))
+            }
+            Self::Open => "write `{{` for a brace".to_owned(),
+            Self::TooLong(_) => "link to a page that says more".to_owned(),
+            Self::Empty => "leave the key out to get the built-in text".to_owned(),
+            Self::Control => "write lines of plain text".to_owned(),
+        }
+    }
+}
+
+impl Template {
+    /// Reads a text of at most `max` characters that may have these places. `{{` and `}}` are braces.
+    pub(crate) fn read(
+        text: &str,
+        known: &'static [&'static str],
+        max: usize,
+    ) -> Result<Self, TemplateError> {
+        let text = text.replace("\r\n", "\n");
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(TemplateError::Empty);
+        }
+        if text.chars().nth(max).is_some() {
+            return Err(TemplateError::TooLong(max));
+        }
+        if text.chars().any(|c| c.is_control() && c != '\n') {
+            return Err(TemplateError::Control);
+        }
+        let lines = text.lines().map(|line| pieces(line, known)).collect::<Result<_, _>>()?;
+        Ok(Self { lines })
+    }
+
+    pub(crate) fn empty() -> Self {
+        Self { lines: Vec::new() }
+    }
+
+    /// The text with its places filled in. A line whose places are all empty is left out, and so is
+    /// blank space at both ends. What is filled in is not read again.
+    pub(crate) fn fill<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> String {
+        let mut filled: Vec<String> = Vec::with_capacity(self.lines.len());
+        for line in &self.lines {
+            let mut places = line.iter().filter_map(|piece| match piece {
+                Piece::Place(name) => Some(value(name)),
+                Piece::Text(_) => None,
+            });
+            let says_something = places.clone().next().is_none() || places.any(|it| !it.is_empty());
+            if says_something {
+                filled.push(line.iter().map(|piece| piece.shown(&value)).collect());
+            }
+        }
+        filled.join("\n").trim().to_owned()
+    }
+}
+
+impl Piece {
+    fn shown<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> &'v str {
+        match self {
+            Self::Text(text) => text,
+            Self::Place(name) => value(name),
+        }
+    }
+}
+
+fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<Piece>, TemplateError> {
+    let (mut pieces, mut text) = (Vec::new(), String::new());
+    let mut rest = line;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, brace) = rest.split_at(at);
+        text.push_str(before);
+        if let Some(after) = brace.strip_prefix("{{").or_else(|| brace.strip_prefix("}}")) {
+            text.extend(brace.chars().next());
+            rest = after;
+        } else if let Some(after) = brace.strip_prefix('}') {
+            text.push('}');
+            rest = after;
+        } else {
+            let inside = brace.get(1..).unwrap_or_default();
+            let (name, after) = inside.split_once('}').ok_or(TemplateError::Open)?;
+            let found = known.iter().find(|known| **known == name.trim());
+            let unknown =
+                || TemplateError::Unknown { name: name.chars().take(40).collect(), known };
+            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Place(found.ok_or_else(unknown)?));
+            rest = after;
+        }
+    }
+    text.push_str(rest);
+    pieces.push(Piece::Text(text));
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[&str] = &["a", "b"];
+
+    fn filled(text: &str, a: &str, b: &str) -> String {
+        let template = Template::read(text, KNOWN, 100).unwrap();
+        template.fill(|name| if name == "a" { a } else { b })
+    }
+
+    #[test]
+    fn places_are_filled_in_once() {
+        assert_eq!(filled("{a} and { b }", "{b}", "2"), "{b} and 2");
+        assert_eq!(filled("a {{a}} } }} b", "1", "2"), "a {a} } } b");
+    }
+
+    #[test]
+    fn a_line_with_nothing_to_say_is_left_out() {
+        assert_eq!(filled("x\nA: {a}\n\nB: {b} {a}\ny", "", ""), "x\n\ny");
+        assert_eq!(filled("x\r\nA: {a}\nB: {b} {a}", "", "2"), "x\nB: 2");
+        assert_eq!(filled("{a}\n\nx", "", ""), "x");
+    }
+
+    #[test]
+    fn what_is_no_template() {
+        let read = |text: &str| Template::read(text, KNOWN, 10).unwrap_err();
+        assert_eq!(read("{c}"), TemplateError::Unknown { name: "c".into(), known: KNOWN });
+        assert!(read("{c}").hint().starts_with("known here: {a}, {b};"));
+        assert_eq!(read("x {a"), TemplateError::Open);
+        assert_eq!(read(" \n "), TemplateError::Empty);
+        assert_eq!(read("01234567890"), TemplateError::TooLong(10));
+        assert_eq!(read("a\u{1b}b"), TemplateError::Control);
+    }
+}

@@ -1,0 +1,217 @@
+//! The texts that models and users read about a denial, as the operator wants them.
+
+use super::template::{Template, TemplateError};
+use super::{Denial, cut};
+
+/// The texts about denials.
+#[derive(Debug, Clone)]
+pub struct DenialText {
+    call: Template,
+    withheld: Template,
+    /// With nothing left to fill in; `None` if the operator gave none.
+    content: Option<String>,
+    contact: String,
+    link: String,
+}
+
+/// The same as the operator wrote it; what is missing is built in.
+#[derive(Debug, Clone, Default)]
+pub struct DenialTextParts {
+    /// The text about a denied call.
+    pub text: Option<Template>,
+    /// The text in the place of content that a text rule blocked.
+    pub content: Option<Template>,
+    /// Whom to ask.
+    pub contact: Option<String>,
+    /// Where to read more.
+    pub link: Option<String>,
+}
+
+/// What can be filled into the text about a call.
+pub const CALL_PLACES: &[&str] = &[
+    "tool", "rule", "policy", "reason", "hint", "matched", "blocks", "scope", "retry", "contact",
+    "link", "record",
+];
+
+/// What can be filled into the text about content: nothing that tells what to avoid.
+pub const CONTENT_PLACES: &[&str] = &["contact", "link"];
+
+impl DenialTextParts {
+    /// Reads the text about a denied call.
+    pub fn call_template(text: &str) -> Result<Template, TemplateError> {
+        Template::read(text, CALL_PLACES, MAX_CALL)
+    }
+
+    /// Reads the text in the place of blocked content.
+    pub fn content_template(text: &str) -> Result<Template, TemplateError> {
+        Template::read(text, CONTENT_PLACES, MAX_CONTENT)
+    }
+}
+
+impl DenialText {
+    /// The texts of these parts.
+    pub fn new(parts: DenialTextParts) -> Self {
+        let contact = one_line(&parts.contact.unwrap_or_default(), MAX_CONTACT);
+        let link = one_line(&parts.link.unwrap_or_default(), MAX_CONTACT);
+        let filled = |template: Template| {
+            template.fill(|name| if name == "contact" { &contact } else { &link })
+        };
+        let content = parts.content.map(filled).filter(|text| !text.is_empty());
+        let call = parts.text.unwrap_or_else(|| built_in(CALL));
+        Self { call, withheld: built_in(WITHHELD), content, contact, link }
+    }
+
+    /// A few plain lines about a denied call, for the model and the user. The last one names the
+    /// record, if there is one: by it the gateway knows the text again when a client sends it back.
+    pub fn notice(&self, denial: &Denial) -> String {
+        let values = Values::of(denial);
+        let mut text = self.fill(&self.call, &values);
+        if text.is_empty() {
+            let built_in = built_in(CALL);
+            text = self.fill(&built_in, &values);
+        }
+        let last = format!("{RECORD}{}", values.record);
+        if !values.record.is_empty() && text.lines().next_back() != Some(&last) {
+            text.push('\n');
+            text.push_str(&last);
+        }
+        text
+    }
+
+    /// The same about what a server sent back: what was called did run.
+    pub fn withheld(&self, denial: &Denial) -> String {
+        self.fill(&self.withheld, &Values::of(denial))
+    }
+
+    /// What a response says instead of content that a text rule blocked. Which rule it was is for the
+    /// record: it would tell an attacker what to avoid.
+    pub fn content(&self) -> &str {
+        self.content.as_deref().unwrap_or(CONTENT)
+    }
+
+    /// The same, if the operator has given it.
+    pub fn custom_content(&self) -> Option<&str> {
+        self.content.as_deref()
+    }
+
+    fn fill<'v>(&'v self, template: &'v Template, values: &'v Values) -> String {
+        template.fill(|name| match name {
+            "tool" => &values.tool,
+            "rule" => &values.rule,
+            "policy" => &values.policy,
+            "reason" => &values.reason,
+            "hint" => &values.hint,
+            "matched" => &values.matched,
+            "blocks" => &values.blocks,
+            "scope" => &values.scope,
+            "retry" => values.retry,
+            "contact" => &self.contact,
+            "link" => &self.link,
+            _ => &values.record,
+        })
+    }
+}
+
+impl Default for DenialText {
+    fn default() -> Self {
+        Self::new(DenialTextParts::default())
+    }
+}
+
+/// What is filled in: on one line each, for models and servers choose some of it.
+struct Values {
+    tool: String,
+    rule: String,
+    policy: String,
+    reason: String,
+    hint: String,
+    matched: String,
+    blocks: String,
+    scope: String,
+    retry: &'static str,
+    record: String,
+}
+
+impl Values {
+    fn of(denial: &Denial) -> Self {
+        let optional = |text: &Option<String>| {
+            text.as_deref().map(|text| one_line(text, MAX_VALUE)).unwrap_or_default()
+        };
+        let tool = one_line(&denial.tool, MAX_TOOL).replace('`', "'");
+        let policy = optional(&denial.policy);
+        let rule = match (optional(&denial.rule), policy.is_empty()) {
+            (rule, true) => rule,
+            (rule, false) if rule.is_empty() => format!("the default of policy {policy}"),
+            (rule, false) => format!("{rule} (policy {policy})"),
+        };
+        Self {
+            scope: denial.scope.sentence(&tool),
+            retry: denial.scope.retry(denial.blocks.is_some()),
+            reason: one_line(&denial.reason, MAX_VALUE),
+            hint: optional(&denial.hint),
+            matched: optional(&denial.argument),
+            blocks: optional(&denial.blocks),
+            record: optional(&denial.record),
+            tool,
+            rule,
+            policy,
+        }
+    }
+}
+
+/// A text of ours, which a test reads.
+fn built_in(text: &str) -> Template {
+    Template::read(text, CALL_PLACES, MAX_CALL).unwrap_or_else(|_| Template::empty())
+}
+
+/// Text inside a notice must not start lines of its own, nor hide or turn around what follows.
+fn one_line(text: &str, max: usize) -> String {
+    let plain = text.chars().map(|c| if c.is_control() || is_format(c) { ' ' } else { c });
+    cut(plain.collect::<String>().trim(), max)
+}
+
+/// Line and paragraph separators, and marks that turn text around.
+fn is_format(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The text about a call.
+const CALL: &str = "\
+callgate blocked the tool call `{tool}`.
+Rule: {rule}
+Reason: {reason}
+Hint: {hint}
+Argument: {matched}
+Blocked: {blocks}
+{scope}
+It was not executed. {retry}
+Contact: {contact}
+More: {link}
+Record: {record}";
+
+const WITHHELD: &str = "\
+callgate withheld what the server sent for `{tool}`.
+Rule: {rule}
+Reason: {reason}
+Hint: {hint}
+Argument: {matched}
+Contact: {contact}
+More: {link}
+Record: {record}
+What was called did run; only what came back is withheld. Asking again brings the same.";
+
+const CONTENT: &str = "This response was stopped by a content policy.";
+
+/// How the line begins that names the record.
+const RECORD: &str = "Record: ";
+
+/// A page is more than a model or a person reads.
+const MAX_CALL: usize = 4_000;
+const MAX_CONTENT: usize = 1_000;
+const MAX_CONTACT: usize = 500;
+/// A reason that is longer is no longer one.
+const MAX_VALUE: usize = 2_000;
+const MAX_TOOL: usize = 200;
+
+#[cfg(test)]
+mod tests;
