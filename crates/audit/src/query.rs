@@ -152,6 +152,10 @@ impl<'a> Compiled<'a> {
             && self.passes_model(record.provider.as_deref(), record.model.as_deref())
     }
 
+    pub(crate) fn passes_who(&self, who: &Principal) -> bool {
+        self.who.passes(who)
+    }
+
     pub(crate) fn passes_model(&self, provider: Option<&str>, model: Option<&str>) -> bool {
         matches(&self.provider, provider) && matches(&self.model, model)
     }

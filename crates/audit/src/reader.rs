@@ -11,7 +11,8 @@ use crate::chain::{Hash, hex};
 use crate::error::{OpenError, ReadError};
 use crate::place::Place;
 use crate::query::{Compiled, Filter, Order};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Principal, Record};
+use crate::schema;
 use crate::seal::{self, Body, ID_AT};
 use crate::settings::Location;
 use crate::stats::{Stats, Tally};
@@ -118,7 +119,10 @@ impl Reader {
             tally.add(&decode(&found)?.record);
             Ok(ControlFlow::Continue(()))
         })?;
-        if filter.session.is_none() && filter.who.is_empty() && filter.after.is_none() {
+        // An older store that is only read does not know who asked.
+        let knows_who = || schema::has_table(&self.connection, "sessions");
+        let countable = filter.session.is_none() && filter.after.is_none();
+        if countable && (filter.who.is_empty() || knows_who()?) {
             self.count_turns(&compiled, &mut tally)?;
         }
         Ok(tally.stats)
@@ -264,21 +268,38 @@ impl Reader {
         let hour = |time: jiff::Timestamp| time.as_microsecond().div_euclid(HOUR);
         let since = filter.filter.since.map_or(i64::MIN, hour);
         let until = filter.filter.until.map_or(i64::MAX, hour);
-        let mut query = self.connection.prepare_cached(
-            "SELECT model, turns, tokens_input, tokens_output, provider FROM turns \
+        let by_who = !filter.filter.who.is_empty();
+        let who = if by_who { ", org, team, user, key, agent" } else { "" };
+        let mut query = self.connection.prepare_cached(&format!(
+            "SELECT model, turns, tokens_input, tokens_output, provider{who} FROM turns \
              WHERE hour >= ?1 AND hour <= ?2",
-        )?;
+        ))?;
         let mut rows = query.query([since, until])?;
         tally.stats.turns.without_calls = Some(0);
         while let Some(row) = rows.next()? {
             let (model, provider): (String, String) = (row.get(0)?, row.get(4)?);
-            if filter.passes_model(Some(&provider), Some(&model)) {
+            let asked = if by_who { filter.passes_who(&who_of(row)?) } else { true };
+            if asked && filter.passes_model(Some(&provider), Some(&model)) {
                 let count = |index| row.get::<_, i64>(index).map(|it| it.max(0).unsigned_abs());
                 tally.add_turns(count(1)?, count(2)?, count(3)?);
             }
         }
         Ok(())
     }
+}
+
+/// Who asked, in a row of turns. What is empty is not known.
+fn who_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Principal> {
+    let part =
+        |at: usize| row.get::<_, String>(at).map(|text| Some(text).filter(|text| !text.is_empty()));
+    Ok(Principal {
+        org: part(5)?,
+        team: part(6)?,
+        user: part(7)?,
+        key: part(8)?,
+        agent: part(9)?,
+        ..Principal::default()
+    })
 }
 
 fn decode(found: &Found) -> Result<Body<Record>, ReadError> {

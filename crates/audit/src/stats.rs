@@ -48,8 +48,8 @@ impl Stats {
 pub struct Turns {
     /// Responses that have a record of their own: with calls, or not judged.
     pub recorded: u64,
-    /// Responses without calls. `None` where the filter asks for a session, a principal or records
-    /// after a number: these are only counted, by hour, provider and model.
+    /// Responses without calls. `None` where the filter asks for a session or for records after a
+    /// number: these are only counted, by hour, provider, model and who asked.
     pub without_calls: Option<u64>,
     /// Tokens read by models, in all of them.
     pub tokens_input: u64,

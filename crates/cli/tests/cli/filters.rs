@@ -84,7 +84,7 @@ fn what_has_no_such_field_does_not_match() {
 
 #[test]
 fn people_see_the_user() {
-    for command in [&["calls"][..], &["events"]] {
+    for command in [&["calls"][..], &["events", "--type", "tool_advertised"]] {
         let ran = with_people(command).run();
         let mut lines = ran.stdout.lines();
         let head: Vec<&str> = lines.next().unwrap().split_whitespace().collect();

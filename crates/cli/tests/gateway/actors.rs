@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use callgate_decide::login;
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::Ask;
-use callgate_testkit::upstream::Upstream;
+use callgate_testkit::upstream::{Answer, Upstream};
 
 use crate::access::{add_key, principal};
 use crate::support::{MESSAGES, ask, setup, whole_turns};
@@ -106,4 +106,36 @@ fn rules_about_text_are_for_those_their_policy_is_for() {
     };
     assert_eq!(status(&web), 200);
     assert_eq!(status(&payments), 400);
+}
+
+#[test]
+fn responses_without_calls_are_counted_by_who_asked() {
+    let upstream = Upstream::always(plain_answer());
+    let setup = setup(&upstream, "policy: p\nrules: []\n", "");
+    let ann = add_key(&setup, &["ann", "--user", "ann", "--team", "payments"]);
+    let gateway = setup.start();
+    let asked = [ask(MESSAGES).header("x-callgate-key", &ann), ask(MESSAGES)];
+    for ask in asked {
+        assert_eq!(ask.send(gateway.address()).status, 200);
+    }
+    let turns = |filter: &[&str]| {
+        let ran = gateway.run(&[&["stats", "--json"], filter].concat());
+        let stats: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        stats["turns"]["without_calls"].clone()
+    };
+    assert!(gateway.wait_until(|_| turns(&[]) == 2), "{}", turns(&[]));
+    assert_eq!(turns(&["--user", "ann"]), 1);
+    assert_eq!(turns(&["--team", "pay*"]), 1);
+    assert_eq!(turns(&["--user", &login::own().unwrap()]), 1);
+    assert_eq!(turns(&["--user", "nobody-at-all"]), 0);
+}
+
+/// A response that only says something.
+fn plain_answer() -> Answer {
+    let message = serde_json::json!({
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "m",
+        "content": [{ "type": "text", "text": "hi" }], "stop_reason": "end_turn",
+        "stop_sequence": null, "usage": { "input_tokens": 3, "output_tokens": 4 },
+    });
+    Answer::json(200, message.to_string())
 }
