@@ -261,8 +261,12 @@ fn check(dialect: Dialect, stream: &str, cuts: &[prop::sample::Index], yaml: &st
                 continue;
             }
             let judged = run.judged.iter().any(|(n, a, allowed)| {
-                let (a, arguments) = (a.trim(), arguments.trim());
-                let same = a == arguments || (a.is_empty() && arguments == "{}");
+                // No arguments are none, however a client writes that down.
+                let plain = |text: &str| match text.trim() {
+                    "" | "null" => "{}".to_owned(),
+                    text => text.to_owned(),
+                };
+                let same = plain(a) == plain(arguments);
                 // Who only adds up pieces has nothing where all of them come together later.
                 let same = same || (client == "pieces" && arguments.is_empty());
                 *allowed && n == name && same
