@@ -1,6 +1,6 @@
 //! The time of a judgement. It comes in as an argument: this crate has no clock.
 
-/// When a call is judged, in the operator's time zone.
+/// When a call is judged, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The hour, 0 to 23: `context.hour`.

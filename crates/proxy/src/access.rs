@@ -78,18 +78,21 @@ impl Trust {
 /// Checks what a browser cannot forge: the name it was told to ask, and the page that asks.
 pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), Denied> {
     let headers = request.headers();
-    if trust == Trust::Local {
-        let named = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
-        let asked = request.uri().authority().map(http::uri::Authority::as_str);
-        let mut hosts = named.chain(asked).peekable();
-        if hosts.peek().is_none() || !hosts.all(is_loopback_host) {
-            return Err(Denied::Host);
-        }
+    let named = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
+    let asked = request.uri().authority().map(http::uri::Authority::as_str);
+    let hosts: Vec<&str> = named.chain(asked).collect();
+    if trust == Trust::Local && (hosts.is_empty() || !hosts.iter().all(|it| is_loopback_host(it))) {
+        return Err(Denied::Host);
     }
+    // A page of the gateway's own. A name that somebody made point here is of no use without a key.
+    let is_own = |origin: &str| {
+        let own = trust == Trust::Keys && !hosts.is_empty();
+        own && hosts.iter().all(|host| host.eq_ignore_ascii_case(origin))
+    };
     for origin in headers.get_all(ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        if !host.is_some_and(is_loopback_host) {
+        if !host.is_some_and(|host| is_loopback_host(host) || is_own(host)) {
             return Err(Denied::Origin);
         }
     }
@@ -331,6 +334,20 @@ mod tests {
         }
         assert_eq!(with("sec-fetch-site", "cross-site"), Err(Denied::Origin));
         assert_eq!(with("sec-fetch-site", "same-origin"), Ok(()));
+    }
+
+    #[test]
+    fn a_page_of_the_gateways_own_comes_in_where_keys_are_asked_for() {
+        let own = [("host", "gate.example:8484"), ("origin", "https://Gate.example:8484")];
+        assert_eq!(check(Trust::Keys, &own), Ok(()));
+        assert_eq!(check(Trust::Local, &own), Err(Denied::Host));
+        for origin in ["https://evil.example", "https://gate.example", "null"] {
+            let other = [("host", "gate.example:8484"), ("origin", origin)];
+            assert_eq!(check(Trust::Keys, &other), Err(Denied::Origin), "{origin}");
+        }
+        let two =
+            [("host", "gate.example"), ("host", "b.example"), ("origin", "https://b.example")];
+        assert_eq!(check(Trust::Keys, &two), Err(Denied::Origin));
     }
 
     #[test]

@@ -155,6 +155,12 @@ fn another_address_needs_a_key() {
     assert_eq!(Ask::get("/metrics").send(gateway.address()).status, 401);
     assert_eq!(Ask::get("/healthz").send(gateway.address()).status, 200);
     assert!(upstream.requests().is_empty());
+    // A page of the gateway's own may ask, a page of another site may not.
+    let page = |origin: &str| {
+        let ask = Ask::get("/metrics").header("host", "gate.example").header("origin", origin);
+        ask.header("x-callgate-key", &key).send(gateway.address()).status
+    };
+    assert_eq!((page("https://gate.example"), page("https://evil.example")), (200, 403));
     let reply = ask(MESSAGES).header("x-callgate-key", &key).send(gateway.address());
     assert_eq!(reply.status, 200, "{}", reply.text());
     assert_eq!(upstream.request().header("x-callgate-key"), None, "the key went on");

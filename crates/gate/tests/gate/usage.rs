@@ -97,6 +97,82 @@ fn chat_counts_wherever_they_come() {
     assert_eq!(counts(&usage_of(CHAT, &chunks(&stream))), (Some(9), Some(5), Some("length"), 0));
 }
 
+/// What came from a cache is a part of the input, and what was thought a part of the output, in
+/// whatever words an API says so.
+#[test]
+fn every_api_tells_the_cache_and_the_thinking_in_its_own_words() {
+    let chat = |usage: Value| json!({ "choices": [], "usage": usage }).to_string();
+    let output = json!({ "text": "x" });
+    let told = [
+        (
+            CHAT,
+            chat(json!({ "prompt_tokens": 9, "completion_tokens": 5,
+            "prompt_tokens_details": { "cached_tokens": 4 },
+            "completion_tokens_details": { "reasoning_tokens": 3 } })),
+            Some(3),
+        ),
+        (
+            CHAT,
+            chat(json!({ "prompt_tokens": 9, "completion_tokens": 5,
+            "prompt_cache_hit_tokens": 4 })),
+            None,
+        ),
+        (
+            MESSAGES,
+            json!({ "type": "message", "content": [], "usage": { "input_tokens": 5,
+            "cache_read_input_tokens": 4, "output_tokens": 5,
+            "output_tokens_details": { "thinking_tokens": 3 } } })
+            .to_string(),
+            Some(3),
+        ),
+        (
+            Dialect::Responses,
+            json!({ "object": "response", "status": "completed", "output": [],
+            "usage": { "input_tokens": 9, "input_tokens_details": { "cached_tokens": 4 },
+            "output_tokens": 5, "output_tokens_details": { "reasoning_tokens": 3 } } })
+            .to_string(),
+            Some(3),
+        ),
+        (
+            Dialect::Gemini,
+            json!({ "candidates": [{ "content": { "parts": [output] } }],
+            "usageMetadata": { "promptTokenCount": 9, "candidatesTokenCount": 2,
+            "thoughtsTokenCount": 3, "cachedContentTokenCount": 4 } })
+            .to_string(),
+            Some(3),
+        ),
+        (
+            Dialect::Interactions,
+            json!({ "object": "interaction", "id": "i", "status": "completed",
+            "steps": [], "usage": { "total_input_tokens": 9, "total_output_tokens": 2,
+            "total_thought_tokens": 3, "total_cached_tokens": 4 } })
+            .to_string(),
+            Some(3),
+        ),
+        (
+            Dialect::Cohere,
+            json!({ "id": "c", "finish_reason": "COMPLETE",
+            "message": { "role": "assistant", "content": [] }, "usage": { "cached_tokens": 4,
+            "tokens": { "input_tokens": 9, "output_tokens": 5 } } })
+            .to_string(),
+            None,
+        ),
+        (
+            Dialect::Converse,
+            json!({ "output": { "message": { "role": "assistant", "content": [] } },
+            "stopReason": "end_turn", "usage": { "inputTokens": 5, "cacheReadInputTokens": 4,
+            "outputTokens": 5 } })
+            .to_string(),
+            None,
+        ),
+    ];
+    for (dialect, body, reasoning) in told {
+        let usage = usage_of(dialect, &body);
+        let found = (usage.input, usage.cached, usage.output, usage.reasoning);
+        assert_eq!(found, (Some(9), Some(4), Some(5), reasoning), "{dialect:?} {body}");
+    }
+}
+
 /// Nothing about usage is ever a reason to refuse.
 #[test]
 fn odd_usage_is_left_alone() {
