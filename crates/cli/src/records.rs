@@ -6,10 +6,11 @@ use anyhow::Result;
 use callgate_audit::{
     Change, Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool, WhoFilter,
 };
+use callgate_control::Problem;
 use callgate_registry::Hash;
 
 use crate::args::{By, Filters};
-use crate::render::{hinted, rule_name};
+use crate::render::rule_name;
 
 /// Opens the store to read it.
 pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
@@ -48,14 +49,18 @@ pub(crate) fn is_new(config: Option<&Path>) -> Result<bool> {
     Ok(matches!(&settings.store, Location::Sqlite(path) if !path.exists()))
 }
 
+fn open_error(error: OpenError) -> anyhow::Error {
+    open_problem(&error).into()
+}
+
 /// A store that is not there yet is where everybody begins.
-pub(crate) fn open_error(error: OpenError) -> anyhow::Error {
+pub(crate) fn open_problem(error: &OpenError) -> Problem {
     match error {
-        OpenError::Missing { path } => hinted(
+        OpenError::Missing { path } => Problem::hinted(
             format!("no records yet: there is no store at `{}`", path.display()),
             "`callgate serve` makes it; `callgate demo` shows what that is like",
         ),
-        error => error.into(),
+        error => Problem::of(error),
     }
 }
 
