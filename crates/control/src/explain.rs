@@ -21,7 +21,7 @@ pub enum Explanation {
     /// A call with its arguments.
     Call(Box<CallExplanation>),
     /// A tool.
-    Tool(ToolExplanation),
+    Tool(Box<ToolExplanation>),
 }
 
 /// A call with its arguments: each rule that matches, condition by condition.
@@ -64,7 +64,7 @@ pub fn explain(
     let call = given.into_call(unsaid)?;
     Ok(match has_arguments {
         true => Explanation::Call(Box::new(whole(rules, rules.as_a_door_reads(call)?))),
-        false => Explanation::Tool(named(rules, call)),
+        false => Explanation::Tool(Box::new(named(rules, call))),
     })
 }
 
