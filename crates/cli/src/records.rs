@@ -14,8 +14,12 @@ use crate::render::rule_name;
 
 /// Opens the store to read it.
 pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
-    let settings = callgate_config::audit_settings(config)?;
-    Reader::open(&settings.store).map_err(open_error)
+    opened(&callgate_config::audit_settings(config)?.store)
+}
+
+/// Opens a store whose place is known.
+pub(crate) fn opened(store: &Location) -> Result<Reader> {
+    Reader::open(store).map_err(open_error)
 }
 
 /// Opens the store to read it; `None` if it is not there yet.
@@ -23,7 +27,7 @@ pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
     opened_if_there(&callgate_config::audit_settings(config)?.store)
 }
 
-/// The same for a store whose place is known.
+/// The same for a store whose place is known; `None` if it is not there yet.
 pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
     match Reader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
