@@ -74,6 +74,28 @@ impl Stored {
         Value::Object(all)
     }
 
+    /// The record that [`to_json`](Self::to_json) told. An input that is JSON comes back as the same JSON,
+    /// though perhaps not letter by letter.
+    pub fn from_json(mut told: Value) -> Result<Self, serde_json::Error> {
+        let seq = told.get("seq").and_then(Value::as_u64).unwrap_or_default();
+        let text = |key: &str| told.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (hash, prev_hash) = (text("hash"), text("prev_hash"));
+        let input = told.get("tool").and_then(proof);
+        if let Value::Object(all) = &mut told {
+            // A record has other names for these two.
+            for (told, own) in [("principal", "who"), ("request_id", "request")] {
+                all.remove(told).map(|value| all.insert(own.to_owned(), value));
+            }
+            if let Some(input) = all.get_mut("tool").and_then(|tool| tool.get_mut("input"))
+                && !input.is_string()
+            {
+                *input = Value::String(input.to_string());
+            }
+        }
+        let record = serde_json::from_value(told)?;
+        Ok(Self { seq, record, input, hash, prev_hash })
+    }
+
     fn tool(&self) -> Value {
         let Some(tool) = &self.record.tool else { return Value::Null };
         let mut value = object(tool);
@@ -108,6 +130,15 @@ impl Stored {
     }
 }
 
+/// What is told of an input beside it.
+fn proof(tool: &Value) -> Option<InputProof> {
+    Some(InputProof {
+        hash: tool.get("input_hash")?.as_str()?.to_owned(),
+        bytes: tool.get("input_bytes")?.as_u64()?,
+        cut: tool.get("input_cut")?.as_bool()?,
+    })
+}
+
 /// A part of a record; null where it says nothing.
 fn object(part: &impl Serialize) -> Value {
     match serde_json::to_value(part) {
@@ -123,4 +154,41 @@ fn input_value(input: &str) -> Value {
     let clear = Arguments::json(input).value().is_ok();
     let value = if clear { serde_json::from_str(input).ok() } else { None };
     value.unwrap_or_else(|| Value::String(input.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Hit, Kind, Tool, Verdict};
+
+    fn stored(input: &str) -> Stored {
+        let mut record = Record::new(Kind::ToolCall);
+        record.who.user = Some("ada".to_owned());
+        record.who.agent_proven = true;
+        record.request = Some("r1".to_owned());
+        record.surface = Some(callgate_call::Surface::Mcp);
+        let (name, server) = ("delete".to_owned(), Some("notes".to_owned()));
+        let input = Some(input.to_owned());
+        record.tool = Some(Tool { name, server, input, ..Tool::default() });
+        let hit = Hit { policy: "p".to_owned(), rule: None, reason: "why".to_owned() };
+        record.verdict = Some(Verdict { audits: vec![hit], ..Verdict::new(Action::Deny) });
+        record.timing.judged_us = Some(7);
+        let proof = InputProof { hash: "ab".to_owned(), bytes: 9, cut: true };
+        let (hash, prev_hash) = ("cd".to_owned(), "ef".to_owned());
+        Stored { seq: 5, record, input: Some(proof), hash, prev_hash }
+    }
+
+    #[test]
+    fn what_is_told_can_be_read() {
+        for input in ["{\"a\":[1,null]}", "free text", "\"quoted\"", "{\"a\":1,\"a\":2}", "[1]", ""]
+        {
+            let stored = stored(input);
+            let told = stored.to_json();
+            let read = Stored::from_json(told.clone()).unwrap();
+            assert_eq!(read, stored, "{input}");
+            assert_eq!(read.to_json(), told, "{input}");
+        }
+        let spaced = Stored::from_json(stored("{ \"a\" : 1 }").to_json()).unwrap();
+        assert_eq!(spaced.record.tool.unwrap().input.as_deref(), Some("{\"a\":1}"));
+    }
 }

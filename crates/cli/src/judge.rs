@@ -1,11 +1,11 @@
 //! Policies and a call in, an answer out. `filter` and `check` share it.
 
 use callgate_call::{Origin, ToolCall};
-use callgate_decide::{Buckets, NO_APPROVER, now};
+use callgate_control::judging;
+use callgate_decide::{Buckets, NO_APPROVER};
 use callgate_gate::Answer;
 use callgate_policy::{
-    Direction, Judgement, LimitFacts, NameJudgement, Policies, Recorded, RuleExplanation, Settled,
-    TextGuard,
+    Direction, Judgement, NameJudgement, Policies, Recorded, RuleExplanation, Settled, TextGuard,
 };
 
 /// The policies of this run, and the buckets of their limits.
@@ -20,25 +20,14 @@ impl Judge {
         Self { policies, buckets: Buckets::default() }
     }
 
-    /// The policies.
-    pub(crate) fn policies(&self) -> &Policies {
-        &self.policies
-    }
-
     /// What the policies say about what a response says.
     pub(crate) fn text_guard(&self, origin: &Origin) -> Option<TextGuard> {
         self.policies.text_guard(Direction::Response, origin)
     }
 
-    /// Judges by name alone. A call that a limit counts is asked about again, whole: it must be
-    /// counted once.
+    /// Judges by name alone.
     pub(crate) fn name(&self, call: &ToolCall) -> NameJudgement {
-        match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
-            NameJudgement::Allow(_, judgement) if !judgement.limits.is_empty() => {
-                NameJudgement::NeedArguments
-            }
-            other => other,
-        }
+        judging::by_name(&self.policies, call)
     }
 
     /// Judges a whole call and counts it.
@@ -48,14 +37,12 @@ impl Judge {
 
     /// Judges a whole call and counts nothing.
     pub(crate) fn dry(&self, call: &ToolCall) -> Judgement {
-        self.policies.judge(call, &now(), &LimitFacts::unasked())
+        judging::dry(&self.policies, call)
     }
 
     /// The same, with what every rule has to say about it.
     pub(crate) fn explained(&self, call: &ToolCall) -> (Judgement, Vec<RuleExplanation>) {
-        let (now, limits) = (now(), LimitFacts::unasked());
-        let judgement = self.policies.judge(call, &now, &limits);
-        (judgement, self.policies.explain(call, &now, &limits))
+        judging::explained(&self.policies, call)
     }
 }
 

@@ -9,7 +9,6 @@
 mod args;
 mod commands;
 mod exit;
-mod given;
 mod judge;
 mod operator;
 mod records;
@@ -18,6 +17,7 @@ mod render;
 mod report;
 mod served;
 mod sources;
+mod surroundings;
 mod table;
 mod when;
 

@@ -6,15 +6,20 @@ use anyhow::Result;
 use callgate_audit::{
     Change, Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool, WhoFilter,
 };
+use callgate_control::Problem;
 use callgate_registry::Hash;
 
 use crate::args::{By, Filters};
-use crate::render::{hinted, rule_name};
+use crate::render::rule_name;
 
 /// Opens the store to read it.
 pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
-    let settings = callgate_config::audit_settings(config)?;
-    Reader::open(&settings.store).map_err(open_error)
+    opened(&callgate_config::audit_settings(config)?.store)
+}
+
+/// Opens a store whose place is known.
+pub(crate) fn opened(store: &Location) -> Result<Reader> {
+    Reader::open(store).map_err(open_error)
 }
 
 /// Opens the store to read it; `None` if it is not there yet.
@@ -22,7 +27,7 @@ pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
     opened_if_there(&callgate_config::audit_settings(config)?.store)
 }
 
-/// The same for a store whose place is known.
+/// The same for a store whose place is known; `None` if it is not there yet.
 pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
     match Reader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
@@ -48,14 +53,18 @@ pub(crate) fn is_new(config: Option<&Path>) -> Result<bool> {
     Ok(matches!(&settings.store, Location::Sqlite(path) if !path.exists()))
 }
 
+fn open_error(error: OpenError) -> anyhow::Error {
+    open_problem(&error).into()
+}
+
 /// A store that is not there yet is where everybody begins.
-pub(crate) fn open_error(error: OpenError) -> anyhow::Error {
+pub(crate) fn open_problem(error: &OpenError) -> Problem {
     match error {
-        OpenError::Missing { path } => hinted(
+        OpenError::Missing { path } => Problem::hinted(
             format!("no records yet: there is no store at `{}`", path.display()),
             "`callgate serve` makes it; `callgate demo` shows what that is like",
         ),
-        error => error.into(),
+        error => Problem::of(error),
     }
 }
 

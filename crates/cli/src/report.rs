@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use callgate_call::{Form, ToolCall};
 use callgate_config::Exposed;
+use callgate_control::{Judged, id, one_line};
 use callgate_gate::RemovedCall;
-use callgate_policy::{DenialText, Diagnostic, Judgement, Matched, RuleError, RuleHit, TextHit};
+use callgate_policy::{Diagnostic, TextHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -53,7 +54,7 @@ pub(crate) struct Removed<'a> {
 impl<'a> Removed<'a> {
     pub(crate) fn of(call: &'a RemovedCall) -> Self {
         let tool_id = Some(call.id.as_str()).filter(|id| !id.is_empty());
-        Self { event: "removed", tool_id, original: raw(&call.original) }
+        Self { event: "removed", tool_id, original: one_line(&call.original) }
     }
 }
 
@@ -83,136 +84,11 @@ impl<'a> Guardrail<'a> {
     }
 }
 
-/// One line of `check --json` and `check --jsonl`.
-#[derive(Debug, Serialize)]
-pub(crate) struct Checked<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    tool: &'a str,
-    #[serde(flatten)]
-    judged: Judged<'a>,
-    /// What the model and the user would read, but for the record's id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-}
-
-impl<'a> Checked<'a> {
-    pub(crate) fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
-        let judged = Judged::of(judgement);
-        Self { id: id(call), tool: call.name.raw(), judged, notice: None }
-    }
-
-    /// The same with the text about the denial, if it is denied.
-    pub(crate) fn worded(call: &'a ToolCall, judgement: &'a Judgement, text: &DenialText) -> Self {
-        let notice = judgement.denial(call).map(|denial| text.notice(&denial));
-        Self { notice, ..Self::of(call, judgement) }
-    }
-}
-
 /// A line of `check --jsonl` that could not be judged.
 #[derive(Debug, Serialize)]
 pub(crate) struct Unjudged {
     pub(crate) line: usize,
     pub(crate) error: String,
-}
-
-/// What the policies said.
-#[derive(Debug, Serialize)]
-pub(crate) struct Judged<'a> {
-    verdict: &'static str,
-    policy: Option<&'a str>,
-    rule: Option<&'a str>,
-    reason: &'a str,
-    hint: Option<&'a str>,
-    /// The kind of action that the rule blocks, as it states it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blocks: Option<&'a str>,
-    /// How much is blocked, if the call does not pass: the `tool`, this `use` of it, or the `rate`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'static str>,
-    uncovered: bool,
-    matched: Option<Argument<'a>>,
-    deciding: Vec<Hit<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sanitizers: Vec<Hit<'a>>,
-    /// The arguments with which the call passes, if not with its own. Free text is a string.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rewritten: Option<Box<RawValue>>,
-    audits: Vec<Hit<'a>>,
-    shadows: Vec<Hit<'a>>,
-    errors: Vec<Unknown<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Hit<'a> {
-    policy: &'a str,
-    rule: Option<&'a str>,
-    verdict: &'static str,
-    reason: &'a str,
-    hint: Option<&'a str>,
-    unknown: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Unknown<'a> {
-    policy: &'a str,
-    rule: &'a str,
-    why: &'a str,
-}
-
-#[derive(Debug, Serialize)]
-struct Argument<'a> {
-    path: &'a str,
-    value: &'a str,
-}
-
-impl<'a> Judged<'a> {
-    pub(crate) fn of(judgement: &'a Judgement) -> Self {
-        Self {
-            verdict: judgement.verdict.as_str(),
-            policy: judgement.policy.as_deref(),
-            rule: judgement.rule.as_deref(),
-            reason: &judgement.reason,
-            hint: judgement.hint.as_deref(),
-            blocks: judgement.blocks.as_deref(),
-            scope: (!judgement.verdict.passes()).then(|| judgement.scope.as_str()),
-            uncovered: judgement.uncovered,
-            matched: judgement.matched.as_ref().map(Argument::of),
-            deciding: judgement.deciding.iter().map(Hit::of).collect(),
-            sanitizers: judgement.sanitizers.iter().map(Hit::of).collect(),
-            rewritten: judgement
-                .rewritten()
-                .and_then(|text| raw(text).or_else(|| raw(&callgate_call::json::quote(text)))),
-            audits: judgement.audits.iter().map(Hit::of).collect(),
-            shadows: judgement.shadows.iter().map(Hit::of).collect(),
-            errors: judgement.errors.iter().map(Unknown::of).collect(),
-        }
-    }
-}
-
-impl<'a> Hit<'a> {
-    fn of(hit: &'a RuleHit) -> Self {
-        Self {
-            policy: &hit.policy,
-            rule: hit.rule.as_deref(),
-            verdict: hit.verdict.as_str(),
-            reason: &hit.reason,
-            hint: hit.hint.as_deref(),
-            unknown: hit.unknown,
-        }
-    }
-}
-
-impl<'a> Unknown<'a> {
-    fn of(error: &'a RuleError) -> Self {
-        Self { policy: &error.policy, rule: &error.rule, why: &error.why }
-    }
-}
-
-impl<'a> Argument<'a> {
-    fn of(matched: &'a Matched) -> Self {
-        Self { path: &matched.path, value: &matched.value }
-    }
 }
 
 /// What `policy check --json` found.
@@ -269,27 +145,18 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(text)
 }
 
-fn id(call: &ToolCall) -> Option<&str> {
-    Some(call.id.as_str()).filter(|id| !id.is_empty())
-}
-
 /// The arguments as JSON: as they came where they have one reading, else their text as a string.
 fn input(call: &ToolCall) -> Option<Box<RawValue>> {
     let arguments = &call.arguments;
     let json = match (arguments.form(), arguments.value()) {
         (Form::Pending, _) => return None,
         (Form::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
-        (Form::Json(text), Ok(_)) => return raw(text),
+        (Form::Json(text), Ok(_)) => return one_line(text),
         (Form::Json(text) | Form::Text(text) | Form::Oversize(text), _) => {
             callgate_call::json::quote(text)
         }
     };
     RawValue::from_string(json).ok()
-}
-
-/// JSON as it came, on one line: strict JSON has line ends only between its tokens.
-fn raw(text: &str) -> Option<Box<RawValue>> {
-    RawValue::from_string(text.trim_ascii().replace(['\n', '\r'], " ")).ok()
 }
 
 #[cfg(test)]

@@ -146,6 +146,7 @@ impl Place {
             .current_dir(self.dir.path())
             .env("PATH", format!("{}:{}:{path}", wrappers.display(), binaries.display()))
             .env("HOME", self.dir.path().join("home"))
+            .env("XDG_RUNTIME_DIR", self.dir.path())
             // What a gateway says of this machine is not the page's.
             .env("CALLGATE_LOG", "warn")
             .env("ANTHROPIC_API_KEY", "sk-ant-of-nobody")

@@ -39,12 +39,19 @@ pub const XDG_STATE_HOME: Variable = Variable {
     doc: "The folder of the record store; `~/.local/state` if it is not set or not absolute.",
 };
 
+/// The user's folder for what lives as long as their session.
+pub const XDG_RUNTIME_DIR: Variable = Variable {
+    name: "XDG_RUNTIME_DIR",
+    doc: "The folder of the API's socket; `/run/user/UID` if it is not set, not absolute or not yours, else the store's folder.",
+};
+
 /// No colours.
 pub const NO_COLOR: Variable =
     Variable { name: "NO_COLOR", doc: "Not empty: nothing is printed in colour." };
 
 /// Every variable, in the order of the reference.
-pub const ALL: [Variable; 6] = [CONFIG, LISTEN, LOG, XDG_CONFIG_HOME, XDG_STATE_HOME, NO_COLOR];
+pub const ALL: [Variable; 7] =
+    [CONFIG, LISTEN, LOG, XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR, NO_COLOR];
 
 impl Variable {
     /// Its value. Set to nothing is not set.

@@ -74,6 +74,8 @@ pub(crate) enum Kind {
     Each,
     Address,
     Store,
+    /// A path of a Unix socket, or `off`.
+    Socket,
     Url,
     /// A program, by name or path.
     Command,
@@ -482,6 +484,22 @@ const FIELDS: &[Field] = &[
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.shutdown)),
         ),
+    },
+    Field {
+        path: "api",
+        kind: Kind::Section,
+        default: "",
+        example: "",
+        doc: "What `callgate serve` tells other programs of this user.",
+        applies: Applies::AsItsKeysSay,
+    },
+    Field {
+        path: "api.listen",
+        kind: Kind::Socket,
+        default: "",
+        example: "run/api.sock",
+        doc: "The Unix socket of the [API](api.md), or `off`. Without it: `callgate/api.sock` in `$XDG_RUNTIME_DIR` or `/run/user/UID`, else `api.sock` beside the store. Its folder must not be writable for other users.",
+        applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.api))),
     },
     Field {
         path: "audit",

@@ -30,6 +30,8 @@ use read::Section;
 pub struct Written {
     pub(crate) listen: Option<At<SocketAddr>>,
     pub(crate) store: Option<At<WrittenStore>>,
+    /// `api.listen`.
+    pub(crate) api_listen: Option<At<WrittenListen>>,
     pub(crate) providers: Vec<WrittenProvider>,
     pub(crate) policies: Option<At<Vec<WrittenPolicy>>>,
     /// The policy that shares the file with the settings.
@@ -51,6 +53,13 @@ pub struct Written {
 pub(crate) enum WrittenStore {
     Sqlite(String),
     Memory,
+}
+
+/// Where the API listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WrittenListen {
+    Path(String),
+    Off,
 }
 
 /// A provider.
@@ -128,6 +137,7 @@ pub(crate) fn read(source: &Source, problems: &mut Problems<'_>) -> Option<Writt
     Some(Written {
         listen: file.address("listen", problems),
         store: file.store("store", problems),
+        api_listen: file.section("api", problems).socket("listen", problems),
         providers: fields.get("providers").map(|n| read_providers(n, problems)).unwrap_or_default(),
         policies,
         own_policy,

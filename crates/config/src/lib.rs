@@ -48,7 +48,8 @@ pub use policies::{PolicySet, load_policies};
 pub use quantity::duration;
 pub use reference::reference;
 pub use resolve::{
-    McpServer, MissingVariable, Resolved, audit_settings, load, mcp_settings, settings,
+    McpServer, MissingVariable, Resolved, audit_settings, load, mcp_settings, record_settings,
+    settings,
 };
 pub use restart::{Process, StartSettings};
 pub use schema::schema;

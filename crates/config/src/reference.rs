@@ -104,6 +104,7 @@ fn takes(field: &Field) -> String {
         Kind::Each => "a list of mappings".to_owned(),
         Kind::Address => "an IP address and a port".to_owned(),
         Kind::Store => "`sqlite:PATH` or `memory`".to_owned(),
+        Kind::Socket => "a path or `off`".to_owned(),
         Kind::Url => "an http or https URL".to_owned(),
         Kind::Command => "a program's name or path".to_owned(),
         Kind::Variable => "a variable's name".to_owned(),

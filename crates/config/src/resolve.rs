@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use callgate_audit::Location;
 use callgate_call::Surface;
+use callgate_control::Listen;
 use callgate_decide::mcp::McpSettings;
 use callgate_policy::yaml::{At, Problems};
 use callgate_policy::{Diagnostic, Source, Span};
@@ -19,7 +20,7 @@ use url::Url;
 use crate::aws;
 use crate::env;
 use crate::error::{Error, Rejected};
-use crate::file::{self, Written, WrittenProvider, WrittenStore};
+use crate::file::{self, Written, WrittenListen, WrittenProvider, WrittenStore};
 use crate::find;
 use crate::policies::{Gathered, PolicySet, beside};
 use crate::providers::KNOWN;
@@ -36,6 +37,8 @@ pub struct Resolved {
     pub proxy: callgate_proxy::Settings,
     /// The records.
     pub audit: callgate_audit::Settings,
+    /// Where the API listens.
+    pub api: Listen,
     /// The decisions.
     pub decide: callgate_decide::Settings,
     /// What MCP servers may do.
@@ -96,6 +99,12 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
 pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, Error> {
     let (written, path) = written(named)?;
     Ok(audit(&written, path.as_deref()))
+}
+
+/// The same, and where the API of a gateway with this store listens.
+pub fn record_settings(named: Option<&Path>) -> Result<(callgate_audit::Settings, Listen), Error> {
+    let (written, path) = written(named)?;
+    Ok((audit(&written, path.as_deref()), api(&written, path.as_deref())))
 }
 
 /// What is said about MCP servers, and how the declared ones are started or reached: the same for
@@ -250,6 +259,7 @@ fn resolve(
     Ok(Resolved {
         path: path.map(Path::to_owned),
         audit: audit(&written, path),
+        api: api(&written, path),
         decide: decide(&mut written),
         mcp: mcp::settings(&written.mcp),
         mcp_servers: mcp::servers(&written.mcp, path),
@@ -307,6 +317,23 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
             bytes: or(audit.size.clone(), standard.bytes),
         },
         session_idle: or(audit.session_idle.clone(), callgate_audit::Settings::SESSION_IDLE),
+    }
+}
+
+fn api(written: &Written, path: Option<&Path>) -> Listen {
+    let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    match written.api_listen.as_ref().map(|at| &at.value) {
+        Some(WrittenListen::Off) => Listen::Off,
+        Some(WrittenListen::Path(file)) => {
+            Listen::Chosen(whole(beside(path.unwrap_or(Path::new("")), file)))
+        }
+        None => {
+            let runtime = env::XDG_RUNTIME_DIR.get().map(PathBuf::from);
+            match Listen::usual(runtime.as_deref(), &audit(written, path).store) {
+                Listen::Usual(path) => Listen::Usual(whole(path)),
+                other => other,
+            }
+        }
     }
 }
 

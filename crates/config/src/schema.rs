@@ -97,7 +97,7 @@ fn kind(field: &Field) -> Value {
         Kind::Address => json!({ "type": "string" }),
         Kind::Store => json!({ "type": "string", "pattern": "^(memory|sqlite:.+)$" }),
         Kind::Url => json!({ "type": "string", "format": "uri", "pattern": "^https?://" }),
-        Kind::Command | Kind::Glob | Kind::Line | Kind::Template => {
+        Kind::Command | Kind::Glob | Kind::Line | Kind::Template | Kind::Socket => {
             json!({ "type": "string", "minLength": 1 })
         }
         Kind::Variable => json!({ "type": "string", "pattern": VARIABLE }),

@@ -103,6 +103,11 @@ impl Decider {
         Some(Hearing::new(Arc::clone(&self.0), in_force, context))
     }
 
+    /// What a call that begins now is judged by, for whoever explains it. A door asks a hearing.
+    pub fn in_force(&self) -> Arc<InForce> {
+        self.0.in_force()
+    }
+
     pub(crate) fn policies(&self) -> Option<Arc<Policies>> {
         self.0.in_force.load().policies.clone()
     }

@@ -170,7 +170,7 @@ impl Setup {
     }
 
     /// The binary with this config, and nothing of the surroundings.
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = match self.runner.split_first() {
             None => Command::new(&self.binary),
             Some((program, words)) => {
@@ -184,6 +184,8 @@ impl Setup {
         for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "CALLGATE_CONFIG", "RUST_LOG"] {
             command.env_remove(name);
         }
+        // The socket of the API, too, is this folder's alone.
+        command.env("XDG_RUNTIME_DIR", self.folder.path());
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             command.env_remove(name).env_remove(name.to_lowercase());
         }
@@ -226,6 +228,11 @@ impl Gateway {
     /// Runs another command with the same config, to its end.
     pub fn run(&self, args: &[&str]) -> Output {
         self.setup.run(args)
+    }
+
+    /// Another command with the same config, to be run.
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.setup.command(args)
     }
 
     /// Every call on record, oldest first.

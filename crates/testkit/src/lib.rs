@@ -9,7 +9,8 @@
 //! read in different ways.
 //!
 //! With the feature `servers`: `gateway` runs the binary, `upstream` is a scripted server behind
-//! it, `provider` a scripted model that checks what a real one checks, `http` a plain client.
+//! it, `provider` a scripted model that checks what a real one checks, `http` a plain client, `socket` one
+//! of the gateway's API.
 
 #![expect(
     clippy::unwrap_used,
@@ -34,6 +35,8 @@ pub mod provider;
 mod rng;
 pub mod sdk;
 pub mod shapes;
+#[cfg(feature = "servers")]
+pub mod socket;
 pub mod table;
 #[cfg(feature = "servers")]
 pub mod upstream;

@@ -19,7 +19,8 @@ const TABLE: [(&str, May); 18] = [
     ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
     ("egress", May::Use(&["call", "decide"])),
-    ("control", May::Use(&["policy", "audit", "decide"])),
+    // It reads calls that it is asked about (call), and tells no secrets of them (scan).
+    ("control", May::Use(&["call", "scan", "policy", "audit", "decide"])),
     ("config", May::UseAll),
     ("cli", May::UseAll),
     ("testkit", May::UseAll),

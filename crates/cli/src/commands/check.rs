@@ -6,15 +6,16 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
+use callgate_control::{Checked, Given};
 use callgate_policy::{DenialText, Judgement};
 
 use crate::args;
 use crate::exit::Exit;
-use crate::given::Given;
 use crate::judge::Judge;
 use crate::render::{self, Color, hinted};
-use crate::report::{self, Checked, Unjudged};
+use crate::report::{self, Unjudged};
 use crate::sources;
+use crate::surroundings::unsaid;
 
 pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
@@ -56,7 +57,7 @@ pub(crate) fn one_call(flags: &args::Call, object: Option<&str>) -> Result<ToolC
         (None, Some(object)) if object != "-" => Given::parse(object)?,
         (None, object) => Given::parse(&stdin_call(object)?)?,
     };
-    given.into_call(flags)
+    Ok(given.into_call(&unsaid(flags))?)
 }
 
 fn stdin_call(object: Option<&str>) -> Result<String> {
@@ -118,8 +119,7 @@ fn judge_line(
 ) -> Result<(String, Exit)> {
     let call = std::str::from_utf8(line)
         .context("not UTF-8")
-        .and_then(Given::parse)
-        .and_then(|given| given.into_call(flags));
+        .and_then(|text| Ok(Given::parse(text)?.into_call(&unsaid(flags))?));
     match call {
         Ok(call) => {
             let judgement = judge.dry(&call);

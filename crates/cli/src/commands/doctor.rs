@@ -1,5 +1,6 @@
 //! `callgate doctor`: what runs here, what it enforces, and what nothing does.
 
+mod api;
 pub(crate) mod gateway;
 mod mcp;
 mod store;
@@ -37,6 +38,7 @@ struct Report {
     missing_variables: Vec<String>,
     store: store::State,
     gateway: gateway::State,
+    api: api::State,
     mcp: mcp::State,
     enforced: Vec<String>,
     not_enforced: Vec<String>,
@@ -73,6 +75,7 @@ fn rejected(error: Error, json: bool) -> Result<Exit> {
 fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
+    let api = api::examine(resolved);
     let mcp = mcp::examine(resolved);
     let (enforced, not_enforced) = match broken {
         Some(_) => (Vec::new(), not_served("a gateway does not start with a rejected policy")),
@@ -80,7 +83,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     };
     let compiled = resolved.policies.compiled.as_ref();
     Report {
-        ok: store.works() && gateway.works() && mcp.works() && broken.is_none(),
+        ok: store.works() && gateway.works() && api.works() && mcp.works() && broken.is_none(),
         policy_error: broken.map(Rejected::to_string),
         config: resolved.path.as_ref().map(|path| path.display().to_string()),
         policies: resolved.policies.origins.clone(),
@@ -90,6 +93,7 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         missing_variables: resolved.missing.iter().map(|missing| missing.name.clone()).collect(),
         store,
         gateway,
+        api,
         mcp,
         enforced,
         not_enforced,
@@ -179,6 +183,7 @@ fn shown(report: &Report) -> String {
     for line in report.gateway.restarts() {
         row("", &line);
     }
+    row("api", &report.api.line());
     for line in report.mcp.lines() {
         row("mcp", &line);
     }

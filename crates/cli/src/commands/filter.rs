@@ -8,6 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_call::ToolCall;
+use callgate_control::Judged;
 use callgate_gate::{
     Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
 };
@@ -17,17 +18,17 @@ use serde::Serialize;
 
 use crate::args::{self, OnDeny};
 use crate::exit::Exit;
-use crate::given;
 use crate::judge::{self, Judge};
 use crate::render::{self, Color, hinted};
-use crate::report::{self, CallFields, Event, Guardrail, Judged, Removed};
+use crate::report::{self, CallFields, Event, Guardrail, Removed};
 use crate::sources;
+use crate::surroundings::response_origin;
 
 pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
     let decoder = Decoder::for_header(args.content_encoding.as_deref(), &Limits::default())
         .map_err(|error| hinted(error.to_string(), "callgate reads gzip, deflate, br and zstd"))?;
     let judge = Judge::new(sources::load(&args.policies.files, config)?);
-    let mut settings = Settings::new(given::response_origin(&args.context));
+    let mut settings = Settings::new(response_origin(&args.context));
     settings.on_deny = match args.on_deny {
         OnDeny::Explain => callgate_gate::OnDeny::Explain,
         OnDeny::Silent => callgate_gate::OnDeny::Silent,

@@ -1,5 +1,6 @@
 //! `callgate serve`: the gateway.
 
+pub(crate) mod api;
 mod banner;
 mod descriptors;
 pub(crate) mod logging;
@@ -9,6 +10,7 @@ pub(crate) mod signals;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -24,6 +26,7 @@ use crate::exit::Exit;
 use crate::reload::{self, Reloader};
 use crate::render::{self, hinted};
 
+use api::{Api, Known};
 use running::{Flags, Gateway};
 use signals::Signals;
 
@@ -39,7 +42,8 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
-    let reloaded = Reloaded { flags, started, config: config.map(Path::to_owned) };
+    let known = Arc::new(Known::new(&resolved, decider.clone(), audit.clone()));
+    let reloaded = Reloaded { flags, started, known, config: config.map(Path::to_owned) };
     runtime.block_on(serve(resolved, decider, reloaded))?;
     // What streams were cut off is recorded when they are dropped: before the last flush.
     runtime.shutdown_timeout(CUT_OFF);
@@ -70,6 +74,7 @@ fn fit_connections(resolved: &mut Resolved) {
 struct Reloaded {
     flags: Flags,
     started: StartSettings,
+    known: Arc<Known>,
     config: Option<PathBuf>,
 }
 
@@ -81,10 +86,11 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
         .await
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
+    let api = Api::start(&resolved.api, Arc::clone(&reloaded.known))?;
     decider.loaded(&reload::source(&resolved.policies));
-    render::talk(&banner::text(&resolved, address, &decider));
-    let Reloaded { flags, started, config } = reloaded;
-    let gateway = Gateway { flags, control: server.control() };
+    render::talk(&banner::text(&resolved, address, &decider, &api.shown()));
+    let Reloaded { flags, started, known, config } = reloaded;
+    let gateway = Gateway { flags, control: server.control(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
@@ -98,6 +104,7 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
         () = server.serve(stopping) => {}
         () = signals.stop.asked_twice(stop) => {}
     }
+    api.end().await;
     render::talk("stopped\n");
     Ok(())
 }

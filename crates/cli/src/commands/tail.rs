@@ -1,13 +1,17 @@
 //! `callgate tail`: records as they come.
 
+mod gateway;
+
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use callgate_audit::{Filter, Kind, Order, Reader, Stored};
+use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use self::gateway::Gateway;
 use crate::args;
 use crate::exit::Exit;
 use crate::records;
@@ -25,14 +29,17 @@ const PAUSE: Duration = Duration::from_millis(250);
 const BATCH: usize = 1_000;
 
 pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
-    let reader = records::reader(config)?;
+    let (settings, listen) = callgate_config::record_settings(config)?;
+    let reader = records::opened(&settings.store)?;
     let color = Color::of(&io::stdout());
     let mut tail = Tail { reader, filter: filter(args), json: args.json, color, after: 0 };
     if !tail.past(args.filters.part.limit.unwrap_or(PAST))? || args.no_follow {
         return Ok(Exit::Success);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("cannot wait for records")?.block_on(tail.follow())
+    runtime
+        .context("cannot wait for records")?
+        .block_on(tail.follow(Gateway::new(&listen, &settings.store)))
 }
 
 fn filter(args: &args::Tail) -> Filter {
@@ -61,19 +68,51 @@ impl Tail {
         self.print(&found)
     }
 
-    /// Shows new records until it is interrupted, or nobody reads them any more.
-    async fn follow(mut self) -> Result<Exit> {
+    /// Shows new records until it is interrupted, or nobody reads them any more: those a gateway tells of
+    /// as long as there is one, else those the store has.
+    async fn follow(mut self, mut gateway: Gateway) -> Result<Exit> {
         // Asked for once: an interrupt while records are read must not be missed.
         let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+        let mut feed: Option<FeedEvents> = None;
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
-                _ = &mut interrupted => return Ok(Exit::Success),
+            if feed.is_none() {
+                feed = tokio::select! {
+                    feed = gateway.feed(&self.filter, self.after) => feed,
+                    _ = &mut interrupted => return Ok(Exit::Success),
+                };
             }
-            if is_closed(&io::stdout()) || !self.new_ones()? {
+            let is_read = tokio::select! {
+                told = next(&mut feed) => match told {
+                    Ok(records) => self.told(&records)?,
+                    Err(end) => {
+                        gateway.ended(&end);
+                        feed = None;
+                        self.new_ones()?
+                    }
+                },
+                () = tokio::time::sleep(PAUSE) => match feed {
+                    Some(_) => true,
+                    None => self.new_ones()?,
+                },
+                _ = &mut interrupted => return Ok(Exit::Success),
+            };
+            if !is_read || is_closed(&io::stdout()) {
                 return Ok(Exit::Success);
             }
         }
+    }
+
+    /// Shows what a gateway told. False if nobody reads it.
+    fn told(&mut self, records: &[FeedRecord]) -> Result<bool> {
+        let mut text = String::new();
+        for record in records {
+            self.after = self.after.max(record.seq);
+            text.push_str(&match self.json {
+                true => format!("{}\n", record.json),
+                false => self.line(&Stored::from_json(serde_json::from_str(&record.json)?)?)?,
+            });
+        }
+        write_now(&text)
     }
 
     fn new_ones(&mut self) -> Result<bool> {
@@ -105,11 +144,7 @@ impl Tail {
         for stored in found {
             text.push_str(&self.line(stored)?);
         }
-        let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-            done => done.map(|()| true).context("cannot write to stdout"),
-        }
+        write_now(&text)
     }
 
     fn line(&self, stored: &Stored) -> Result<String> {
@@ -129,6 +164,23 @@ impl Tail {
             user => format!("  by {}", render::printable(&user)),
         };
         Ok(format!("{time}  {}{by}\n", line.trim_end_matches('\n')))
+    }
+}
+
+/// What a gateway tells next: a record, and those that came with it. Without a gateway that is never.
+async fn next(feed: &mut Option<FeedEvents>) -> Result<Vec<FeedRecord>, FeedEnd> {
+    let Some(feed) = feed else { return std::future::pending().await };
+    let mut records = vec![feed.next().await?];
+    records.extend(feed.ready());
+    Ok(records)
+}
+
+/// Writes at once. False if nobody reads it.
+fn write_now(text: &str) -> Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        done => done.map(|()| true).context("cannot write to stdout"),
     }
 }
 

@@ -27,6 +27,7 @@ policies  builtin:starter (13 rules)
 store     [DIR]/.local/state/callgate/callgate.db
 store     not there yet: `callgate serve` makes it
 gateway   not running at {address}; `callgate serve` starts it
+api       [DIR]/callgate/api.sock: nobody listens; `callgate serve` does
 enforced  …
 not       tools that requests offer: no rule names the surface `inbound`
 not       agents that do not go through the gateway

@@ -55,6 +55,7 @@ impl Test {
         let dir = TempDir::new().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.args(args).current_dir(dir.path()).env("HOME", dir.path());
+        command.env("XDG_RUNTIME_DIR", dir.path());
         let unset = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "CALLGATE_CONFIG", "CALLGATE_LISTEN"];
         for name in unset.iter().chain(&["NO_COLOR", "COLUMNS"]) {
             command.env_remove(name);

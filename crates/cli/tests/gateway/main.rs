@@ -13,6 +13,7 @@
 
 mod access;
 mod actors;
+mod api;
 mod bedrock;
 mod bodies;
 mod conversations;

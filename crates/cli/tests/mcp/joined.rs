@@ -12,7 +12,7 @@ use crate::support::{Place, simple, text_of, tool};
 const ALLOW: &str = "policy: p\nrules: []\n";
 
 /// A model that makes one call.
-fn model(name: &str, input: &Value) -> Upstream {
+pub(crate) fn model(name: &str, input: &Value) -> Upstream {
     let call = json!({ "type": "tool_use", "id": "toolu_1", "name": name, "input": input });
     let message = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [call],
@@ -22,7 +22,7 @@ fn model(name: &str, input: &Value) -> Upstream {
     Upstream::always(Answer::json(200, message.to_string()))
 }
 
-fn ask() -> Ask {
+pub(crate) fn ask() -> Ask {
     let messages = json!([{ "role": "user", "content": "hi" }]);
     let body = json!({ "model": "any", "max_tokens": 64, "messages": messages });
     Ask::post("/v1/messages", body.to_string()).header("authorization", "Bearer none")

@@ -9,6 +9,7 @@
 
 mod alias;
 mod along;
+mod api;
 mod asked;
 mod calls;
 mod clients;

@@ -56,6 +56,7 @@ impl Place {
     pub(crate) fn callgate(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_callgate"));
         command.arg("--config").arg(self.path().join("callgate.yaml")).current_dir(self.path());
+        command.env("XDG_RUNTIME_DIR", self.path());
         command
     }
 

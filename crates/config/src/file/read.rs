@@ -9,7 +9,7 @@ use callgate_policy::yaml::{
 };
 use url::Url;
 
-use super::WrittenStore;
+use super::{WrittenListen, WrittenStore};
 use crate::fields::{self, Field, Kind};
 use crate::providers;
 use crate::quantity::{self, DURATION_HINT, SIZE_HINT};
@@ -148,6 +148,27 @@ impl<'n> Section<'n> {
         })
     }
 
+    pub(super) fn socket(
+        &self,
+        key: &str,
+        problems: &mut Problems<'_>,
+    ) -> Option<At<WrittenListen>> {
+        let not = "the path of a Unix socket";
+        self.parsed(key, problems, |text| match text {
+            "off" => Ok(WrittenListen::Off),
+            "" => Err(wrong_as(not, "write a path, or `off`")),
+            _ if text.starts_with('~') => {
+                Err(wrong_as(not, "write the path out: `~` is not expanded here"))
+            }
+            _ if is_network(text) => Err(wrong_as(
+                not,
+                "TCP is not supported yet: write a path like `run/api.sock`, or `off`",
+            )),
+            _ if text.contains('\0') => Err(wrong_as(not, "write a path, or `off`")),
+            path => Ok(WrittenListen::Path(path.to_owned())),
+        })
+    }
+
     pub(super) fn url(&self, key: &str, problems: &mut Problems<'_>) -> Option<At<Url>> {
         let hint = "write what the official SDK takes, like `https://api.openai.com/v1`";
         self.url_as(key, hint, providers::base_url, problems)
@@ -239,6 +260,13 @@ impl<'n> Section<'n> {
         }
         Some(At { value, span: node.span })
     }
+}
+
+/// Whether a text is an address of a network, in any form that people write.
+fn is_network(text: &str) -> bool {
+    let port = text.rsplit_once(':').map_or(text, |(_, port)| port);
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    text.contains("://") || (is_port && !text.contains('/'))
 }
 
 /// No shell takes a longer one lightly, and keys are about as long.

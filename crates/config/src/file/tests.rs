@@ -274,3 +274,16 @@ fn what_cannot_be_signed() {
         assert_eq!(bedrock(fine), [], "{fine}");
     }
 }
+
+#[test]
+fn the_api_has_no_tcp_yet() {
+    for address in ["127.0.0.1:8485", "'[::1]:1'", "localhost:80", "8485", "'http://x/y'"] {
+        let found = problems(&format!("api: {{ listen: {address} }}"));
+        let [(message, Some(hint))] = found.as_slice() else { panic!("{address}: {found:?}") };
+        assert!(message.contains("`api.listen`"), "{message}");
+        assert!(hint.contains("TCP is not supported yet"), "{address}: {hint}");
+    }
+    for path in ["api.sock", "/run/callgate/api.sock", "off", "a/b:80"] {
+        assert_eq!(problems(&format!("api: {{ listen: {path} }}")), [], "{path}");
+    }
+}

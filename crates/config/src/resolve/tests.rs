@@ -104,6 +104,16 @@ audit: { durability: process, on_failure: allow, retention: { age: none, records
     assert_eq!(resolved.policies.origins, ["builtin:starter"]);
 }
 
+#[test]
+fn where_the_api_listens() {
+    use callgate_control::Listen;
+    let place = Place::with("api: { listen: run/api.sock }");
+    let path = place.dir.path().join("run/api.sock");
+    assert_eq!(place.load().unwrap().api, Listen::Chosen(path));
+    assert_eq!(Place::with("api: { listen: off }").load().unwrap().api, Listen::Off);
+    assert!(matches!(Place::with("{}").load().unwrap().api, Listen::Usual(_)));
+}
+
 /// The defaults of the table are those that hold.
 #[test]
 fn the_table_tells_the_real_defaults() {
@@ -111,8 +121,9 @@ fn the_table_tells_the_real_defaults() {
         let resolved = Place::with(text).load().unwrap();
         let bounds =
             (resolved.mcp_message_limit, resolved.mcp_conversations, resolved.mcp_list_timeout);
+        let api = matches!(resolved.api, callgate_control::Listen::Chosen(_));
         let Resolved { proxy, audit, decide, mcp, mcp_servers, .. } = resolved;
-        format!("{proxy:?} {audit:?} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}")
+        format!("{proxy:?} {audit:?} {api} {decide:?} {mcp:?} {mcp_servers:?} {bounds:?}")
     };
     for field in fields::all() {
         let plain = settings(&yaml_without(field.path));

@@ -11,7 +11,12 @@ use callgate_proxy::Mode;
 
 use crate::render;
 
-pub(crate) fn text(resolved: &Resolved, address: SocketAddr, decider: &Decider) -> String {
+pub(crate) fn text(
+    resolved: &Resolved,
+    address: SocketAddr,
+    decider: &Decider,
+    api: &str,
+) -> String {
     let mut text = format!("callgate {}\n", env!("CARGO_PKG_VERSION"));
     let config = resolved
         .path
@@ -20,6 +25,7 @@ pub(crate) fn text(resolved: &Resolved, address: SocketAddr, decider: &Decider) 
     row(&mut text, "config", &config);
     row(&mut text, "policies", &policies(resolved, decider));
     row(&mut text, "records", &records(resolved));
+    row(&mut text, "api", api);
     if !resolved.policies.warnings.is_empty() {
         let warnings = render::count(resolved.policies.warnings.len(), "warning");
         row(&mut text, "", &format!("{warnings}: see `callgate config check`"));

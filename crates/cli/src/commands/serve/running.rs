@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 
 use callgate_config::{Error, Process, Resolved, StartSettings};
 use callgate_proxy::Control;
 
+use super::api::{Known, Loaded};
 use crate::args;
 use crate::reload::Running;
 use crate::served::SERVED;
@@ -48,6 +50,7 @@ impl Flags {
 pub(super) struct Gateway {
     pub(super) flags: Flags,
     pub(super) control: Control,
+    pub(super) known: Arc<Known>,
 }
 
 impl Running for Gateway {
@@ -68,7 +71,12 @@ impl Running for Gateway {
     ) -> Result<Box<dyn FnOnce()>, String> {
         let prepared = self.control.prepare(resolved.proxy.clone(), restart_needed.to_vec());
         let prepared = prepared.map_err(|error| error.to_string())?;
-        Ok(Box::new(|| prepared.put_in_force()))
+        let known = Arc::clone(&self.known);
+        let loaded = Loaded::of(resolved, restart_needed);
+        Ok(Box::new(move || {
+            prepared.put_in_force();
+            known.reloaded(loaded);
+        }))
     }
 }
 

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 use callgate_audit::{Filter, Location, OpenError, Reader};
+use callgate_control::clean;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::known::{Known, Loaded, clean};
+use super::known::{Known, Loaded};
 use crate::commands::doctor::gateway;
 
 #[derive(Debug, Serialize)]
@@ -44,7 +45,7 @@ fn policies(now: &Loaded, rejected: Option<&str>) -> Value {
     json!({
         "state": state,
         "in_force": now.origins,
-        "rules": now.judge.policies().rule_count(),
+        "rules": now.rules.policies.rule_count(),
         "warnings": now.warnings,
         "since": now.since.to_string(),
         "rejected": rejected,

@@ -5,14 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
 use callgate_audit::{Location, Reader};
-use callgate_call::Surface;
 use callgate_config::Resolved;
+use callgate_control::{Problem, Rules};
 use callgate_mcp::{About, Called, Host, Resource, Tool};
 use callgate_policy::Policies;
 use jiff::Timestamp;
 
 use super::{evaluate, explain, health, offer, recent};
-use crate::judge::Judge;
 use crate::records;
 use crate::render;
 
@@ -28,15 +27,13 @@ pub(super) struct Known {
 pub(super) struct Loaded {
     /// The config file.
     pub(super) path: Option<PathBuf>,
-    pub(super) judge: Judge,
+    /// What calls are judged by.
+    pub(super) rules: Rules,
     /// Whether anything is judged at all.
     pub(super) judges: bool,
-    /// The largest arguments that are judged, and what becomes of larger or odd ones.
-    pub(super) max_arguments: usize,
-    pub(super) decide: callgate_decide::Settings,
     pub(super) origins: Vec<String>,
-    /// The texts of the policies.
-    rules: String,
+    /// The policies as they were written.
+    text: String,
     pub(super) warnings: usize,
     pub(super) since: Timestamp,
     pub(super) store: Location,
@@ -73,16 +70,20 @@ impl Known {
 
 impl Loaded {
     fn of(resolved: Resolved) -> Self {
-        let rules = rules_text(&resolved);
+        let text = rules_text(&resolved);
         let policies = resolved.policies;
         Self {
             path: resolved.path,
             judges: policies.compiled.is_some(),
-            max_arguments: resolved.proxy.limits.arguments,
-            decide: resolved.decide,
-            judge: Judge::new(policies.compiled.unwrap_or_else(Policies::none)),
+            rules: Rules {
+                policies: Arc::new(policies.compiled.unwrap_or_else(Policies::none)),
+                max_arguments: resolved.proxy.limits.arguments,
+                oversize: resolved.decide.oversize,
+                arguments: resolved.decide.arguments,
+                denial: resolved.decide.denial,
+            },
             origins: policies.origins,
-            rules,
+            text,
             warnings: policies.warnings.len(),
             since: Timestamp::now(),
             store: resolved.audit.store,
@@ -91,8 +92,8 @@ impl Loaded {
     }
 
     /// The records.
-    pub(super) fn records(&self) -> Result<Reader> {
-        Reader::open(&self.store).map_err(records::open_error)
+    pub(super) fn records(&self) -> Result<Reader, Problem> {
+        Reader::open(&self.store).map_err(|error| records::open_problem(&error))
     }
 }
 
@@ -133,7 +134,7 @@ impl Host for Known {
 
     fn read(&self, uri: &str) -> Result<String, String> {
         let text = match uri {
-            offer::RULES => Ok(self.now().rules.clone()),
+            offer::RULES => Ok(self.now().text.clone()),
             offer::RECENT => recent::resource(&self.now()),
             offer::HEALTH => health::resource(self),
             _ => Err(anyhow::anyhow!("there is no such resource")),
@@ -153,17 +154,9 @@ impl Host for Known {
     }
 }
 
-/// What a tool answers. Secrets stay here, and so does what nobody sees: all of it was written by
-/// somebody else, a model among them.
-pub(super) fn answered(structured: &impl serde::Serialize, text: &str) -> Result<Called> {
-    let structured = clean(&serde_json::to_string(structured)?);
-    Ok(Called::Done { structured, text: callgate_scan::redact(text).into_owned() })
-}
-
-/// A JSON document without secrets and hidden characters.
-pub(super) fn clean(json: &str) -> String {
-    let json = callgate_scan::redact_json(json);
-    callgate_scan::inspect::strip(&json).unwrap_or_else(|| json.into_owned())
+/// What a tool answers: JSON that was cleaned, and the same as text, in which secrets may still stand.
+pub(super) fn answered(structured: String, text: &str) -> Called {
+    Called::Done { structured, text: callgate_scan::redact(text).into_owned() }
 }
 
 /// What went wrong and what to do next, for a model.
@@ -172,17 +165,5 @@ fn told(error: &anyhow::Error) -> String {
     match hint {
         Some(hint) => format!("error: {message}\nhint: {hint}"),
         None => format!("error: {message}"),
-    }
-}
-
-/// Where a call that is asked about shows up, and what is known of its surroundings, if nobody says.
-pub(super) fn unsaid() -> crate::args::Call {
-    crate::args::Call {
-        tool: None,
-        input: None,
-        server: None,
-        surface: Surface::Hook,
-        home: None,
-        context: crate::args::Context::default(),
     }
 }

@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use callgate_audit::{Action, Filter, Kind, Location, Stored};
+use callgate_control::clean;
 use callgate_mcp::{Called, Changes};
 use serde::{Deserialize, Serialize};
 
-use super::known::{Known, Loaded, answered, clean};
+use super::known::{Known, Loaded, answered};
 use super::offer::RECENT;
 use crate::records;
 use crate::render::{Color, hinted, verdict_words};
@@ -88,7 +89,8 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
         [] => "no decisions match\n".to_owned(),
         found => found.iter().map(line).collect(),
     };
-    answered(&Decisions::of(&found, limit), &text)
+    let decisions = serde_json::to_string(&Decisions::of(&found, limit))?;
+    Ok(answered(clean(&decisions), &text))
 }
 
 impl Asked {

@@ -1,18 +1,63 @@
-//! A call as the user gave it, by flags or as JSON, and the `ToolCall` it stands for.
+//! A call as somebody gave it, and the `ToolCall` it stands for.
 
 use std::env;
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use callgate_call::json::{Kind, Reader};
+use callgate_call::json::{Error as JsonError, Kind, Reader};
 use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName, Who};
 use callgate_decide::login;
 
-use crate::args;
-use crate::render::hinted;
+use crate::problem::Problem;
+
+type Result<T> = std::result::Result<T, Problem>;
+
+/// What holds of a call where nobody says otherwise.
+#[derive(Debug, Clone)]
+pub struct Unsaid {
+    /// Where it shows up.
+    pub surface: Surface,
+    /// The MCP server of its tool.
+    pub server: Option<String>,
+    /// The agent that makes it. Whoever fills this in knows it: it is no claim.
+    pub agent: Option<String>,
+    /// Whoever runs the agent.
+    pub who: Who,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The agent's working folder.
+    pub cwd: Option<String>,
+    /// The user's home folder.
+    pub home: Option<String>,
+    /// The provider of the model.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+impl Unsaid {
+    /// A call at an agent's hook, of which nothing is known but this user's home folder.
+    pub fn of_this_user() -> Self {
+        Self {
+            surface: Surface::Hook,
+            server: None,
+            agent: None,
+            who: Who::default(),
+            session: None,
+            cwd: None,
+            home: home_dir(),
+            provider: None,
+            model: None,
+        }
+    }
+
+    /// The same, in this process's working folder: for a process that runs where the agent does.
+    pub fn here() -> Self {
+        Self { cwd: current_dir(), ..Self::of_this_user() }
+    }
+}
 
 /// One call in the words of a JSON object. What is `None` was not said.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub struct Given {
     tool: Option<String>,
     input: Option<Arguments>,
     server: Option<String>,
@@ -36,13 +81,14 @@ const KEYS: [&str; 13] = [
 impl Given {
     /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
     /// must not become a call without arguments.
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         Self::parse_with(text, "input")
     }
 
     /// The same with another word for the arguments.
-    pub(crate) fn parse_with(text: &str, input: &str) -> Result<Self> {
-        let not_a_call = |error| anyhow!("the call is not one JSON object: {error}");
+    pub fn parse_with(text: &str, input: &str) -> Result<Self> {
+        let not_a_call =
+            |error: JsonError| Problem::new(format!("the call is not one JSON object: {error}"));
         let mut given = Self::default();
         let mut reader = Reader::new(text);
         let mut members = reader.object().map_err(not_a_call)?;
@@ -63,7 +109,7 @@ impl Given {
             }
             let value = match kind {
                 Kind::String => value.string().and_then(|text| text.decode()),
-                _ => bail!("`{key}` of the call is not a string"),
+                _ => return Err(Problem::new(format!("`{key}` of the call is not a string"))),
             };
             given.set(&key, value.map_err(not_a_call)?.into_owned())?;
         }
@@ -93,44 +139,44 @@ impl Given {
     }
 
     /// The call of `--tool` and `--input`.
-    pub(crate) fn from_flags(tool: &str, input: Option<&str>) -> Result<Self> {
-        let input = input.map(arguments).transpose().context("cannot read `--input`")?;
+    pub fn from_flags(tool: &str, input: Option<&str>) -> Result<Self> {
+        let input = input.map(arguments).transpose().map_err(|error| error.at("--input"))?;
         Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
     }
 
     /// Whether it says what the tool is given.
-    pub(crate) fn has_input(&self) -> bool {
+    pub fn has_input(&self) -> bool {
         self.input.is_some()
     }
 
-    /// The call this is. Flags fill in what was not said.
-    pub(crate) fn into_call(self, flags: &args::Call) -> Result<ToolCall> {
-        let tool = self.tool.ok_or_else(|| anyhow!("the call has no `tool`"))?;
-        let context = &flags.context;
-        let or = |said: Option<String>, flag: &Option<String>| said.or_else(|| flag.clone());
-        let mut facts = Facts::at(self.surface.unwrap_or(flags.surface));
-        // What the operator types is a fact. What stands in data is what the agent calls itself.
-        facts.agent_proven = self.agent.is_none() && context.agent.is_some();
-        facts.agent = or(self.agent, &context.agent);
+    /// The call this is.
+    pub fn into_call(self, unsaid: &Unsaid) -> Result<ToolCall> {
+        let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
+        let or = |said: Option<String>, other: &Option<String>| said.or_else(|| other.clone());
+        let mut facts = Facts::at(self.surface.unwrap_or(unsaid.surface));
+        // What stands in data is what the agent calls itself.
+        facts.agent_proven = self.agent.is_none() && unsaid.agent.is_some();
+        facts.agent = or(self.agent, &unsaid.agent);
         facts.who = Who {
-            org: or(self.who.org, &context.org),
-            team: or(self.who.team, &context.team),
-            user: or(self.who.user, &context.user),
-            key: or(self.who.key, &context.key),
+            org: or(self.who.org, &unsaid.who.org),
+            team: or(self.who.team, &unsaid.who.team),
+            user: or(self.who.user, &unsaid.who.user),
+            key: or(self.who.key, &unsaid.who.key),
         };
         if facts.who.identity().is_none() {
             // A hook would act for whoever runs it.
             facts.who.user = login::own();
         }
-        facts.session = or(self.session, &context.session);
-        facts.provider = or(self.provider, &context.provider);
-        facts.model = or(self.model, &context.model);
-        facts.cwd = or(self.cwd, &context.cwd).or_else(current_dir);
-        facts.home = or(self.home, &flags.home).or_else(home_dir);
-        let name = full_name(&tool, or(self.server, &flags.server).as_deref());
+        facts.session = or(self.session, &unsaid.session);
+        facts.provider = or(self.provider, &unsaid.provider);
+        facts.model = or(self.model, &unsaid.model);
+        facts.cwd = or(self.cwd, &unsaid.cwd);
+        facts.home = or(self.home, &unsaid.home);
+        let name = full_name(&tool, or(self.server, &unsaid.server).as_deref());
+        let parsed = ToolName::parse(&name);
         Ok(ToolCall {
             id: CallId(self.id.unwrap_or_default()),
-            name: ToolName::parse(&name).with_context(|| format!("cannot judge `{name}`"))?,
+            name: parsed.map_err(|why| Problem::new(format!("cannot judge `{name}`: {why}")))?,
             arguments: self.input.unwrap_or_else(|| Arguments::json("{}")),
             origin: Origin::new(facts),
             caller: None,
@@ -138,29 +184,11 @@ impl Given {
     }
 }
 
-/// Where a response that is filtered comes from.
-pub(crate) fn response_origin(context: &args::Context) -> Origin {
-    let mut facts = Facts::at(Surface::Response);
-    facts.who = Who {
-        org: context.org.clone(),
-        team: context.team.clone(),
-        user: context.user.clone(),
-        key: context.key.clone(),
-    };
-    facts.agent = context.agent.clone();
-    facts.agent_proven = context.agent.is_some();
-    facts.session = context.session.clone();
-    facts.cwd = context.cwd.clone();
-    facts.home = home_dir();
-    facts.provider = context.provider.clone();
-    facts.model = context.model.clone();
-    Origin::new(facts)
-}
-
 /// A string is the free text of a custom tool. JSON that has two readings stays as it is: the
 /// policies count that against the call.
 fn arguments(text: &str) -> Result<Arguments> {
-    let not_json = |error| hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
+    let not_json =
+        |error: JsonError| Problem::hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
     let mut reader = Reader::new(text);
     let kind = reader.kind().map_err(not_json)?;
     let mut value = reader.clone();
@@ -174,9 +202,9 @@ fn arguments(text: &str) -> Result<Arguments> {
     }
 }
 
-fn unknown_key(key: &str, input: &str) -> anyhow::Error {
+fn unknown_key(key: &str, input: &str) -> Problem {
     let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
-    hinted(format!("unknown key `{key}` in the call"), known)
+    Problem::hinted(format!("unknown key `{key}` in the call"), known)
 }
 
 const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
@@ -184,7 +212,7 @@ const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
 fn surface(word: &str) -> Result<Surface> {
     Surface::from_word(word).ok_or_else(|| {
         let known = Surface::ALL.map(Surface::as_str).join(", ");
-        hinted(format!("unknown surface `{word}`"), format!("the surfaces are {known}"))
+        Problem::hinted(format!("unknown surface `{word}`"), format!("the surfaces are {known}"))
     })
 }
 
@@ -199,15 +227,17 @@ fn full_name(tool: &str, server: Option<&str>) -> String {
 fn set<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<()> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => bail!("the call has `{key}` twice"),
+        Some(_) => Err(Problem::new(format!("the call has `{key}` twice"))),
     }
 }
 
-fn current_dir() -> Option<String> {
+/// This process's working folder, if its name is text.
+pub fn current_dir() -> Option<String> {
     env::current_dir().ok()?.into_os_string().into_string().ok()
 }
 
-fn home_dir() -> Option<String> {
+/// This user's home folder, if its name is text.
+pub fn home_dir() -> Option<String> {
     env::home_dir()?.into_os_string().into_string().ok()
 }
 

@@ -1,4 +1,4 @@
-//! An explanation for programs: what `check --json` says, and every rule.
+//! An explanation of a judgement for programs: what `check --json` says, and every rule.
 
 use callgate_call::ToolCall;
 use callgate_policy::{
@@ -8,11 +8,11 @@ use callgate_policy::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::report::Checked;
+use crate::judged::Checked;
 
-/// The line of `policy explain --json`.
+/// The line of `policy explain --json`, and what `explain` says of a call.
 #[derive(Debug, Serialize)]
-pub(crate) struct Explained<'a> {
+pub struct Explained<'a> {
     #[serde(flatten)]
     checked: Checked<'a>,
     rules: Vec<Rule<'a>>,
@@ -87,11 +87,8 @@ struct Name<'a> {
 }
 
 impl<'a> Explained<'a> {
-    pub(crate) fn of(
-        call: &'a ToolCall,
-        judgement: &'a Judgement,
-        rules: &'a [RuleExplanation],
-    ) -> Self {
+    /// Of this judgement, with what these rules have to say.
+    pub fn of(call: &'a ToolCall, judgement: &'a Judgement, rules: &'a [RuleExplanation]) -> Self {
         Self { checked: Checked::of(call, judgement), rules: rules.iter().map(Rule::of).collect() }
     }
 }

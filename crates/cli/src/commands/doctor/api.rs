@@ -1,0 +1,88 @@
+//! Whether the socket of the API is there, and whether its gateway may be believed.
+
+use std::path::Path;
+
+use callgate_config::Resolved;
+use callgate_control::{Client, Distrust, Expected, Health, Listen, store_file};
+use serde::Serialize;
+
+use crate::commands::serve::api::config_digest;
+
+#[derive(Debug, Serialize)]
+pub(super) struct State {
+    path: Option<String>,
+    /// `running`, `not running`, `another config`, `another store`, `not believed` or `off`.
+    state: &'static str,
+    /// The process of the gateway.
+    pid: Option<u32>,
+    /// How the gateway is.
+    status: Option<&'static str>,
+    /// Why it is not used.
+    problem: Option<String>,
+}
+
+/// Asks as every client does: it must be this user's, this program, with this store and this config.
+pub(super) fn examine(resolved: &Resolved) -> State {
+    let path = match &resolved.api {
+        Listen::Off => return State::nothing("off"),
+        Listen::NoPlace => return State::nothing("no place"),
+        Listen::Usual(path) | Listen::Chosen(path) => path,
+    };
+    let expected = Expected {
+        store: store_file(&resolved.audit.store),
+        digest: Some(config_digest(&resolved.policies)),
+        agent: None,
+    };
+    let shown = Some(path.display().to_string());
+    match ask(path, &expected) {
+        Ok(health) => State {
+            path: shown,
+            state: "running",
+            pid: Some(health.pid),
+            status: Some(health.status.as_str()),
+            problem: None,
+        },
+        Err(Distrust::Nobody(_)) => State { path: shown, ..State::nothing("not running") },
+        Err(distrust) => {
+            let state = match &distrust {
+                Distrust::OtherStore(_) => "another store",
+                Distrust::OtherConfig(_) => "another config",
+                _ => "not believed",
+            };
+            State { path: shown, problem: Some(distrust.to_string()), ..State::nothing(state) }
+        }
+    }
+}
+
+fn ask(path: &Path, expected: &Expected) -> Result<Health, Distrust> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Distrust::Answer(error.to_string()))?;
+    runtime.block_on(async { Ok(Client::connect(path, expected).await?.health().clone()) })
+}
+
+impl State {
+    fn nothing(state: &'static str) -> Self {
+        Self { path: None, state, pid: None, status: None, problem: None }
+    }
+
+    /// A gateway with another config may well run; somebody else in its place is a fault.
+    pub(super) fn works(&self) -> bool {
+        self.state != "not believed"
+    }
+
+    pub(super) fn line(&self) -> String {
+        let path = self.path.as_deref().unwrap_or_default();
+        match (self.state, self.pid, &self.problem) {
+            ("off", ..) => "off (`api.listen`)".to_owned(),
+            ("no place", ..) => {
+                "no folder of yours is known for its socket: set `api.listen`".to_owned()
+            }
+            ("running", Some(pid), _) => {
+                let status = self.status.unwrap_or_default();
+                format!("{path}: process {pid}, with this config and store: {status}")
+            }
+            (_, _, Some(problem)) => format!("{path} is not used: {problem}"),
+            _ => format!("{path}: nobody listens; `callgate serve` does"),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A gateway that tells of records as they come, if there is one to believe.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use callgate_audit::{Filter, Location};
+use callgate_control::{Client, Expected, FeedEnd, FeedEvents, Listen, store_file};
+
+/// The gateway whose records are followed, which may come and go.
+pub(super) struct Gateway {
+    path: Option<PathBuf>,
+    store: Location,
+    /// Not asked before.
+    ask: Instant,
+}
+
+impl Gateway {
+    pub(super) fn new(listen: &Listen, store: &Location) -> Self {
+        let path = listen.path().map(Path::to_owned);
+        Self { path, store: store.clone(), ask: Instant::now() }
+    }
+
+    /// The feed of a gateway that has the same store. Whatever speaks against one, the store is read
+    /// instead; it is asked for again after a while.
+    pub(super) async fn feed(&mut self, filter: &Filter, after: u64) -> Option<FeedEvents> {
+        let path = self.path.as_ref().filter(|_| Instant::now() >= self.ask)?;
+        self.ask = Instant::now() + AGAIN;
+        let expected = Expected { store: Some(store_file(&self.store)?), ..Expected::default() };
+        let client = Client::connect(path, &expected).await.ok()?;
+        client.feed(filter, after).await.ok()
+    }
+
+    /// A feed has ended. One that may be resumed is asked for soon.
+    pub(super) fn ended(&mut self, end: &FeedEnd) {
+        self.ask = match end {
+            FeedEnd::Resume(_) => Instant::now(),
+            FeedEnd::Lost(_) => Instant::now() + AGAIN,
+        };
+    }
+}
+
+/// How long to do without a gateway before asking again.
+const AGAIN: Duration = Duration::from_secs(5);

@@ -1,0 +1,46 @@
+//! Where a call comes from, as the flags say.
+
+use callgate_call::{Facts, Origin, Surface, Who};
+use callgate_control::{Unsaid, current_dir, home_dir};
+
+use crate::args;
+
+/// What holds of a call where its JSON does not say so. What the operator types is a fact.
+pub(crate) fn unsaid(flags: &args::Call) -> Unsaid {
+    let context = &flags.context;
+    Unsaid {
+        surface: flags.surface,
+        server: flags.server.clone(),
+        agent: context.agent.clone(),
+        who: who(context),
+        session: context.session.clone(),
+        cwd: context.cwd.clone().or_else(current_dir),
+        home: flags.home.clone().or_else(home_dir),
+        provider: context.provider.clone(),
+        model: context.model.clone(),
+    }
+}
+
+/// Where a response that is filtered comes from.
+pub(crate) fn response_origin(context: &args::Context) -> Origin {
+    let mut facts = Facts::at(Surface::Response);
+    facts.who = who(context);
+    facts.agent = context.agent.clone();
+    facts.agent_proven = context.agent.is_some();
+    facts.session = context.session.clone();
+    facts.cwd = context.cwd.clone();
+    facts.home = home_dir();
+    facts.provider = context.provider.clone();
+    facts.model = context.model.clone();
+    Origin::new(facts)
+}
+
+/// Whoever runs the agent, as far as the flags say.
+fn who(context: &args::Context) -> Who {
+    Who {
+        org: context.org.clone(),
+        team: context.team.clone(),
+        user: context.user.clone(),
+        key: context.key.clone(),
+    }
+}

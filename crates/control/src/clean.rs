@@ -1,0 +1,20 @@
+//! What leaves: without secrets, and without what nobody sees. All of it was written by somebody else,
+//! a model among them.
+
+use serde::Serialize;
+
+use crate::problem::Problem;
+
+/// A JSON document without secrets and hidden characters.
+pub fn clean(json: &str) -> String {
+    let json = callgate_scan::redact_json(json);
+    callgate_scan::inspect::strip(&json).unwrap_or_else(|| json.into_owned())
+}
+
+/// A value as such a document.
+pub(crate) fn cleaned(value: &impl Serialize) -> Result<String, Problem> {
+    match serde_json::to_string(value) {
+        Ok(json) => Ok(clean(&json)),
+        Err(error) => Err(Problem::new(format!("the answer cannot be written: {error}"))),
+    }
+}

@@ -1,0 +1,182 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use callgate_audit::{Audit, Kind, Location, Reader, Record, Settings};
+use callgate_decide::{OddArguments, Oversize};
+use callgate_policy::Policies;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixListener;
+
+use super::*;
+use crate::evaluate::Rules;
+use crate::feed::Pace;
+use crate::health::{PolicyHealth, Status, StoreHealth};
+use crate::hold::Held;
+use crate::journal::{Journal, Page, PageError, PageLimits};
+use crate::problem::Problem;
+use crate::server::{Host, Server};
+
+/// A gateway with a store in memory, which says that this is its file.
+struct Fake {
+    audit: Audit,
+    pid: u32,
+    /// Whether its journal never ends.
+    endless: bool,
+}
+
+const FILE: &str = "1:2";
+const DIGEST: &str = "sha256:ab";
+
+impl Host for Fake {
+    fn health(&self) -> Health {
+        Health {
+            status: Status::Ok,
+            version: "0".to_owned(),
+            pid: self.pid,
+            config: None,
+            config_digest: DIGEST.to_owned(),
+            store: StoreHealth {
+                location: "elsewhere".to_owned(),
+                file: Some(FILE.to_owned()),
+                problem: None,
+            },
+            policies: PolicyHealth { in_force: Vec::new(), rules: 0, rejected: None },
+            restart_needed: Vec::new(),
+            feeds: 0,
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            policies: Arc::new(Policies::none()),
+            max_arguments: 1,
+            oversize: Oversize::Judge,
+            arguments: OddArguments::Judge,
+            denial: Arc::default(),
+        }
+    }
+
+    fn reader(&self) -> Result<Reader, Problem> {
+        self.audit.reader().map_err(|error| Problem::of(&error))
+    }
+
+    fn journal(&self) -> Result<Box<dyn Journal>, Problem> {
+        match self.endless {
+            true => Ok(Box::new(Endless)),
+            false => Ok(Box::new(self.reader()?)),
+        }
+    }
+}
+
+struct Endless;
+
+impl Journal for Endless {
+    fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<Page, PageError> {
+        let (number, line) = (after.saturating_add(1), "x".repeat(limits.bytes));
+        Ok(Page { records: vec![(number, line)], upto: number, more: true })
+    }
+}
+
+/// A server that says it is this process.
+fn serve(pid: u32) -> (TempDir, PathBuf, Audit) {
+    serve_with(pid, false, Pace::default())
+}
+
+fn serve_with(pid: u32, endless: bool, pace: Pace) -> (TempDir, PathBuf, Audit) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api.sock");
+    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    let host = Arc::new(Fake { audit: audit.clone(), pid, endless });
+    let server = Server::paced(Held::take(&path).unwrap(), host, pace);
+    tokio::spawn(server.serve(std::future::pending()));
+    (folder, path, audit)
+}
+
+fn own() -> i32 {
+    i32::try_from(std::process::id()).unwrap()
+}
+
+#[tokio::test]
+async fn a_gateway_that_is_as_expected_is_believed() {
+    let (_folder, path, audit) = serve(std::process::id());
+    let (store, digest) = (Some(FILE.to_owned()), Some(DIGEST.to_owned()));
+    let expected = Expected { store, digest, agent: None };
+    let client = Client::connect(&path, &expected).await.unwrap();
+    assert_eq!(client.health().version, "0");
+    let mut feed = client.feed(&Filter::default(), 1).await.unwrap();
+    for _ in 0..3 {
+        audit.append(Record::new(Kind::PolicyLoaded)).wait().unwrap();
+    }
+    for seq in [2, 3] {
+        assert_eq!(feed.next().await.unwrap().seq, seq);
+    }
+    let silent = feed.impatient(Duration::ZERO).next().await.unwrap_err();
+    assert!(matches!(silent, FeedEnd::Lost(_)), "{silent:?}");
+}
+
+#[tokio::test]
+async fn one_that_is_not_is_not() {
+    let (_folder, path, _audit) = serve(std::process::id());
+    let distrust = async |expected: Expected| Client::connect(&path, &expected).await.unwrap_err();
+    let store = Expected { store: Some("3:4".to_owned()), ..Expected::default() };
+    assert!(matches!(distrust(store).await, Distrust::OtherStore(_)));
+    let digest = Expected { digest: Some("sha256:cd".to_owned()), ..Expected::default() };
+    assert!(matches!(distrust(digest).await, Distrust::OtherConfig(None)));
+    // Whatever this process started could be of its making, and the server is in this very process.
+    let agent = Expected { agent: Some(own()), ..Expected::default() };
+    assert!(matches!(distrust(agent).await, Distrust::OfTheAgent(pid) if pid == own()));
+    let (_folder, path, _audit) = serve(1);
+    let other = Client::connect(&path, &Expected::default()).await.unwrap_err();
+    assert!(matches!(other, Distrust::Answer(_)), "{other}");
+    let nobody = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
+    assert!(matches!(nobody, Err(Distrust::Nobody(_))));
+}
+
+#[tokio::test]
+async fn what_no_gateway_says_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("api.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let answers = [
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}",
+        "HTTP/1.1 500 Oh\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        "hello\r\n",
+        "",
+    ];
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut peer, _) = listener.accept().await.unwrap();
+            let _ = peer.read(&mut [0; 1024]).await;
+            peer.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    for answer in answers {
+        let distrust = Client::connect(&path, &Expected::default()).await.unwrap_err();
+        assert!(matches!(distrust, Distrust::Answer(_)), "{answer}: {distrust}");
+    }
+}
+
+/// How many feeds the server has open.
+async fn feeds(path: &Path) -> usize {
+    Client::connect(path, &Expected::default()).await.unwrap().health().feeds
+}
+
+#[tokio::test]
+async fn whoever_takes_nothing_is_cut_off() {
+    let short = Duration::from_millis(1);
+    let pace = Pace { stall: short, grace: short, ..Pace::default() };
+    let (_folder, path, _audit) = serve_with(std::process::id(), true, pace);
+    let mut stalled = UnixStream::connect(&path).await.unwrap();
+    let request = b"GET /api/v1/feed?after=0 HTTP/1.1\r\nhost: x\r\n\r\n";
+    stalled.write_all(request).await.unwrap();
+    // The first bytes show that the feed was open; then nothing more is taken.
+    stalled.read_exact(&mut [0; 16]).await.unwrap();
+    while feeds(&path).await > 0 {
+        tokio::task::yield_now().await;
+    }
+    let mut rest = Vec::new();
+    let read = stalled.read_to_end(&mut rest).await;
+    assert!(read.is_err() || !rest.ends_with(b"0\r\n\r\n"), "it ended as if that were all");
+}

@@ -1,0 +1,66 @@
+//! Other processes of this machine, as the system tells of them in `/proc`.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+/// Whether a process runs the same program file as this one. Where that cannot be told it does not.
+pub(crate) fn is_this_program(pid: i32) -> bool {
+    let program = |of: &str| fs::metadata(format!("/proc/{of}/exe")).ok();
+    match (program(&pid.to_string()), program("self")) {
+        (Some(other), Some(own)) => (other.dev(), other.ino()) == (own.dev(), own.ino()),
+        _ => false,
+    }
+}
+
+/// Whether a process is another one, or was started by it, or by one that was, and so on. Where that
+/// cannot be told it is. A process that was orphaned on purpose has lost its parents, and this with them.
+pub(crate) fn descends_from(pid: i32, ancestor: i32) -> bool {
+    let mut pid = pid;
+    for _ in 0..DEEPEST {
+        if pid == ancestor {
+            return true;
+        }
+        match parent(pid) {
+            Some(0) => return false,
+            Some(parent) => pid = parent,
+            None => return true,
+        }
+    }
+    true
+}
+
+/// Nothing nests processes as deeply.
+const DEEPEST: usize = 1_000;
+
+/// The process that a process belongs to; 0 is none.
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // A name may hold brackets and spaces; what stands behind the last bracket is fixed.
+    let (_, behind) = stat.rsplit_once(')')?;
+    behind.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    fn own() -> i32 {
+        i32::try_from(std::process::id()).unwrap()
+    }
+
+    #[test]
+    fn processes_are_told_apart() {
+        let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        assert!(is_this_program(own()));
+        assert!(descends_from(pid, own()) && descends_from(pid, pid));
+        assert!(!descends_from(own(), pid));
+        assert!(!is_this_program(pid));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(descends_from(pid, own()), "nothing is known of it any more");
+        assert!(!is_this_program(pid));
+    }
+}

@@ -1,0 +1,187 @@
+//! Filters as the query of a URL, both ways.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use callgate_audit::{Action, Filter, Kind, Order};
+use callgate_call::Surface;
+use jiff::Timestamp;
+use url::form_urlencoded::{self, Serializer};
+
+use crate::problem::Problem;
+
+/// What a query may say.
+const KNOWN: [&str; 18] = [
+    "after", "limit", "kind", "session", "tool", "server", "surface", "verdict", "rule", "model",
+    "provider", "user", "team", "org", "agent", "key", "since", "until",
+];
+
+/// The filter of a query, the oldest records first. What is not known is an error: a misspelt filter
+/// must not show everything.
+pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
+    let mut filter = Filter { order: Order::OldestFirst, ..Filter::default() };
+    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
+        let (key, value) = (key.as_ref(), value.as_ref());
+        match key {
+            "after" => put(&mut filter.after, key, number(key, value)?)?,
+            "limit" => put(&mut filter.limit, key, number(key, value)?)?,
+            "kind" => filter.kinds.push(kind(value)?),
+            "surface" => {
+                let words = Surface::ALL.map(Surface::as_str);
+                put(&mut filter.surface, key, word(key, value, Surface::from_word, &words)?)?;
+            }
+            "verdict" => {
+                let words = Action::ALL.map(Action::as_str);
+                put(&mut filter.verdict, key, word(key, value, Action::from_word, &words)?)?;
+            }
+            "since" => put(&mut filter.since, key, time(key, value)?)?,
+            "until" => put(&mut filter.until, key, time(key, value)?)?,
+            _ => put(text(&mut filter, key)?, key, value.to_owned())?,
+        }
+    }
+    Ok(filter)
+}
+
+/// Where a parameter goes that is any text.
+fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>, Problem> {
+    Ok(match key {
+        "session" => &mut filter.session,
+        "tool" => &mut filter.tool,
+        "server" => &mut filter.server,
+        "rule" => &mut filter.rule,
+        "model" => &mut filter.model,
+        "provider" => &mut filter.provider,
+        "user" => &mut filter.who.user,
+        "team" => &mut filter.who.team,
+        "org" => &mut filter.who.org,
+        "agent" => &mut filter.who.agent,
+        "key" => &mut filter.who.key,
+        _ => {
+            let hint = format!("there are {}", KNOWN.join(", "));
+            return Err(Problem::hinted(format!("unknown parameter `{key}`"), hint));
+        }
+    })
+}
+
+/// The query of a filter. Its order is not told: there is one.
+pub(crate) fn write(filter: &Filter) -> String {
+    let mut query = Serializer::new(String::new());
+    let mut put = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            query.append_pair(key, &value);
+        }
+    };
+    put("after", filter.after.map(|after| after.to_string()));
+    put("limit", filter.limit.map(|limit| limit.to_string()));
+    for kind in &filter.kinds {
+        put("kind", Some(kind.as_str().to_owned()));
+    }
+    put("session", filter.session.clone());
+    put("tool", filter.tool.clone());
+    put("server", filter.server.clone());
+    put("surface", filter.surface.map(|surface| surface.as_str().to_owned()));
+    put("verdict", filter.verdict.map(|verdict| verdict.as_str().to_owned()));
+    put("rule", filter.rule.clone());
+    put("model", filter.model.clone());
+    put("provider", filter.provider.clone());
+    put("user", filter.who.user.clone());
+    put("team", filter.who.team.clone());
+    put("org", filter.who.org.clone());
+    put("agent", filter.who.agent.clone());
+    put("key", filter.who.key.clone());
+    put("since", filter.since.map(|since| since.to_string()));
+    put("until", filter.until.map(|until| until.to_string()));
+    query.finish()
+}
+
+fn put<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), Problem> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(format!("`{key}` stands twice"))),
+    }
+}
+
+fn number<T: FromStr>(key: &str, value: &str) -> Result<T, Problem> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = Some(value).filter(|_| is_number).and_then(|value| value.parse().ok());
+    number.ok_or_else(|| Problem::new(format!("`{key}` is not a number: `{value}`")))
+}
+
+fn kind(value: &str) -> Result<Kind, Problem> {
+    let kind = Kind::ALL.iter().copied().find(|kind| kind.as_str() == value);
+    kind.ok_or_else(|| unknown("kind", value, Kind::ALL.iter().map(|kind| kind.as_str())))
+}
+
+fn word<T>(
+    key: &str,
+    value: &str,
+    read: impl Fn(&str) -> Option<T>,
+    words: &[&str],
+) -> Result<T, Problem> {
+    read(value).ok_or_else(|| unknown(key, value, words.iter().copied()))
+}
+
+fn time(key: &str, value: &str) -> Result<Timestamp, Problem> {
+    value.parse().map_err(|_| {
+        let hint = "write a time like `2026-01-31T12:00:00Z`";
+        Problem::hinted(format!("`{key}` is not a time: `{value}`"), hint)
+    })
+}
+
+fn unknown<'a>(key: &str, value: impl Display, words: impl Iterator<Item = &'a str>) -> Problem {
+    let words: Vec<&str> = words.collect();
+    Problem::hinted(format!("unknown {key} `{value}`"), format!("there are {}", words.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_audit::WhoFilter;
+
+    use super::*;
+
+    #[test]
+    fn a_filter_comes_back() {
+        let filter = Filter {
+            kinds: vec![Kind::ToolCall, Kind::Turn],
+            session: Some("a b&c=d".to_owned()),
+            tool: Some("mcp__*".to_owned()),
+            server: Some("größe+".to_owned()),
+            surface: Some(Surface::Mcp),
+            verdict: Some(Action::Deny),
+            rule: Some("no-rm".to_owned()),
+            model: Some("m?".to_owned()),
+            provider: Some("open*".to_owned()),
+            who: WhoFilter {
+                user: Some("ada".to_owned()),
+                team: Some("web".to_owned()),
+                org: Some("acme".to_owned()),
+                agent: Some("claude*".to_owned()),
+                key: Some("laptop".to_owned()),
+            },
+            since: Some("2026-01-31T12:00:00.5Z".parse().unwrap()),
+            until: Some("2026-02-01T00:00:00Z".parse().unwrap()),
+            after: Some(7),
+            limit: Some(9),
+            order: Order::OldestFirst,
+        };
+        assert_eq!(parse(&write(&filter)), Ok(filter));
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for (query, expected) in [
+            ("tol=x", "unknown parameter `tol`"),
+            ("after=-1", "`after` is not a number"),
+            ("after=+1", "`after` is not a number"),
+            ("after=99999999999999999999", "`after` is not a number"),
+            ("after=1&after=2", "`after` stands twice"),
+            ("kind=call", "unknown kind `call`"),
+            ("verdict=block", "unknown verdict `block`"),
+            ("surface=web", "unknown surface `web`"),
+            ("since=yesterday", "`since` is not a time"),
+        ] {
+            let problem = parse(query).unwrap_err();
+            assert!(problem.message().contains(expected), "{query}: {problem}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a request asks for, by its method, path and query.
+
+use callgate_audit::Filter;
+use http::Method;
+
+use crate::problem::Problem;
+use crate::query;
+use crate::refusal::{Fault, Refusal};
+
+/// What a request asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Health,
+    Evaluate,
+    Explain,
+    Records(Filter),
+    Feed(Filter),
+}
+
+pub(crate) const HEALTH: &str = "/api/v1/health";
+const EVALUATE: &str = "/api/v1/evaluate";
+const EXPLAIN: &str = "/api/v1/explain";
+const RECORDS: &str = "/api/v1/records";
+pub(crate) const FEED: &str = "/api/v1/feed";
+
+const PATHS: [&str; 5] = [HEALTH, EVALUATE, EXPLAIN, RECORDS, FEED];
+
+pub(crate) fn route(method: &Method, path: &str, query: Option<&str>) -> Result<Asked, Refusal> {
+    let wanted = match path {
+        HEALTH | RECORDS | FEED => Method::GET,
+        EVALUATE | EXPLAIN => Method::POST,
+        _ => {
+            let problem =
+                Problem::hinted("there is no such path", format!("there are {}", PATHS.join(", ")));
+            return Err(Refusal::new(Fault::NotFound, problem));
+        }
+    };
+    if *method != wanted {
+        let allowed = if wanted == Method::GET { "GET" } else { "POST" };
+        let problem = Problem::new(format!("this path is asked by {allowed}"));
+        return Err(Refusal::new(Fault::Method(allowed), problem));
+    }
+    let query = query.unwrap_or_default();
+    match path {
+        RECORDS => Ok(Asked::Records(query::parse(query)?)),
+        FEED => feed(query::parse(query)?),
+        _ if !query.is_empty() => Err(Problem::new("this path takes no parameters").into()),
+        HEALTH => Ok(Asked::Health),
+        EVALUATE => Ok(Asked::Evaluate),
+        _ => Ok(Asked::Explain),
+    }
+}
+
+/// A feed has no end.
+fn feed(filter: Filter) -> Result<Asked, Refusal> {
+    match filter {
+        Filter { limit: Some(_), .. } => Err(Problem::hinted(
+            "a feed takes no `limit`",
+            "ask for /api/v1/records, or stop reading",
+        )
+        .into()),
+        filter => Ok(Asked::Feed(filter)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(method: Method, path: &str, query: Option<&str>) -> u16 {
+        route(&method, path, query).map_or_else(|refusal| refusal.status().as_u16(), |_| 200)
+    }
+
+    #[test]
+    fn every_path_has_its_method() {
+        for path in PATHS {
+            let (right, wrong) = match path {
+                EVALUATE | EXPLAIN => (Method::POST, Method::GET),
+                _ => (Method::GET, Method::POST),
+            };
+            assert_eq!(status(right, path, None), 200, "{path}");
+            assert_eq!(status(wrong, path, None), 405, "{path}");
+        }
+        assert_eq!(status(Method::GET, "/api/v1/nothing", None), 404);
+        assert_eq!(status(Method::GET, "/", None), 404);
+        assert_eq!(status(Method::GET, HEALTH, Some("x=1")), 400);
+        assert_eq!(status(Method::GET, RECORDS, Some("after=3&limit=2")), 200);
+        assert_eq!(status(Method::GET, FEED, Some("limit=2")), 400);
+        assert_eq!(status(Method::GET, FEED, Some("aftr=2")), 400);
+    }
+}

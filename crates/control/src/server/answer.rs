@@ -1,0 +1,216 @@
+//! Requests, answered.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use callgate_audit::Filter;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderValue, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::timeout;
+
+use super::Host;
+use crate::evaluate::evaluate;
+use crate::explain::explain;
+use crate::feed::{Feed, FeedBody, Pace};
+use crate::given::Unsaid;
+use crate::journal::{Journal, PageLimits};
+use crate::problem::Problem;
+use crate::refusal::{Fault, Refusal};
+use crate::route::{Asked, route};
+
+pub(super) type Body = Either<Full<Bytes>, FeedBody>;
+
+/// Answers for a host.
+pub(super) struct Answers {
+    host: Arc<dyn Host>,
+    pace: Pace,
+    stopping: watch::Receiver<bool>,
+    /// One permit for each feed that may be open.
+    feeds: Arc<Semaphore>,
+}
+
+impl Answers {
+    pub(super) fn new(host: Arc<dyn Host>, pace: Pace, stopping: watch::Receiver<bool>) -> Self {
+        Self { host, pace, stopping, feeds: Arc::new(Semaphore::new(MAX_FEEDS)) }
+    }
+
+    /// Answers a request of the same user. A feed whose reader stalls asks for the connection to be `cut`.
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        cut: Arc<Notify>,
+    ) -> Response<Body> {
+        self.try_answer(request, cut).await.unwrap_or_else(|refusal| refused(&refusal))
+    }
+
+    async fn try_answer(
+        &self,
+        request: Request<Incoming>,
+        cut: Arc<Notify>,
+    ) -> Result<Response<Body>, Refusal> {
+        let uri = request.uri();
+        match route(request.method(), uri.path(), uri.query())? {
+            Asked::Health => self.health(),
+            Asked::Evaluate => {
+                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+                blocking(move || {
+                    let evaluated = evaluate(&host.rules(), &asked, &Unsaid::of_this_user())?;
+                    Ok(evaluated.to_json()?)
+                })
+                .await
+            }
+            Asked::Explain => {
+                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+                blocking(move || {
+                    let unsaid = Unsaid::of_this_user();
+                    let told = explain(&host.rules(), &asked, &unsaid, || host.reader())?;
+                    Ok(told.to_json()?)
+                })
+                .await
+            }
+            Asked::Records(filter) => {
+                let host = Arc::clone(&self.host);
+                blocking(move || records(&*host, &filter)).await
+            }
+            Asked::Feed(filter) => self.feed(&request, filter, cut).await,
+        }
+    }
+
+    fn health(&self) -> Result<Response<Body>, Refusal> {
+        let mut health = self.host.health();
+        health.feeds = MAX_FEEDS.saturating_sub(self.feeds.available_permits());
+        let told = serde_json::to_string(&health);
+        let told = told.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
+        Ok(json(StatusCode::OK, told))
+    }
+
+    async fn feed(
+        &self,
+        request: &Request<Incoming>,
+        filter: Filter,
+        cut: Arc<Notify>,
+    ) -> Result<Response<Body>, Refusal> {
+        let after = resumed(request).or(filter.after).ok_or_else(|| {
+            let hint = "`after=0` begins with the first record";
+            Problem::hinted("a feed needs to know after which record it begins", hint)
+        })?;
+        let open = Arc::clone(&self.feeds).try_acquire_owned().map_err(|_| {
+            let hint = "close one of them";
+            let problem = Problem::hinted(format!("{MAX_FEEDS} feeds are open already"), hint);
+            Refusal::new(Fault::Busy, problem)
+        })?;
+        let (host, asked) = (Arc::clone(&self.host), filter.clone());
+        let journal = tokio::task::spawn_blocking(move || usable(&*host, &asked)).await;
+        let journal = journal.map_err(|_| died())??;
+        let (feed, body) = Feed::new(journal, filter, after, self.pace, open);
+        tokio::spawn(feed.run(self.stopping.clone(), cut));
+        let mut response = Response::new(Either::Right(body));
+        let kind = HeaderValue::from_static("text/event-stream");
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        Ok(response)
+    }
+}
+
+/// Where a browser that reads events wants to go on: it asks by the same URL again.
+fn resumed(request: &Request<Incoming>) -> Option<u64> {
+    request.headers().get("last-event-id")?.to_str().ok()?.parse().ok()
+}
+
+/// A journal that can be read with this filter. What is wrong with it is told before a feed begins.
+fn usable(host: &dyn Host, filter: &Filter) -> Result<Box<dyn Journal>, Refusal> {
+    let journal = host.journal().map_err(unreadable)?;
+    // Nothing is behind the last number there is.
+    journal.page(u64::MAX, filter, PageLimits { records: 1, bytes: 1 })?;
+    Ok(journal)
+}
+
+/// A part of the records, and where the next one begins.
+fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
+    let limit = filter.limit.unwrap_or(RECORDS);
+    if limit == 0 || limit > MOST_RECORDS {
+        let hint = format!("ask for 1 to {MOST_RECORDS}, and go on with `after`");
+        return Err(Problem::hinted(format!("`limit` is {limit}"), hint).into());
+    }
+    let limits = PageLimits { records: limit, bytes: RECORDS_BYTES };
+    let journal = host.journal().map_err(unreadable)?;
+    let page = journal.page(filter.after.unwrap_or(0), filter, limits)?;
+    let lines: Vec<&str> = page.records.iter().map(|(_, line)| line.as_str()).collect();
+    let lines = lines.join(",");
+    Ok(format!(r#"{{"records":[{lines}],"next":{},"more":{}}}"#, page.upto, page.more))
+}
+
+/// Answers beside the threads that serve: rules and stores may take a while.
+async fn blocking(
+    answer: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
+) -> Result<Response<Body>, Refusal> {
+    let told = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
+    Ok(json(StatusCode::OK, told))
+}
+
+async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
+    let collected = timeout(BODY, Limited::new(request.into_body(), MAX_BODY).collect()).await;
+    let collected = collected.map_err(|_| {
+        let problem = Problem::new(format!("the request did not come within {} s", BODY.as_secs()));
+        Refusal::new(Fault::Slow, problem)
+    })?;
+    let bytes = collected.map_err(|error| match error.is::<LengthLimitError>() {
+        true => {
+            let problem = Problem::new(format!("it is larger than {} MiB", MAX_BODY >> 20));
+            Refusal::new(Fault::TooLarge, problem)
+        }
+        false => Problem::new(format!("the request broke off: {error}")).into(),
+    })?;
+    let text = String::from_utf8(bytes.to_bytes().into());
+    text.map_err(|_| Problem::new("the request is not UTF-8").into())
+}
+
+/// Whoever is another user learns nothing.
+pub(super) fn to_a_stranger() -> Response<Body> {
+    let problem = Problem::hinted(
+        "this is another user's callgate",
+        "ask as the user that runs it; other users have the gateway's address",
+    );
+    refused(&Refusal::new(Fault::Forbidden, problem))
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let mut response = json(refusal.status(), refusal.body());
+    if let Fault::Method(allowed) = refusal.fault {
+        response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+    }
+    response
+}
+
+fn unreadable(problem: Problem) -> Refusal {
+    Refusal::new(Fault::Store, problem)
+}
+
+fn died() -> Refusal {
+    Refusal::new(Fault::Busy, Problem::new("the answer could not be made; the log says why"))
+}
+
+fn json(status: StatusCode, body: String) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::new(body.into())));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// Feeds that may be open at once.
+const MAX_FEEDS: usize = 32;
+/// Records of one answer, where nobody says how many.
+const RECORDS: usize = 100;
+/// Records of one answer at most.
+const MOST_RECORDS: usize = 1_000;
+/// Bytes of them, and one record more.
+const RECORDS_BYTES: usize = 4 << 20;
+/// Far above the largest arguments that are judged at all (1 MiB), which JSON escapes may inflate.
+const MAX_BODY: usize = 8 << 20;
+/// How long a client may take for the body of its request.
+const BODY: Duration = Duration::from_secs(30);
