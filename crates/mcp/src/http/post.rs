@@ -191,7 +191,7 @@ impl Exchange {
             &message.kind,
             Kind::Request { method, .. } if method == "subscriptions/listen"
         );
-        let steps = self.with_session(|session| session.client_says(message)).await;
+        let steps = self.client_said(message).await;
         let is_on_its_way = |step: &Step| matches!(step, Step::ToServer(_) | Step::Judge(_));
         self.waits = self.id.is_some() && steps.iter().any(is_on_its_way);
         let outcome = self.settle(steps).await;
@@ -214,6 +214,25 @@ impl Exchange {
         if let Some(id) = &self.id {
             self.with_session(|session| session.forget(id)).await;
         }
+    }
+
+    /// What is to be done with a message of the client. One that the store may have to be asked about,
+    /// beside calls, which wait for it by themselves, is looked at by a thread of its own.
+    async fn client_said(&self, message: Message<'_>) -> Vec<Step> {
+        let asks_store = matches!(
+            &message.kind,
+            Kind::Request { method, .. } if !FROM_MEMORY.contains(&&**method)
+        );
+        if !asks_store {
+            return self.with_session(|session| session.client_says(message)).await;
+        }
+        let (session, text) = (Arc::clone(&self.session), message.text.to_owned());
+        let looked_at = tokio::task::spawn_blocking(move || {
+            // It was read before, so it can be read again.
+            let message = Message::of_body(text.as_bytes());
+            message.map(|message| session.blocking_lock().client_says(message)).unwrap_or_default()
+        });
+        looked_at.await.unwrap_or_default()
     }
 
     /// What is to be done with a message of the server. A large one is looked at by a thread of its own,
@@ -263,6 +282,25 @@ fn may_be_pinned(data: &[u8]) -> bool {
         .iter()
         .any(|key| memchr::memmem::find(data, key).is_some())
 }
+
+/// Requests that are answered from memory, or whose verdict is waited for.
+const FROM_MEMORY: [&str; 15] = [
+    "tools/call",
+    "tools/list",
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "prompts/list",
+    "initialize",
+    "server/discover",
+    "ping",
+    "tasks/list",
+    "tasks/get",
+    "tasks/result",
+    "tasks/update",
+    "tasks/cancel",
+    "subscriptions/listen",
+];
 
 /// Messages from this size on take so long to look at that others would notice.
 const LARGE: usize = 32 * 1024;
