@@ -103,7 +103,7 @@ impl<R: Running> Reloader<R> {
         let weakened = self.decider.swap(in_force(&mut resolved), &source);
         tracing::info!(policies = source.detail, "policies and settings loaded");
         for lost in weakened {
-            tracing::warn!(lost, "the policies stop less than before, or may");
+            tracing::warn!(lost, "policies and settings stop less than before, or may");
         }
         warn_of_exposed(&resolved.policies);
         self.tell_restart(restart_needed);

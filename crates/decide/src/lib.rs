@@ -58,6 +58,7 @@ mod record;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod weakened;
 
 pub use advertised::Offer;
 pub use callgate_audit::{

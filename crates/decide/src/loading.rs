@@ -7,6 +7,7 @@ use callgate_policy::Policies;
 
 use crate::decider::Decider;
 use crate::in_force::InForce;
+use crate::weakened;
 
 /// Whether the policies in force are those that were last written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +42,12 @@ impl Decider {
     }
 
     /// Puts other policies and settings in force, for responses and calls that begin from now on.
-    /// Answers what the policies no longer stop, or may not: whoever swaps tells the operator.
+    /// Answers what they no longer stop, or may not: whoever swaps tells the operator.
     pub fn swap(&self, in_force: InForce, source: &PolicySource) -> Vec<String> {
-        let new = in_force.rules();
-        let old = self.inner().in_force.swap(Arc::new(in_force)).rules();
+        let now = Arc::new(in_force);
+        let before = self.inner().in_force.swap(Arc::clone(&now));
         *self.inner().state.lock() = PolicyState::Current;
+        let (old, new) = (before.rules(), now.rules());
         let changes = new.changes_since(&old);
         let facts = PolicyFacts {
             digest: Some(digest(&new)),
@@ -56,10 +58,11 @@ impl Decider {
             ..PolicyFacts::default()
         };
         self.write_loaded(source, facts);
-        if !changes.weakened.is_empty() {
-            self.write_weakened(source, &changes.weakened);
+        let weakened = [changes.weakened, weakened::settings(&before, &now)].concat();
+        if !weakened.is_empty() {
+            self.write_weakened(source, &weakened);
         }
-        changes.weakened
+        weakened
     }
 
     fn write_loaded(&self, source: &PolicySource, facts: PolicyFacts) {

@@ -39,6 +39,11 @@ impl Globs {
         self.written.iter().chain(&self.others).filter(move |pattern| pattern.matches(plain))
     }
 
+    /// Whether all of the others are among these, as written.
+    pub fn includes(&self, others: &Self) -> bool {
+        others.written.iter().all(|other| self.written.contains(other))
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.written.is_empty()

@@ -101,6 +101,20 @@ fn a_reload_tells_what_changed_and_what_got_weaker() {
 }
 
 #[test]
+fn a_setting_that_stops_less_is_told_too() {
+    let upstream = Upstream::always(whole_turns("delete_all", "{}")[0].1.clone());
+    let gateway = gateway(&upstream, ALLOW, "mcp: { deny_servers: [git, mail] }");
+    let config = std::fs::read_to_string(gateway.folder().join("callgate.yaml")).unwrap();
+    gateway.replace("callgate.yaml", &config.replace("[git, mail]", "[git]"));
+    assert!(gateway.wait_until(|gateway| !of_kind(gateway, "weakened").is_empty()));
+    let told = of_kind(&gateway, "weakened")[0]["policies"]["weakened"].clone();
+    assert_eq!(told, json!(["`mcp.deny_servers` stops less, or may"]));
+    gateway.replace("callgate.yaml", &config.replace("[git, mail]", "[git, mail, web]"));
+    assert!(gateway.wait_until(|gateway| of_kind(gateway, "policy_loaded").len() == 3));
+    assert_eq!(of_kind(&gateway, "weakened").len(), 1);
+}
+
+#[test]
 fn a_session_has_a_beginning_and_an_end() {
     let upstream = Upstream::always(whole_turns("read_file", "{}")[0].1.clone());
     let gateway = gateway(&upstream, ALLOW, "audit: { session_idle: 2s }");

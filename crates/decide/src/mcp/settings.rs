@@ -87,7 +87,7 @@ impl ServerKind {
 }
 
 /// Tools by their servers and names, and perhaps by their definition.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRule {
     /// The servers.
     pub server: Globs,
