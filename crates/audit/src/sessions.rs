@@ -109,15 +109,16 @@ fn begin(store: &Store, key: SessionKey, first: &Sealed, now: i64) -> Result<Sea
 pub(crate) fn end_idle(store: &Store, idle: Duration, now: i64) -> Result<(), Fault> {
     let before = now.saturating_sub(micros(idle));
     let mut any = store.connection().prepare_cached("SELECT 1 FROM sessions WHERE seen < ?1")?;
-    if !any.exists([before])? {
-        return Ok(());
+    // Between slices others write.
+    while any.exists([before])? {
+        store.transaction(|store| {
+            let ended = take_idle(store, before)?;
+            let records: Vec<Item> =
+                ended.into_iter().map(|it| Item::Record(it.into_record(idle))).collect();
+            store.fill(records.iter(), now)
+        })?;
     }
-    store.transaction(|store| {
-        let ended = take_idle(store, before)?;
-        let records: Vec<Item> =
-            ended.into_iter().map(|it| Item::Record(it.into_record(idle))).collect();
-        store.fill(records.iter(), now)
-    })
+    Ok(())
 }
 
 struct Ended {

@@ -68,8 +68,7 @@ impl Turns {
         let mut slot = Slot { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };
         let mut waiting = self.0.lock();
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
-            slot.model = OTHERS.to_owned();
-            slot.who[4] = OTHERS.to_owned();
+            slot = slot.among_others();
         }
         waiting.entry(slot).or_default().add(Counts {
             turns: 1,
@@ -91,7 +90,7 @@ impl Turns {
             return Ok(());
         }
         let done = store.transaction(|store| {
-            taken.iter().try_for_each(|(slot, counts)| add(store, slot, *counts))
+            taken.iter().try_for_each(|(slot, counts)| add_bounded(store, slot, *counts))
         });
         if done.is_err() {
             let mut waiting = self.0.lock();
@@ -100,6 +99,26 @@ impl Turns {
             }
         }
         done
+    }
+}
+
+/// A client chooses the names of agents and models, so an hour has an end of them.
+fn add_bounded(store: &Store, slot: &Slot, counts: Counts) -> Result<(), Fault> {
+    let rows = "SELECT count(*) FROM turns WHERE hour = ?1";
+    let rows = store.one(rows, [slot.hour], |row| row.get::<_, i64>(0))?.unwrap_or(0);
+    if rows < MAX_ROWS {
+        return add(store, slot, counts);
+    }
+    add(store, &slot.clone().among_others(), counts)
+}
+
+impl Slot {
+    /// The same where names that clients choose no longer count.
+    fn among_others(mut self) -> Self {
+        self.model = OTHERS.to_owned();
+        let [.., agent] = &mut self.who;
+        *agent = OTHERS.to_owned();
+        self
     }
 }
 
@@ -135,4 +154,6 @@ fn add(store: &Store, slot: &Slot, counts: Counts) -> Result<(), Fault> {
 /// Models that wait to be written, in one second. Clients choose names, so there must be an end;
 /// behind it a model counts as [`OTHERS`].
 const MAX_SLOTS: usize = 1000;
+/// Rows of one hour in the store, likewise.
+const MAX_ROWS: i64 = 2000;
 const OTHERS: &str = "(others)";

@@ -24,11 +24,14 @@ pub(crate) trait Running: Send + 'static {
 
     /// Checks the settings that the decider does not know, and answers with what puts them in force.
     /// `restart_needed` are those that cannot be.
-    fn prepare(
-        &self,
-        resolved: &Resolved,
-        restart_needed: &[String],
-    ) -> Result<Box<dyn FnOnce()>, String>;
+    fn prepare(&self, resolved: &Resolved, restart_needed: &[String]) -> Result<Prepared, String>;
+}
+
+/// Settings that the decider does not know, ready to be put in force.
+pub(crate) struct Prepared {
+    pub(crate) put_in_force: Box<dyn FnOnce()>,
+    /// What stops less than before, or may, each in a few words.
+    pub(crate) weakened: Vec<String>,
 }
 
 /// Loads the config and the policies anew, whenever it is called.
@@ -83,9 +86,11 @@ impl<R: Running> Reloader<R> {
     fn take_over(&mut self, resolved: Resolved) -> Vec<Watched> {
         let restart_needed = self.started.changed(&self.running.start_settings(&resolved));
         match self.running.prepare(&resolved, &restart_needed) {
-            Ok(put_in_force) => {
-                put_in_force();
-                self.accept(resolved, restart_needed)
+            Ok(prepared) => {
+                // First the policies: until then nothing new is served, and nothing judged by old ones.
+                let watched = self.accept(resolved, restart_needed, prepared.weakened);
+                (prepared.put_in_force)();
+                watched
             }
             Err(why) => self.reject(&why, &resolved.policies.watched),
         }
@@ -98,9 +103,15 @@ impl<R: Running> Reloader<R> {
         [&self.watched, named].concat()
     }
 
-    fn accept(&mut self, mut resolved: Resolved, restart_needed: Vec<String>) -> Vec<Watched> {
+    /// `weakened` is what the settings that the decider does not know stop less.
+    fn accept(
+        &mut self,
+        mut resolved: Resolved,
+        restart_needed: Vec<String>,
+        weakened: Vec<String>,
+    ) -> Vec<Watched> {
         let source = source(&resolved.policies);
-        let weakened = self.decider.swap(in_force(&mut resolved), &source);
+        let weakened = self.decider.swap(in_force(&mut resolved), &source, weakened);
         tracing::info!(policies = source.detail, "policies and settings loaded");
         for lost in weakened {
             tracing::warn!(lost, "policies and settings stop less than before, or may");

@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher};
@@ -174,7 +174,9 @@ struct Looker<F> {
 
 impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
     fn run(mut self) {
-        while let Some(nudge) = self.wait() {
+        let mut unsure = false;
+        while let Some(nudge) = if unsure { Some(None) } else { self.wait() } {
+            unsure = false;
             if nudge.is_some() {
                 // First the folders, then the files: a change between the two is noticed.
                 self.follow();
@@ -182,8 +184,9 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
             let now = self.look();
             if nudge == Some(Nudge::Asked) || now != self.seen {
                 self.seen = now;
+                let began = SystemTime::now();
                 if let Some(watched) = (self.on_change)() {
-                    self.take_over(watched);
+                    unsure = self.take_over(watched, began);
                 }
             }
         }
@@ -210,17 +213,25 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
     }
 
     /// Watches something else. What was watched before keeps what was seen of it, so that a change
-    /// since then is one.
-    fn take_over(&mut self, watched: Vec<Watched>) {
+    /// since then is one. A new file may have changed after somebody read it, in what `began` then:
+    /// says whether there is one, which counts as changed.
+    fn take_over(&mut self, watched: Vec<Watched>, began: SystemTime) -> bool {
         self.watched = watched;
         self.follow();
         let before = std::mem::take(&mut self.seen);
         self.seen = self.look();
+        let mut unsure = false;
         for (path, content) in &mut self.seen {
-            if let Some(before) = before.get(path) {
-                *content = *before;
+            match before.get(path) {
+                Some(before) => *content = *before,
+                None if content.is_some() && changed_since(path, began) => {
+                    *content = None;
+                    unsure = true;
+                }
+                None => {}
             }
         }
+        unsure
     }
 
     fn follow(&mut self) {
@@ -245,6 +256,15 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
         }
         seen
     }
+}
+
+/// Whether a file was changed since then, or about then: clocks of files are coarse.
+fn changed_since(path: &Path, then: SystemTime) -> bool {
+    let Ok(found) = fs::metadata(path) else { return true };
+    // Not the time of its content, which anybody can set.
+    let changed = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
+    let coarse = Duration::from_secs(2);
+    SystemTime::UNIX_EPOCH + changed + coarse > then
 }
 
 /// Who may write a file, and who may replace it: with `--strict` that decides whether it is loaded.

@@ -113,7 +113,7 @@ impl Decider {
     ) -> Option<String> {
         let facts = &*call.origin;
         let mut hash = DefaultHasher::new();
-        (&facts.who.key, &facts.session, &facts.agent, &facts.provider).hash(&mut hash);
+        (facts.who.identity(), &facts.session, &facts.agent, &facts.provider).hash(&mut hash);
         (call.name.folded(), &judgement.policy, &judgement.rule, offer.definition).hash(&mut hash);
         if !self.told(|told| told.is_new(hash.finish())) {
             return None;

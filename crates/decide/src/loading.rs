@@ -43,7 +43,8 @@ impl Decider {
 
     /// Puts other policies and settings in force, for responses and calls that begin from now on.
     /// Answers what they no longer stop, or may not: whoever swaps tells the operator.
-    pub fn swap(&self, in_force: InForce, source: &PolicySource) -> Vec<String> {
+    /// `also` is what other settings stop less, for the same record.
+    pub fn swap(&self, in_force: InForce, source: &PolicySource, also: Vec<String>) -> Vec<String> {
         let now = Arc::new(in_force);
         let before = self.inner().in_force.swap(Arc::clone(&now));
         *self.inner().state.lock() = PolicyState::Current;
@@ -58,7 +59,7 @@ impl Decider {
             ..PolicyFacts::default()
         };
         self.write_loaded(source, facts);
-        let weakened = [changes.weakened, weakened::settings(&before, &now)].concat();
+        let weakened = [changes.weakened, weakened::settings(&before, &now), also].concat();
         if !weakened.is_empty() {
             self.write_weakened(source, &weakened);
         }

@@ -1,43 +1,77 @@
 //! Login names, from the system's password database. One person is one principal at every local door.
 
 use std::collections::HashMap;
+use std::fs;
+use std::time::{Duration, Instant};
 
 use nix::unistd::{Uid, User};
 use parking_lot::Mutex;
 
 /// So many names are remembered. More users than that do not run agents on one machine.
 const MAX_KNOWN: usize = 1024;
+/// For so long: a number may be given to somebody else.
+const FRESH: Duration = Duration::from_secs(60);
 
-static KNOWN: Mutex<Option<HashMap<u32, String>>> = Mutex::new(None);
+static KNOWN: Mutex<Option<HashMap<u32, (String, Instant)>>> = Mutex::new(None);
 
-/// The login name of whoever runs this process; `None` if the password database does not answer.
+/// The login name of whoever runs this process; `None` if the password database has none.
 pub fn own() -> Option<String> {
     of(Uid::current().as_raw())
 }
 
-/// The login name of a user, if it was asked for before. Never waits.
+/// The login name of a user, if it was asked for lately. Never waits.
 pub fn known(user: u32) -> Option<String> {
-    KNOWN.lock().as_ref()?.get(&user).cloned()
+    let known = KNOWN.lock();
+    let (name, found) = known.as_ref()?.get(&user)?;
+    (found.elapsed() < FRESH).then(|| name.clone())
 }
 
-/// The login name of a user; the number, as `ls` shows it, for one who has none; `None` if the password
-/// database does not answer. May wait for it.
+/// The login name of a user; `None` for one who has none, or if the password database does not answer.
+/// Somebody without a name may be anybody, so a number is no name. May wait for the database.
 pub fn of(user: u32) -> Option<String> {
     if let Some(name) = known(user) {
         return Some(name);
     }
-    let name = match User::from_uid(Uid::from_raw(user)) {
-        Ok(Some(user)) => user.name,
-        Ok(None) => user.to_string(),
-        Err(error) => {
-            tracing::warn!(user, %error, "the password database does not answer");
-            return None;
-        }
-    };
+    if is_stand_in(user) {
+        return None;
+    }
+    let found = User::from_uid(Uid::from_raw(user));
+    let found = found.inspect_err(|error| {
+        tracing::warn!(user, %error, "the password database does not answer");
+    });
+    let name = found.ok().flatten()?.name;
     let mut known = KNOWN.lock();
     let known = known.get_or_insert_with(HashMap::new);
-    if known.len() < MAX_KNOWN {
-        known.insert(user, name.clone());
+    if known.len() >= MAX_KNOWN {
+        known.clear();
     }
+    known.insert(user, (name.clone(), Instant::now()));
     Some(name)
+}
+
+/// Whether the number stands for all users that this process has no number for: inside of a user
+/// namespace the kernel shows strangers as one.
+fn is_stand_in(user: u32) -> bool {
+    let overflow = fs::read_to_string("/proc/sys/kernel/overflowuid");
+    let overflow = overflow.ok().and_then(|text| text.trim().parse::<u32>().ok());
+    overflow == Some(user) && !has_every_user()
+}
+
+fn has_every_user() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let words: Vec<&str> = map.split_whitespace().collect();
+    words == ["0", "0", "4294967295"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_without_a_name_is_not_known() {
+        assert_eq!(of(0).as_deref(), Some("root"));
+        assert_eq!(known(0).as_deref(), Some("root"));
+        assert_eq!(of(4_000_000_001), None, "nobody has that number");
+        assert_eq!(known(4_000_000_001), None);
+    }
 }

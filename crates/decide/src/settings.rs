@@ -30,7 +30,7 @@ impl Default for Settings {
             oversize: Oversize::Judge,
             arguments: OddArguments::Judge,
             record_timeout: Duration::from_secs(10),
-            denial: Arc::default(),
+            denial: DenialText::built_in(),
         }
     }
 }

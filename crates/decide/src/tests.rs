@@ -27,7 +27,7 @@ fn policies(text: &str) -> Policies {
 pub(crate) fn swap_policies(decider: &Decider, policies: Policies) {
     let settings = (*decider.inner().in_force()).clone();
     let in_force = InForce { policies: Some(policies.into()), ..settings };
-    decider.swap(in_force, &PolicySource::default());
+    decider.swap(in_force, &PolicySource::default(), Vec::new());
 }
 
 fn audit(store: Location) -> Audit {

@@ -5,7 +5,7 @@
 
 use callgate_call::json::{Span, Text};
 
-use crate::json::{member, members};
+use crate::json::members;
 
 /// What frames told of their response so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,21 +80,30 @@ pub(crate) fn counts<const N: usize>(
     object: Span,
     keys: [&str; N],
 ) -> [Option<u64>; N] {
-    let mut counts = [None; N];
+    counts_within(data, object, keys, []).0
+}
+
+/// The same, and one count each of objects inside of it: the object's key, then the count's.
+pub(crate) fn counts_within<const N: usize, const M: usize>(
+    data: &str,
+    object: Span,
+    keys: [&str; N],
+    within: [(&str, &str); M],
+) -> ([Option<u64>; N], [Option<u64>; M]) {
+    let (mut found, mut inner) = ([None; N], [None; M]);
     for member in members(data, object) {
-        for (count, key) in counts.iter_mut().zip(keys) {
+        for (count, key) in found.iter_mut().zip(keys) {
             if member.key.is(key) {
                 *count = whole(member.value.of(data));
             }
         }
+        for (count, (of, key)) in inner.iter_mut().zip(within) {
+            if member.key.is(of) {
+                [*count] = counts(data, member.value, [key]);
+            }
+        }
     }
-    counts
-}
-
-/// One count of an object inside of another.
-pub(crate) fn inner_count(data: &str, object: Span, of: &str, key: &str) -> Option<u64> {
-    let [count] = counts(data, member(data, object, of)?, [key]);
-    count
+    (found, inner)
 }
 
 /// A count: digits, or a number that is whole (`12.0`).

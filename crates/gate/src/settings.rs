@@ -30,7 +30,7 @@ impl Settings {
     pub fn new(origin: Origin) -> Self {
         Self {
             on_deny: OnDeny::Explain,
-            denial: Arc::default(),
+            denial: DenialText::built_in(),
             malformed: Malformed::Withhold,
             asked: Asked::Unknown,
             text: None,

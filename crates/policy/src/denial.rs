@@ -100,6 +100,10 @@ impl Denial {
 
 /// The first `max` characters, with an ellipsis for what is missing.
 pub(crate) fn cut(text: &str, max: usize) -> String {
+    // A character is a byte at least.
+    if text.len() <= max {
+        return text.to_owned();
+    }
     match text.char_indices().nth(max) {
         None => text.to_owned(),
         Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),

@@ -148,7 +148,10 @@ impl Policies {
             let policy = policies.policies().iter().find(|policy| policy.name == rule.policy)?;
             policy.sketch.rules.get(&rule.id).map(|sketch| sketch.matches)
         };
-        (matches(self) != matches(before)).then(|| format!("{name} looks for something else"))
+        if matches(self) != matches(before) {
+            return Some(format!("{name} looks for something else"));
+        }
+        (now.whom != rule.whom).then(|| format!("{name} is for others than before"))
     }
 }
 
@@ -201,11 +204,27 @@ fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
     }
 }
 
-/// A rule that lets something through which its policy may have stopped.
+/// A rule that lets something through which its policy may have stopped: it allows what it did not, or
+/// goes before one that is stricter.
 fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
-    let allows = rule.role == Role::Decide && rule.verdict == Verdict::Allow;
-    let is_news = allows && restricts(old) && matches(old, rule) != matches(new, rule);
-    is_news.then(|| format!("rule {}/{} allows something else", new.name, rule.id))
+    let decides = |rule: &Rule| rule.role == Role::Decide;
+    let before = old.rules.iter().find(|before| before.id == rule.id);
+    let same = before.is_some_and(|before| {
+        let is_same = decides(before) && before.verdict == rule.verdict;
+        is_same && matches(old, rule) == matches(new, rule)
+    });
+    if same || !decides(rule) {
+        return None;
+    }
+    let name = format!("rule {}/{}", new.name, rule.id);
+    let stricter = |other: &Rule| decides(other) && other.verdict > rule.verdict;
+    let outranks = |other: &&Rule| stricter(other) && other.priority > rule.priority;
+    match rule.verdict {
+        Verdict::Allow if restricts(old) => Some(format!("{name} allows something else")),
+        _ => {
+            new.rules.iter().find(outranks).map(|other| format!("{name} goes before {}", other.id))
+        }
+    }
 }
 
 fn matches(policy: &Policy, rule: &Rule) -> Option<Hash> {

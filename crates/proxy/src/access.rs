@@ -123,12 +123,12 @@ pub(crate) fn principal(
         let key = key.to_str().map_err(|_| Denied::BadKey)?;
         let found = decider.find_key(key)?;
         let swap = provider.is_some_and(|provider| provider.api_key.is_some());
-        return Ok(Principal { who: of_key(found), swap });
+        return Ok(Principal { who: of_key(found, given), swap });
     }
     let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
     if swappable {
         match (given.gateway_key(decider)?, trust) {
-            (Some(found), _) => return Ok(Principal { who: of_key(found), swap: true }),
+            (Some(found), _) => return Ok(Principal { who: of_key(found, given), swap: true }),
             (None, Trust::Keys) if given.api_keys().next().is_none() => {
                 return Err(Denied::NoKey);
             }
@@ -149,8 +149,10 @@ pub(crate) fn principal(
     }
 }
 
-fn of_key(key: KeyInfo) -> Who {
-    Who { key: Some(key.name), ..key.who }
+/// Whoever holds a key. On this machine it is also known whose program shows it.
+fn of_key(key: KeyInfo, given: Given<'_>) -> Who {
+    let user = key.who.user.or_else(|| given.user.map(str::to_owned));
+    Who { key: Some(key.name), user, ..key.who }
 }
 
 /// Whether a gateway key stands anywhere in what is about to be sent to a provider, in the clear or

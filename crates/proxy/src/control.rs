@@ -1,8 +1,10 @@
 //! Other settings for a gateway that runs.
 
+use callgate_gate::Malformed;
+
 use crate::gateway::{Gateway, Inner};
 use crate::server::{StartError, routes};
-use crate::settings::Settings;
+use crate::settings::{Inbound, Mode, Settings};
 
 /// Changes the settings of a gateway while it serves. Cheap to clone.
 #[derive(Clone)]
@@ -52,6 +54,25 @@ impl Control {
 }
 
 impl Prepared {
+    /// What stops less than what is in force, or may, each in a few words.
+    pub fn weakened(&self) -> Vec<String> {
+        let (was, is) = (&self.gateway.now().settings, &self.inner.settings);
+        let looked_at = |mode: Mode| match mode {
+            Mode::Full => 2,
+            Mode::CallsOnly => 1,
+            Mode::Off => 0,
+        };
+        let passes = is.passthrough.iter().any(|path| !was.passthrough.contains(path));
+        let weaker = [
+            ("gateway.mode", looked_at(is.mode) < looked_at(was.mode)),
+            ("gateway.passthrough", passes),
+            ("inbound", was.inbound == Inbound::Reject && is.inbound == Inbound::Strip),
+            ("malformed", was.malformed != is.malformed && is.malformed == Malformed::Pass),
+        ];
+        let weaker = weaker.into_iter().filter(|(_, is_weaker)| *is_weaker);
+        weaker.map(|(path, _)| format!("`{path}` stops less, or may")).collect()
+    }
+
     /// Puts the settings in force for requests that come from now on.
     pub fn put_in_force(self) {
         self.inner.upstreams.keep_only(self.inner.routes.targets());

@@ -42,6 +42,9 @@ fn a_policy_for_a_team_holds_for_its_keys_and_for_callers_without_one() {
     let with = |key: &str| ask(MESSAGES).header("x-callgate-key", key);
     assert!(!passes(with(&payments), &gateway), "the team's policy");
     assert!(passes(with(&teamless), &gateway), "this key has no team");
+    let calls = gateway.calls();
+    let ci = calls.iter().find(|call| call["principal"]["key"] == "ci").unwrap();
+    assert_eq!(ci["principal"]["user"], login::own().unwrap(), "whose program shows it");
     assert!(!passes(ask(MESSAGES), &gateway), "the team of a local user is not known");
 }
 
@@ -67,6 +70,21 @@ fn another_user_of_this_machine_is_another_principal() {
     let gateway = setup(&upstream, &closed_for(&format!("user: {nobody}")), "").start();
     assert!(passes(ask(MESSAGES), &gateway), "root is not nobody");
     let answer = ask_as(NOBODY, gateway.address());
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(!answer.contains("tool_use\""), "{answer}");
+}
+
+/// Somebody without a name may be anybody.
+#[test]
+fn a_user_without_a_login_name_is_not_known() {
+    const NAMELESS: u32 = 4_000_000_001;
+    if login::own().as_deref() != Some("root") {
+        return;
+    }
+    let upstream = server();
+    let gateway = setup(&upstream, &closed_for("user: games"), "").start();
+    assert!(passes(ask(MESSAGES), &gateway), "root is not games");
+    let answer = ask_as(NAMELESS, gateway.address());
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(!answer.contains("tool_use\""), "{answer}");
 }

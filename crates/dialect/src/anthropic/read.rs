@@ -12,7 +12,7 @@ use crate::json::{
 };
 use crate::speaker::Read;
 use crate::stray::{self, Form, Quiet};
-use crate::tally::{Tally, counts, inner_count};
+use crate::tally::{Tally, counts_within};
 
 /// The one lane of a message.
 const LANE: u32 = 0;
@@ -483,9 +483,10 @@ fn tally(
     let mut tally = Tally::default();
     tally.stopped(stop_reason.and_then(|(_, reason)| reason));
     if let Some(usage) = usage {
-        [tally.input, tally.cache_written, tally.cache_read, tally.output] =
-            counts(data, usage, USAGE);
-        tally.reasoning = inner_count(data, usage, "output_tokens_details", "thinking_tokens");
+        let within = [("output_tokens_details", "thinking_tokens")];
+        let (found, [reasoning]) = counts_within(data, usage, USAGE, within);
+        [tally.input, tally.cache_written, tally.cache_read, tally.output] = found;
+        tally.reasoning = reasoning;
     }
     tally.boxed()
 }

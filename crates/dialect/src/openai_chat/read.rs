@@ -12,7 +12,7 @@ use crate::event::{
 use crate::json::{decode, document, inside, is_done, may_hold_a_call};
 use crate::speaker::Read;
 use crate::stray::{self, Quiet};
-use crate::tally::{Tally, counts, inner_count};
+use crate::tally::{Tally, counts_within};
 
 /// What the provider has run, and a call that it refused, are read in their own ways. LiteLLM lists the
 /// tools of MCP servers that it has asked for.
@@ -190,13 +190,15 @@ impl Reader {
         tally.stopped(found.finish);
         if let Some(usage) = found.usage {
             let keys = ["prompt_tokens", "completion_tokens", "prompt_cache_hit_tokens"];
-            let [input, output, hit] = counts(data, usage, keys);
-            (tally.input, tally.output) = (input, output);
+            let within = [
+                ("prompt_tokens_details", "cached_tokens"),
+                ("completion_tokens_details", "reasoning_tokens"),
+            ];
+            let ([input, output, hit], [cached, reasoning]) =
+                counts_within(data, usage, keys, within);
+            (tally.input, tally.output, tally.reasoning) = (input, output, reasoning);
             // DeepSeek has a word of its own, and says it in the usual one too.
-            let cached = inner_count(data, usage, "prompt_tokens_details", "cached_tokens");
             tally.cached = cached.or(hit);
-            tally.reasoning =
-                inner_count(data, usage, "completion_tokens_details", "reasoning_tokens");
         }
         reading.tally = tally.boxed();
         Ok(())

@@ -4,7 +4,7 @@ use callgate_call::json::{Error, Kind, Problem, Reader as Json, Span, Text};
 
 use super::item::{Item, read_item};
 use crate::json::{Fields, index, string_member, text_or_null};
-use crate::tally::{Tally, counts, inner_count};
+use crate::tally::{Tally, counts_within};
 
 /// One event.
 #[derive(Default)]
@@ -174,9 +174,12 @@ impl Response<'_> {
     pub(super) fn tally(&self, data: &str, ended: bool) -> Option<Box<Tally>> {
         let mut tally = Tally::default();
         if let Some(usage) = self.usage {
-            [tally.input, tally.output] = counts(data, usage, ["input_tokens", "output_tokens"]);
-            tally.cached = inner_count(data, usage, "input_tokens_details", "cached_tokens");
-            tally.reasoning = inner_count(data, usage, "output_tokens_details", "reasoning_tokens");
+            let within = [
+                ("input_tokens_details", "cached_tokens"),
+                ("output_tokens_details", "reasoning_tokens"),
+            ];
+            ([tally.input, tally.output], [tally.cached, tally.reasoning]) =
+                counts_within(data, usage, ["input_tokens", "output_tokens"], within);
         }
         if ended {
             tally.stopped(self.incomplete.and_then(|span| string_member(data, span, "reason")));

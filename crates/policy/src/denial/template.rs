@@ -91,19 +91,27 @@ impl Template {
     /// The text with its places filled in. A line whose places are all empty is left out, and so is
     /// blank space at both ends. What is filled in is not read again.
     pub(crate) fn fill<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> String {
-        let mut filled: Vec<String> = Vec::with_capacity(self.lines.len());
-        for line in &self.lines {
-            let mut places = line.iter().filter_map(|piece| match piece {
-                Piece::Place(name) => Some(value(name)),
-                Piece::Text(_) => None,
-            });
-            let says_something = places.clone().next().is_none() || places.any(|it| !it.is_empty());
-            if says_something {
-                filled.push(line.iter().map(|piece| piece.shown(&value)).collect());
-            }
+        let mut filled = String::with_capacity(512);
+        for line in self.lines.iter().filter(|line| says_something(line, &value)) {
+            line.iter().for_each(|piece| filled.push_str(piece.shown(&value)));
+            filled.push('\n');
         }
-        filled.join("\n").trim().to_owned()
+        filled.trim().to_owned()
     }
+}
+
+/// Whether a line has no place, or one of its places has something in it.
+fn says_something<'v>(line: &'v [Piece], value: impl Fn(&'static str) -> &'v str) -> bool {
+    let mut has_place = false;
+    for piece in line {
+        if let Piece::Place(name) = piece {
+            if !value(name).is_empty() {
+                return true;
+            }
+            has_place = true;
+        }
+    }
+    !has_place
 }
 
 impl Piece {

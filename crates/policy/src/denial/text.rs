@@ -1,5 +1,7 @@
 //! The texts that models and users read about a denial, as the operator wants them.
 
+use std::sync::{Arc, LazyLock};
+
 use super::template::{Template, TemplateError};
 use super::{Denial, cut};
 
@@ -59,6 +61,12 @@ impl DenialText {
         let content = parts.content.map(filled).filter(|text| !text.is_empty());
         let call = parts.text.unwrap_or_else(|| built_in(CALL));
         Self { call, withheld: built_in(WITHHELD), content, contact, link }
+    }
+
+    /// The built-in texts.
+    pub fn built_in() -> Arc<Self> {
+        static BUILT_IN: LazyLock<Arc<DenialText>> = LazyLock::new(Arc::default);
+        Arc::clone(&BUILT_IN)
     }
 
     /// A few plain lines about a denied call, for the model and the user. The last one names the
@@ -166,13 +174,21 @@ fn built_in(text: &str) -> Template {
 
 /// Text inside a notice must not start lines of its own, nor hide or turn around what follows.
 fn one_line(text: &str, max: usize) -> String {
+    // Nearly every text is plain.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return cut(text.trim(), max);
+    }
     let plain = text.chars().map(|c| if c.is_control() || is_format(c) { ' ' } else { c });
     cut(plain.collect::<String>().trim(), max)
 }
 
-/// Line and paragraph separators, and marks that turn text around.
+/// Line and paragraph separators, and marks that nobody sees: they hide text or turn it around.
 fn is_format(c: char) -> bool {
-    matches!(c, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    matches!(
+        c,
+        '\u{AD}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}'
+    )
 }
 
 /// The text about a call.

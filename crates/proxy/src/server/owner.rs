@@ -32,6 +32,9 @@ mod diag {
     const IPPROTO_TCP: u8 = 6;
     /// Where the answer has the user and the inode: behind its head, the state and both addresses.
     const UID: usize = 16 + 4 + 48 + 12;
+    const STATE: usize = 16 + 1;
+    /// The kernel answers with whoever listens there if there is no such connection.
+    const LISTENS: u8 = 10;
     const INODE: usize = UID + 4;
 
     /// The user id of the socket that has `client` as its own address and speaks to `here`.
@@ -87,7 +90,8 @@ mod diag {
             Some(u32::from_ne_bytes(bytes))
         };
         // A socket that nobody has open any more belongs to no file, and says that root owns it.
-        let is_open = kind == SOCK_DIAG_BY_FAMILY && number(INODE)? != 0;
+        let is_connection = answer.get(STATE).is_some_and(|state| *state != LISTENS);
+        let is_open = kind == SOCK_DIAG_BY_FAMILY && is_connection && number(INODE)? != 0;
         is_open.then(|| number(UID)).flatten()
     }
 }
@@ -136,7 +140,7 @@ mod table {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream as Client};
+    use std::net::{SocketAddr, TcpListener, TcpStream as Client};
 
     use super::*;
 
@@ -155,6 +159,8 @@ mod tests {
             assert_eq!(diag::owner(from, here), None, "{address}");
             assert_eq!(table::owner(from, here), None, "{address}");
             drop(accepted);
+            let stranger = SocketAddr::new(here.ip(), 1);
+            assert_eq!(diag::owner(stranger, here), None, "it is the listener's");
         }
     }
 

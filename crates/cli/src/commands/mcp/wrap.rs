@@ -17,7 +17,7 @@ use super::launch;
 use crate::args;
 use crate::commands::serve::logging;
 use crate::exit::Exit;
-use crate::reload::{self, Reloader, Running};
+use crate::reload::{self, Prepared, Reloader, Running};
 use crate::render::{self, hinted};
 
 pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
@@ -86,8 +86,8 @@ impl Running for Shim {
     }
 
     /// Everything else that a shim takes over is the decider's.
-    fn prepare(&self, _: &Resolved, _: &[String]) -> Result<Box<dyn FnOnce()>, String> {
-        Ok(Box::new(|| {}))
+    fn prepare(&self, _: &Resolved, _: &[String]) -> Result<Prepared, String> {
+        Ok(Prepared { put_in_force: Box::new(|| {}), weakened: Vec::new() })
     }
 }
 

@@ -9,7 +9,7 @@ use callgate_proxy::Control;
 
 use super::api::{Known, Loaded};
 use crate::args;
-use crate::reload::Running;
+use crate::reload::{Prepared, Running};
 use crate::served::SERVED;
 
 /// What the user typed, which counts more than the config, also when that changes.
@@ -64,19 +64,17 @@ impl Running for Gateway {
         start_settings(resolved)
     }
 
-    fn prepare(
-        &self,
-        resolved: &Resolved,
-        restart_needed: &[String],
-    ) -> Result<Box<dyn FnOnce()>, String> {
+    fn prepare(&self, resolved: &Resolved, restart_needed: &[String]) -> Result<Prepared, String> {
         let prepared = self.control.prepare(resolved.proxy.clone(), restart_needed.to_vec());
         let prepared = prepared.map_err(|error| error.to_string())?;
         let known = Arc::clone(&self.known);
         let loaded = Loaded::of(resolved, restart_needed);
-        Ok(Box::new(move || {
+        let weakened = prepared.weakened();
+        let put_in_force = Box::new(move || {
             prepared.put_in_force();
             known.reloaded(loaded);
-        }))
+        });
+        Ok(Prepared { put_in_force, weakened })
     }
 }
 
