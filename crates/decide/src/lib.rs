@@ -29,7 +29,8 @@
 //!     name: ToolName::parse("rm").unwrap(),
 //!     arguments: Arguments::json("{}"),
 //!     origin,
-//!, caller: None };
+//!     caller: None,
+//! };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
 //! match runtime.block_on(hearing.whole(call)) {
 //!     Decision::Deny(denial) => assert!(denial.record.is_some()),

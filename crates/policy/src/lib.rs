@@ -31,7 +31,8 @@
 //!     name: ToolName::parse("Bash").unwrap(),
 //!     arguments: Arguments::json(r#"{"command":"git push --force"}"#),
 //!     origin: Origin::at(Surface::Response),
-//!, caller: None };
+//!     caller: None,
+//! };
 //! let noon = Moment { hour: 12, weekday: Weekday::Monday };
 //! let judgement = policies.judge(&call, &noon, &LimitFacts::unasked());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
