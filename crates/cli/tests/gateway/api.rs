@@ -12,7 +12,7 @@ use callgate_testkit::upstream::Upstream;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{ALLOW, CHAT, DENY, ask, binary, setup, whole_turns};
+use crate::support::{ALLOW, CHAT, DENY, ask, binary, can_become_anybody, setup, whole_turns};
 
 const HEALTH: &str = "/api/v1/health";
 
@@ -270,8 +270,7 @@ fn a_forger_is_not_believed() {
     tail_reads_the_store(&gateway);
     drop(forger);
     fs::remove_file(&socket).unwrap();
-    if rustix::process::geteuid().as_raw() != 0 {
-        callgate_testkit::skipped("only root can become another user");
+    if !can_become_anybody() {
         return;
     }
     fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
@@ -286,8 +285,7 @@ const NOBODY: u32 = 65534;
 
 #[test]
 fn another_user_is_refused() {
-    if rustix::process::geteuid().as_raw() != 0 {
-        callgate_testkit::skipped("only root can become another user");
+    if !can_become_anybody() {
         return;
     }
     let (upstream, folder) = (model(), TempDir::new().unwrap());

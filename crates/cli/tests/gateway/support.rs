@@ -24,6 +24,18 @@ pub(crate) fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_callgate"))
 }
 
+/// Whether this process can start programs as any other user. Where it cannot, a test of that proves
+/// nothing and says so: nobody should have to be root to run the tests.
+pub(crate) fn can_become_anybody() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let can = whole && rustix::process::geteuid().as_raw() == 0;
+    if !can {
+        eprintln!("not tried: only root can become another user");
+    }
+    can
+}
+
 /// A gateway in front of an upstream.
 #[track_caller]
 pub(crate) fn gateway(upstream: &Upstream, policy: &str, settings: &str) -> Gateway {
