@@ -115,8 +115,8 @@ impl Audit {
         Reader::at(&self.0.shared.place)
     }
 
-    /// Makes a gateway key for somebody, and records who made it: both or neither. The key is in the
-    /// answer and nowhere else.
+    /// Creates a gateway key and records who created it, in one transaction. The key itself is only in
+    /// the answer; the store keeps its hash.
     pub fn add_key(
         &self,
         name: &str,

@@ -134,8 +134,8 @@ impl Keys {
         }
     }
 
-    /// Takes over the keys as they are in the store. Expired ones are kept, so that whoever presents
-    /// one can be told so.
+    /// Loads the keys from the store. Expired keys stay, so that a caller who sends one is told that it
+    /// has expired.
     pub(crate) fn load(&self, store: &Store) -> Result<(), Fault> {
         let all = rows(store)?;
         let kept = all.into_iter().filter(|(_, info)| info.revoked.is_none()).collect();

@@ -348,6 +348,12 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
 
 /// Whom a policy is for.
 fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<String>>>) {
+    if !matches!(node.value, node::Yaml::Map(_)) {
+        problems.add(node.span, "`for` must be a mapping").hint(
+            "say who is meant, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
+        );
+        return Default::default();
+    }
     let Some(fields) = Fields::of(node, "`for`", problems) else { return Default::default() };
     fields.check(FOR_KEYS, &[], problems);
     if fields.entries.is_empty() {

@@ -163,5 +163,6 @@ fn a_policy_for_nobody_is_a_slip() {
     ] {
         let found = problems(&policy_text("p", head, &["id: d, verdict: deny"]));
         assert!(found[0].message.contains(expected), "{}", found[0].message);
+        assert!(found[0].hint.is_some(), "{head}: it says what to do");
     }
 }
