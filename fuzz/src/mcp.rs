@@ -1,6 +1,6 @@
 //! A conversation with an MCP server, for the targets that speak in it.
 
-use callgate_audit::{Audit, Durability, Location, Retention, Settings};
+use callgate_store::{Durability, Location, Retention, Settings, Store};
 use callgate_decide::Decider;
 use callgate_facts::Catalogue;
 use callgate_mcp::probe::Probe;

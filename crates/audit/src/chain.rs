@@ -3,30 +3,30 @@
 use sha2::{Digest, Sha256};
 
 /// SHA-256 over a record and, through the hash before it, over all records before it.
-pub(crate) type Hash = [u8; 32];
+pub type Hash = [u8; 32];
 
 /// What stands before the first record.
-pub(crate) const GENESIS: Hash = [0; 32];
+pub const GENESIS: Hash = [0; 32];
 
 /// A record as it lies in its row, all but its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Link<'a> {
+pub struct Link<'a> {
     /// 1, 2, 3 and so on.
-    pub(crate) seq: i64,
+    pub seq: i64,
     /// When it was stored, in microseconds since 1970; never less than in the record before it.
-    pub(crate) at: i64,
+    pub at: i64,
     /// The bytes of all bodies up to this one, also of those that have expired.
-    pub(crate) total: i64,
+    pub total: i64,
     /// What it belongs to: see [`crate::seal::Sealed::joins`].
-    pub(crate) joins: Option<&'a str>,
+    pub joins: Option<&'a str>,
     /// The record as JSON.
-    pub(crate) body: &'a str,
+    pub body: &'a str,
 }
 
 impl Link<'_> {
     /// The hash of this record behind that one. Every part has a fixed place or its length before
     /// it, so that no two rows give the same bytes.
-    pub(crate) fn hash(&self, before: &Hash) -> Hash {
+    pub fn hash(&self, before: &Hash) -> Hash {
         let mut hasher = Sha256::new();
         hasher.update(before);
         hasher.update(self.seq.to_be_bytes());
@@ -46,7 +46,7 @@ impl Link<'_> {
 }
 
 /// Bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let digit =
         |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
     let mut text = String::with_capacity(2 * bytes.len());

@@ -1,115 +1,52 @@
-//! What happened, provably: the records, their chain and their store.
+//! What happened, provably: the records and their chain.
 //!
-//! An [`Audit`] is an open store. [`Audit::append`] takes a [`Record`] and gives a [`Receipt`], which
-//! is ready when the record is as safe as the [`Durability`] promises; what completes a call is let
-//! go only then. A [`Reader`] finds records again by a [`Filter`], counts them, checks their chain
-//! and exports them, also while a gateway writes.
+//! A [`Record`] tells what happened. [`Sealed`] is the record as it is written: redacted, bounded, as
+//! JSON. A [`Link`] gives it its place in the chain. Where records are kept and how they are found again is
+//! for `callgate-store` to know; what to look for is a [`Filter`].
 //!
 //! ```
-//! use callgate_audit::{Action, Audit, Filter, Kind, Location, Record, Settings, Tool, Verdict};
-//!
-//! let audit = Audit::open(&Settings::at(Location::Memory))?;
+//! use callgate_audit::{Action, GENESIS, Kind, Link, Record, Sealed, Tool, Verdict};
 //!
 //! let mut record = Record::new(Kind::ToolCall);
 //! let input = Some(r#"{"command":"ls"}"#.to_owned());
 //! record.tool = Some(Tool { name: "Bash".to_owned(), input, ..Tool::default() });
 //! record.verdict = Some(Verdict::new(Action::Allow));
-//! audit.append(record).wait()?;
 //!
-//! let reader = audit.reader()?;
-//! let bash = Filter { tool: Some("bash".to_owned()), ..Filter::default() };
-//! assert_eq!(reader.records(&bash)?.len(), 1);
-//! assert_eq!(reader.verify(|_done, _all| {})?.records, 1);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let sealed = Sealed::new(record);
+//! let link = Link { seq: 1, at: sealed.time, total: 0, joins: None, body: &sealed.body };
+//! assert_ne!(link.hash(&GENESIS), Link { seq: 2, ..link }.hash(&GENESIS));
 //! ```
-//!
-//! # How a record is kept
-//!
-//! It is redacted, bounded and encoded where it is made ([`Tool::MAX_INPUT`] bytes of input stay,
-//! beside the hash of the whole). With `process` durability the same thread then writes it, if
-//! nobody else is writing; otherwise, and always with `disk`, it goes through a bounded queue to one
-//! writer thread, which commits everything that waits at once. The store is a SQLite file with a
-//! write-ahead log. Several processes may append to it: the end of the chain is read inside the
-//! transaction that adds to it.
 //!
 //! # What the chain shows, and what it cannot
 //!
-//! Each record's hash covers its content, its number, its time of storing and the hash before it.
-//! [`Reader::verify`] finds a record that was edited, is missing, was put in or changed places, and
-//! an end that was cut off, also if more was appended afterwards. When old records expire, the hash
-//! of the last of them stays, and the check begins there.
+//! Each record's hash covers its content, its number, its time of storing and the hash before it. So a
+//! record that was edited, is missing, was put in or changed places shows.
 //!
-//! Whoever can write the file can also write the whole chain anew, or let records expire before
-//! their time: no file proves its own age. What shows that is a copy of [`Verified::last`] and
-//! [`Verified::head`] that was kept elsewhere. Counts of turns without calls, gateway keys, removed
-//! calls, and what several processes share about MCP servers ([`StoredPin`], [`Bucket`], [`FlowStep`])
-//! are not part of the chain. The hash of an input is not keyed: whoever reads it
-//! can try out guesses of a short secret.
+//! Whoever can write the files can also write the whole chain anew, or let records expire before their
+//! time: no file proves its own age. What shows that is a copy of the last number and hash that was kept
+//! elsewhere. The hash of an input is not keyed: whoever reads it can try out guesses of a short secret.
 //!
 //! # What it refuses to do
 //!
-//! It does not judge, and it does not write what [`callgate_scan`] knows as a secret. It never
-//! changes a record and removes none but the oldest. It never says that a record is safe before it
-//! is: a full queue, a full disk and a locked store are answers ([`AppendError`], [`Health`]), and
-//! what they mean for a call is decided elsewhere. It takes no other SQLite file for its own, and
-//! no store of a newer version.
+//! It does not judge, it does no I/O, and a [`Sealed`] record does not hold what [`callgate_scan`] knows as
+//! a secret.
 
-mod audit;
-mod beside;
-mod buckets;
 mod chain;
-mod cipher;
-mod error;
-#[cfg(test)]
-mod faults;
-mod flows;
-mod health;
-mod keeper;
-mod keys;
-mod known;
-mod pins;
-mod place;
 mod query;
-mod queue;
-mod reader;
-mod receipt;
 mod record;
-mod removed;
-mod retention;
-mod row;
-mod schema;
 mod seal;
-mod sessions;
-mod settings;
-mod shared;
+mod session;
 mod stats;
-mod store;
 mod stored;
-mod turns;
-mod verify;
-mod writer;
 
-#[cfg(test)]
-mod tests;
-
-pub use audit::{Audit, Glance};
-pub use buckets::Bucket;
-pub use error::{OpenError, ReadError, StoreError};
-pub use flows::{FlowName, FlowStep};
-pub use health::Health;
-pub use keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
-pub use pins::{PinnedVersion, PutPin, StoredPin};
-pub use query::{Filter, Order, WhoFilter};
-pub use reader::Reader;
-pub use receipt::{AppendError, Receipt};
+pub use chain::{GENESIS, Hash, Link, hex};
+pub use query::{Compiled, Filter, Order, PatternError, WhoFilter};
 pub use record::{
     Action, Caller, Change, Changed, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
     ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing,
     Tokens, Tool, Verdict,
 };
-pub use removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
-pub use settings::{Durability, Location, Retention, Settings};
-pub use stats::{Stats, Turns};
+pub use seal::{Body, ID_AT, Sealed, completes, turn_of, word};
+pub use session::{SessionKey, session_key};
+pub use stats::{Stats, Tally, Turns};
 pub use stored::{InputProof, Stored};
-pub use turns::TurnCount;
-pub use verify::{Broken, Verified, VerifyError};

@@ -4,7 +4,6 @@ use callgate_call::Surface;
 use globset::{GlobBuilder, GlobMatcher};
 use jiff::Timestamp;
 
-use crate::error::ReadError;
 use crate::record::{Action, Kind, Principal, Record};
 
 /// Which records, in which order. The default is all of them, newest first.
@@ -42,6 +41,16 @@ pub struct Filter {
     pub order: Order,
 }
 
+/// A pattern of the filter is broken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{pattern}` is not a pattern: {why}")]
+pub struct PatternError {
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 /// Whose records: each field is a pattern (`*`, `?`, without regard to case), and a record that does
 /// not have the field does not match it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,7 +69,7 @@ pub struct WhoFilter {
 
 impl WhoFilter {
     /// Whether it asks for nobody in particular.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -77,8 +86,9 @@ pub enum Order {
 
 /// A filter with its patterns compiled.
 #[derive(Debug)]
-pub(crate) struct Compiled<'a> {
-    pub(crate) filter: &'a Filter,
+pub struct Compiled<'a> {
+    /// The filter.
+    pub filter: &'a Filter,
     tool: Option<GlobMatcher>,
     server: Option<GlobMatcher>,
     model: Option<GlobMatcher>,
@@ -96,7 +106,7 @@ struct CompiledWho {
 }
 
 impl CompiledWho {
-    fn new(filter: &WhoFilter) -> Result<Self, ReadError> {
+    fn new(filter: &WhoFilter) -> Result<Self, PatternError> {
         Ok(Self {
             user: compile(filter.user.as_deref())?,
             team: compile(filter.team.as_deref())?,
@@ -116,7 +126,8 @@ impl CompiledWho {
 }
 
 impl<'a> Compiled<'a> {
-    pub(crate) fn new(filter: &'a Filter) -> Result<Self, ReadError> {
+    /// Compiles the patterns of a filter.
+    pub fn new(filter: &'a Filter) -> Result<Self, PatternError> {
         Ok(Self {
             filter,
             tool: compile(filter.tool.as_deref())?,
@@ -128,7 +139,7 @@ impl<'a> Compiled<'a> {
     }
 
     /// Whether a record passes: all but `after`, `limit` and `order`, which the reader sees to.
-    pub(crate) fn passes(&self, record: &Record) -> bool {
+    pub fn passes(&self, record: &Record) -> bool {
         let filter = self.filter;
         let tool = record.tool.as_ref();
         self.passes_turn(record)
@@ -143,7 +154,7 @@ impl<'a> Compiled<'a> {
     }
 
     /// Whether a record passes what also a turn can be asked for.
-    pub(crate) fn passes_turn(&self, record: &Record) -> bool {
+    pub fn passes_turn(&self, record: &Record) -> bool {
         let filter = self.filter;
         filter.since.is_none_or(|since| record.time >= since)
             && filter.until.is_none_or(|until| record.time < until)
@@ -152,11 +163,13 @@ impl<'a> Compiled<'a> {
             && self.passes_model(record.provider.as_deref(), record.model.as_deref())
     }
 
-    pub(crate) fn passes_who(&self, who: &Principal) -> bool {
+    /// Whether somebody is among those who are asked for.
+    pub fn passes_who(&self, who: &Principal) -> bool {
         self.who.passes(who)
     }
 
-    pub(crate) fn passes_model(&self, provider: Option<&str>, model: Option<&str>) -> bool {
+    /// Whether a provider and a model are among those that are asked for.
+    pub fn passes_model(&self, provider: Option<&str>, model: Option<&str>) -> bool {
         matches(&self.provider, provider) && matches(&self.model, model)
     }
 }
@@ -175,7 +188,7 @@ fn matches(pattern: &Option<GlobMatcher>, text: Option<&str>) -> bool {
     }
 }
 
-fn compile(pattern: Option<&str>) -> Result<Option<GlobMatcher>, ReadError> {
+fn compile(pattern: Option<&str>) -> Result<Option<GlobMatcher>, PatternError> {
     let Some(pattern) = pattern else { return Ok(None) };
     let glob = GlobBuilder::new(pattern)
         .case_insensitive(true)
@@ -185,7 +198,7 @@ fn compile(pattern: Option<&str>) -> Result<Option<GlobMatcher>, ReadError> {
     match glob {
         Ok(glob) => Ok(Some(glob.compile_matcher())),
         Err(error) => {
-            Err(ReadError::Pattern { pattern: pattern.to_owned(), why: error.kind().to_string() })
+            Err(PatternError { pattern: pattern.to_owned(), why: error.kind().to_string() })
         }
     }
 }

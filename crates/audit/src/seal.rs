@@ -7,39 +7,41 @@ use sha2::{Digest, Sha256};
 use crate::chain::hex;
 use crate::record::{Change, Guardrail, Hit, Kind, McpFacts, PolicyFacts, Record, Tool, Verdict};
 
-use crate::sessions::{SessionKey, key_of};
+use crate::session::{SessionKey, session_key};
 use crate::stored::InputProof;
 
 /// A record that is ready to be stored. Made where the record is made, so that the writer has
 /// little to do and no secret waits in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sealed {
+pub struct Sealed {
     /// When it happened, in microseconds since 1970.
-    pub(crate) time: i64,
+    pub time: i64,
     /// By what another record finds this one: the request of a turn, the record that is completed.
     /// Most records have none, so that the index over it costs them nothing.
-    pub(crate) joins: Option<String>,
+    pub joins: Option<String>,
     /// The session it belongs to.
-    pub(crate) session: Option<SessionKey>,
+    pub session: Option<SessionKey>,
     /// The record as JSON.
-    pub(crate) body: String,
+    pub body: String,
 }
 
 /// What the body of a row says. The record stands first and its id first in it: the reader looks
 /// for ids at that place.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Body<R> {
-    pub(crate) record: R,
+pub struct Body<R> {
+    /// The record.
+    pub record: R,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<InputProof>,
+    /// What is known of its input as it came.
+    pub input: Option<InputProof>,
 }
 
 /// Where the id begins in a body, counted from 1 as SQL does.
-pub(crate) const ID_AT: usize = r#"{"record":{"id":""#.len() + 1;
+pub const ID_AT: usize = r#"{"record":{"id":""#.len() + 1;
 
 impl Sealed {
     /// Redacts, bounds and encodes a record.
-    pub(crate) fn new(mut record: Record) -> Self {
+    pub fn new(mut record: Record) -> Self {
         let input = record.tool.as_mut().and_then(seal_tool);
         if let Some(verdict) = &mut record.verdict {
             seal_verdict(verdict);
@@ -61,7 +63,7 @@ impl Sealed {
         let joins = joins(&record);
         let session = match record.kind {
             Kind::SessionStarted | Kind::SessionEnded => None,
-            _ => key_of(&record.who),
+            _ => session_key(&record.who),
         };
         let time = record.time.as_microsecond();
         // Plain data with text keys: there is nothing in it that JSON cannot say.
@@ -71,12 +73,12 @@ impl Sealed {
 }
 
 /// Under this word the calls of a request find their turn.
-pub(crate) fn turn_of(request: &str) -> String {
+pub fn turn_of(request: &str) -> String {
     format!("turn:{request}")
 }
 
 /// Under this word a record finds what completes it.
-pub(crate) fn completes(id: &str) -> String {
+pub fn completes(id: &str) -> String {
     format!("completes:{id}")
 }
 
@@ -197,7 +199,7 @@ fn seal_names(record: &mut Record) {
 }
 
 /// A name that somebody else chose.
-pub(crate) fn word(text: &str) -> String {
+pub fn word(text: &str) -> String {
     let mut kept = redact(head(text, MAX_PROSE)).into_owned();
     clip(&mut kept, MAX_WORD);
     kept

@@ -58,17 +58,20 @@ pub struct Turns {
 }
 
 /// Counts that are being made.
-pub(crate) struct Tally<'a> {
-    pub(crate) stats: Stats,
+pub struct Tally<'a> {
+    /// What was counted so far.
+    pub stats: Stats,
     filter: &'a Compiled<'a>,
 }
 
 impl<'a> Tally<'a> {
-    pub(crate) fn new(filter: &'a Compiled<'a>) -> Self {
+    /// Nothing is counted yet.
+    pub fn new(filter: &'a Compiled<'a>) -> Self {
         Self { stats: Stats::default(), filter }
     }
 
-    pub(crate) fn add(&mut self, record: &Record) {
+    /// Counts a record, if it passes.
+    pub fn add(&mut self, record: &Record) {
         if record.completes.is_some() {
             return;
         }
@@ -103,7 +106,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Adds responses that were only counted.
-    pub(crate) fn add_turns(&mut self, turns: u64, tokens_input: u64, tokens_output: u64) {
+    pub fn add_turns(&mut self, turns: u64, tokens_input: u64, tokens_output: u64) {
         let all = &mut self.stats.turns;
         add(all.without_calls.get_or_insert(0), turns);
         add(&mut all.tokens_input, tokens_input);

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{
-    Change, Filter, Kind, Location, OpenError, Principal, Reader, Stored, Tool, WhoFilter,
-};
+use callgate_audit::{Change, Filter, Kind, Principal, Stored, Tool, WhoFilter};
 use callgate_control::Problem;
 use callgate_registry::Hash;
+use callgate_store::{Location, OpenError, Reader};
 
 use crate::args::{By, Filters};
 use crate::render::rule_name;
@@ -36,7 +35,7 @@ pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
 }
 
 /// The store's settings, if there is a store.
-pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_audit::Settings> {
+pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_store::Settings> {
     let settings = callgate_config::audit_settings(config)?;
     match &settings.store {
         Location::Sqlite(path) if !path.exists() => {

@@ -44,7 +44,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use callgate_audit::RemovedEntry;
+use callgate_store::RemovedEntry;
 use serde_json::Value;
 use tempfile::TempDir;
 

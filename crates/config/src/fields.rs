@@ -5,11 +5,11 @@ mod mcp;
 
 use std::ops::RangeInclusive;
 
-use callgate_audit::Durability;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
+use callgate_store::Durability;
 
 use crate::resolve::{McpServer, Resolved};
 use crate::words::{Sign, words_of};

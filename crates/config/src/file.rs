@@ -8,13 +8,13 @@ mod read;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use callgate_audit::Durability;
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_policy::yaml::{At, Fields, Node, Problems, Yaml, did_you_mean, list, parse};
 use callgate_policy::{POLICY_KEYS, Source};
 use callgate_proxy::{Inbound, Mode};
+use callgate_store::Durability;
 use url::Url;
 
 use crate::aws;

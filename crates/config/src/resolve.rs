@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_audit::Location;
 use callgate_call::Surface;
 use callgate_control::Listen;
 use callgate_decide::mcp::McpSettings;
 use callgate_policy::yaml::{At, Problems};
 use callgate_policy::{Diagnostic, Source, Span};
 use callgate_proxy::{ApiKey, Provider, Timeouts};
+use callgate_store::Location;
 use url::Url;
 
 use crate::aws;
@@ -36,7 +36,7 @@ pub struct Resolved {
     /// The gateway.
     pub proxy: callgate_proxy::Settings,
     /// The records.
-    pub audit: callgate_audit::Settings,
+    pub audit: callgate_store::Settings,
     /// Where the API listens.
     pub api: Listen,
     /// The decisions.
@@ -96,13 +96,13 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
 
 /// The settings of the record store alone. Whoever only reads records need not care whether the
 /// policies are sound.
-pub fn audit_settings(named: Option<&Path>) -> Result<callgate_audit::Settings, Error> {
+pub fn audit_settings(named: Option<&Path>) -> Result<callgate_store::Settings, Error> {
     let (written, path) = written(named)?;
     Ok(audit(&written, path.as_deref()))
 }
 
 /// The same, and where the API of a gateway with this store listens.
-pub fn record_settings(named: Option<&Path>) -> Result<(callgate_audit::Settings, Listen), Error> {
+pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings, Listen), Error> {
     let (written, path) = written(named)?;
     Ok((audit(&written, path.as_deref()), api(&written, path.as_deref())))
 }
@@ -298,7 +298,7 @@ impl PolicySet {
     }
 }
 
-fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
+fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
     let store = match written.store.as_ref().map(|at| &at.value) {
         Some(WrittenStore::Memory) => Location::Memory,
         Some(WrittenStore::Sqlite(file)) => {
@@ -307,16 +307,16 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_audit::Settings {
         None => Location::Sqlite(find::default_store()),
     };
     let audit = &written.audit;
-    let standard = callgate_audit::Retention::default();
-    callgate_audit::Settings {
+    let standard = callgate_store::Retention::default();
+    callgate_store::Settings {
         store,
-        durability: or(audit.durability.clone(), callgate_audit::Durability::Disk),
-        retention: callgate_audit::Retention {
+        durability: or(audit.durability.clone(), callgate_store::Durability::Disk),
+        retention: callgate_store::Retention {
             age: or(audit.age.clone(), standard.age),
             records: or(audit.records.clone(), standard.records),
             bytes: or(audit.size.clone(), standard.bytes),
         },
-        session_idle: or(audit.session_idle.clone(), callgate_audit::Settings::SESSION_IDLE),
+        session_idle: or(audit.session_idle.clone(), callgate_store::Settings::SESSION_IDLE),
     }
 }
 

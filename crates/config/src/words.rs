@@ -1,12 +1,12 @@
 //! The words of settings that are one of a few. Each is defined here, for the reader, the schema
 //! and the reference.
 
-use callgate_audit::Durability;
 use callgate_decide::mcp::{ServerKind, Severity, Watch};
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
 use callgate_proxy::{Inbound, Mode};
+use callgate_store::Durability;
 
 /// A setting with a few values, and the word for each.
 pub trait Word: Copy + 'static {

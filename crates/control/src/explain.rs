@@ -1,8 +1,9 @@
 //! `explain`: which rules there are about a tool or a call, and what became of a recorded one.
 
-use callgate_audit::{Reader, Stored};
+use callgate_audit::Stored;
 use callgate_call::ToolCall;
 use callgate_policy::{Judgement, NameJudgement, RuleExplanation, RuleInfo};
+use callgate_store::Reader;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use callgate_audit::Location;
+use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
 /// What a gateway says of itself.

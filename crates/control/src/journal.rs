@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use callgate_audit::{Filter, Order, ReadError, Reader};
+use callgate_audit::{Filter, Order};
+use callgate_store::{ReadError, Reader};
 
 use crate::problem::Problem;
 
@@ -76,13 +77,14 @@ impl Journal for Reader {
 
 #[cfg(test)]
 mod tests {
-    use callgate_audit::{Audit, Kind, Location, Record, Settings};
+    use callgate_audit::{Kind, Record};
+    use callgate_store::{Location, Settings, Store};
 
     use super::*;
 
     #[test]
     fn pages_fit_together() {
-        let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+        let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
         for n in 0..5 {
             let mut record = Record::new(if n == 2 { Kind::Turn } else { Kind::PolicyLoaded });
             record.detail = Some(format!("number {n}"));

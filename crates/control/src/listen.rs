@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use callgate_audit::Location;
+use callgate_store::Location;
 use rustix::process::geteuid;
 
 /// Where the API listens.

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_audit::Reader;
+use callgate_store::Reader;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;

@@ -1,7 +1,7 @@
 //! Where the tokens of limits are: in this process, or in the store for all that use it.
 
-use callgate_audit::{Audit, Bucket};
 use callgate_policy::{LimitBy, LimitKey, Rate};
+use callgate_store::{Bucket, Store};
 use parking_lot::MutexGuard;
 use sha2::{Digest, Sha256};
 
@@ -15,7 +15,7 @@ pub(crate) enum Counter<'a> {
     /// Those of this process, held until the call is decided.
     Own(MutexGuard<'a, Buckets>),
     /// Those of every process that uses the store.
-    Shared(&'a Audit),
+    Shared(&'a Store),
 }
 
 impl<'a> Counter<'a> {

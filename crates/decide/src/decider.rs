@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use callgate_audit::{
-    Action, Audit, Code, FoundRemoved, Health, KeyInfo, KeyRefusal, Kind, Receipt, Record,
-    RemovedEntry, SoughtRemoved,
-};
+use callgate_audit::{Action, Code, Kind, Record};
 use callgate_call::Origin;
 use callgate_policy::{DenialText, Direction, Policies, TextGuard, TextHit};
+use callgate_store::{
+    FoundRemoved, Health, KeyInfo, KeyRefusal, Receipt, RemovedEntry, SoughtRemoved, Store,
+};
 use parking_lot::Mutex;
 
 use crate::advertised::Told;
@@ -31,7 +31,7 @@ pub(crate) struct Inner {
     pub(crate) in_force: ArcSwap<InForce>,
     pub(crate) state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
-    pub(crate) audit: Audit,
+    pub(crate) audit: Store,
     told: Mutex<Told>,
     /// What concerns MCP servers.
     pub(crate) desk: Desk,
@@ -77,7 +77,7 @@ impl Inner {
 impl Decider {
     /// A decider. Without policies nothing is judged, which is not the same as policies that
     /// allow everything.
-    pub fn new(policies: Option<Policies>, audit: Audit, settings: Settings) -> Self {
+    pub fn new(policies: Option<Policies>, audit: Store, settings: Settings) -> Self {
         let policies = policies.map(Arc::new);
         Self(Arc::new(Inner {
             in_force: ArcSwap::from_pointee(InForce { policies, settings, mcp: Arc::default() }),

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool, TurnCount};
+use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool};
 use callgate_call::ToolCall;
 use callgate_policy::{
     Denial, Direction, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard, TextHit,
     may_carry,
 };
+use callgate_store::TurnCount;
 
 use crate::clock::now;
 use crate::decider::{Context, Inner};

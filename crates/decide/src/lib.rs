@@ -6,7 +6,7 @@
 //! a denial if that failed and the operator did not say otherwise.
 //!
 //! ```
-//! use callgate_audit::{Audit, Durability, Location};
+//! use callgate_store::{Durability, Location, Store};
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_decide::{Context, Decider, Decision, Settings};
 //! use callgate_facts::Catalogue;
@@ -15,9 +15,9 @@
 //! let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, verdict: deny, reason: Not here. }\n";
 //! let source = Source { name: "p.yaml".into(), text: text.into() };
 //! let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
-//! let audit = Audit::open(&callgate_audit::Settings {
+//! let audit = Store::open(&callgate_store::Settings {
 //!     durability: Durability::Process,
-//!     ..callgate_audit::Settings::at(Location::Memory)
+//!     ..callgate_store::Settings::at(Location::Memory)
 //! })
 //! .unwrap();
 //! let decider = Decider::new(Some(policies), audit, Settings::default());
@@ -62,12 +62,12 @@ mod tests;
 mod weakened;
 
 pub use advertised::Offer;
-pub use callgate_audit::{
-    FoundRemoved, Health as AuditHealth, KeyInfo, KeyRefusal, PolicyFile, Receipt, RecordId,
-    RemovedEntry, SoughtRemoved, Tokens,
-};
+pub use callgate_audit::{PolicyFile, RecordId, Tokens};
 pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
+};
+pub use callgate_store::{
+    FoundRemoved, Health as AuditHealth, KeyInfo, KeyRefusal, Receipt, RemovedEntry, SoughtRemoved,
 };
 pub use clock::now;
 pub use decider::{Context, Decider};

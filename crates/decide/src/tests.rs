@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Audit, Durability, Filter, Kind, Location, Order, Retention, Stored};
+use callgate_audit::{Action, Filter, Kind, Order, Stored};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_facts::Catalogue;
 use callgate_policy::{Policies, Source};
+use callgate_store::{Durability, Location, Retention, Store};
 
 use crate::*;
 
@@ -30,17 +31,17 @@ pub(crate) fn swap_policies(decider: &Decider, policies: Policies) {
     decider.swap(in_force, &PolicySource::default(), Vec::new());
 }
 
-fn audit(store: Location) -> Audit {
+fn audit(store: Location) -> Store {
     let (durability, retention) = (Durability::Process, Retention::default());
-    Audit::open(&callgate_audit::Settings {
+    Store::open(&callgate_store::Settings {
         durability,
         retention,
-        ..callgate_audit::Settings::at(store)
+        ..callgate_store::Settings::at(store)
     })
     .unwrap()
 }
 
-fn decider(settings: Settings) -> (Decider, Audit) {
+fn decider(settings: Settings) -> (Decider, Store) {
     let audit = audit(Location::Memory);
     (Decider::new(Some(policies(RULES)), audit.clone(), settings), audit)
 }
@@ -69,7 +70,7 @@ fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
     }
 }
 
-fn records(audit: &Audit) -> Vec<Stored> {
+fn records(audit: &Store) -> Vec<Stored> {
     audit.flush().wait().unwrap();
     let filter = Filter { order: Order::OldestFirst, ..Filter::default() };
     audit.reader().unwrap().records(&filter).unwrap()

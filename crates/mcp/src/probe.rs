@@ -177,9 +177,9 @@ pub fn is_line(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callgate_audit::{Audit, Location};
     use callgate_facts::Catalogue;
     use callgate_policy::{Policies, Source};
+    use callgate_store::{Location, Store};
 
     use super::*;
 
@@ -192,7 +192,7 @@ mod tests {
         let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, surface: mcp, verdict: deny, reason: No. }\n";
         let source = Source { name: "p.yaml".into(), text: text.into() };
         let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
-        let audit = Audit::open(&callgate_audit::Settings::at(Location::Memory)).unwrap();
+        let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
         Decider::new(Some(policies), audit, callgate_decide::Settings::default())
     }
 

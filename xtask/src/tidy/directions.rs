@@ -4,7 +4,7 @@
 use super::crates::Member;
 
 /// Every crate, in the order data flows, and what it may use. Test code is free.
-const TABLE: [(&str, May); 18] = [
+const TABLE: [(&str, May); 19] = [
     ("call", May::Use(&[])),
     ("wire", May::Use(&[])),
     ("dialect", May::Use(&["call", "wire"])),
@@ -12,15 +12,16 @@ const TABLE: [(&str, May); 18] = [
     ("scan", May::Use(&["call"])),
     ("policy", May::Use(&["call", "facts", "scan"])),
     ("gate", May::Use(&["call", "wire", "dialect", "policy"])),
-    ("audit", May::Use(&["call", "policy", "scan"])),
+    ("audit", May::Use(&["call", "scan"])),
+    ("store", May::Use(&["call", "policy", "scan", "audit"])),
     ("registry", May::Use(&["call", "scan"])),
-    ("decide", May::Use(&["call", "facts", "scan", "policy", "audit", "registry"])),
+    ("decide", May::Use(&["call", "facts", "scan", "policy", "audit", "store", "registry"])),
     ("proxy", May::Use(&["call", "wire", "dialect", "gate", "scan", "decide"])),
     ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
     ("egress", May::Use(&["call", "decide"])),
     // It reads calls that it is asked about (call), and tells no secrets of them (scan).
-    ("control", May::Use(&["call", "scan", "policy", "audit", "decide"])),
+    ("control", May::Use(&["call", "scan", "policy", "audit", "store", "decide"])),
     ("config", May::UseAll),
     ("cli", May::UseAll),
     ("testkit", May::UseAll),

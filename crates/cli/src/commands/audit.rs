@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Broken, Filter, Order, ReadError, Verified, VerifyError};
+use callgate_audit::{Filter, Order};
+use callgate_store::{Broken, ReadError, Verified, VerifyError};
 use serde_json::json;
 
 use crate::args::{self, Filters};

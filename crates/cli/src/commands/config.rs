@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Durability, Location};
 use callgate_config::{Error, Resolved, word_for};
+use callgate_store::{Durability, Location};
 use serde_json::{Value, json};
 
 use crate::args::Config;

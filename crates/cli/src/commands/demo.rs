@@ -10,7 +10,7 @@ mod show;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Audit, Durability, Filter, Kind, Location, Order};
+use callgate_audit::{Filter, Kind, Order};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
@@ -18,6 +18,7 @@ use callgate_facts::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
 use callgate_policy::{Policies, Source};
 use callgate_proxy::{Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts};
+use callgate_store::{Durability, Location, Store};
 
 use crate::args;
 use crate::exit::Exit;
@@ -44,9 +45,9 @@ pub(crate) fn run(args: &args::Demo) -> Result<Exit> {
 }
 
 async fn play(pause: Duration) -> Result<Exit> {
-    let audit = Audit::open(&callgate_audit::Settings {
+    let audit = Store::open(&callgate_store::Settings {
         durability: Durability::Process,
-        ..callgate_audit::Settings::at(Location::Memory)
+        ..callgate_store::Settings::at(Location::Memory)
     })?;
     let decider =
         Decider::new(Some(policies()?), audit.clone(), callgate_decide::Settings::default());

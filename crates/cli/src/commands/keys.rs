@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use callgate_audit::{Audit, KeyInfo, KeyState, Location, Renewed, Secret, SecretChoice, Term};
 use callgate_call::Who;
+use callgate_store::{KeyInfo, KeyState, Location, Renewed, Secret, SecretChoice, Store, Term};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
     }
     let who = Who { org: org.clone(), team: team.clone(), user: user.clone(), key: None };
     let expires = expires.and_then(Expiry::time);
-    let audit = Audit::open(&settings)?;
+    let audit = Store::open(&settings)?;
     let secret = audit.add_key(name, &who, expires, &operator())?;
     if *json {
         let key = find(&audit, name)?;
@@ -54,7 +54,7 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn find(audit: &Audit, name: &str) -> Result<KeyInfo> {
+fn find(audit: &Store, name: &str) -> Result<KeyInfo> {
     let key = audit.list_keys()?.into_iter().find(|key| key.name == name);
     key.ok_or_else(|| hinted(format!("the key `{name}` is gone"), "`callgate keys list`"))
 }
@@ -63,7 +63,7 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
     let keys = match records::is_new(config)? {
         // Listing makes no store.
         true => Vec::new(),
-        false => Audit::open(&records::existing(config)?)?.list_keys()?,
+        false => Store::open(&records::existing(config)?)?.list_keys()?,
     };
     let now = Timestamp::now();
     if json {
@@ -147,7 +147,7 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
         Some(Expiry::At(time)) => Term::Until(time),
     };
     let choice = if args.new_secret { SecretChoice::Replace } else { SecretChoice::Keep };
-    let audit = Audit::open(&records::existing(config)?)?;
+    let audit = Store::open(&records::existing(config)?)?;
     let Renewed { key, secret } = audit.renew_key(&args.name, term, choice, &operator())?;
     if args.json {
         return print_json(&key, secret.as_ref());
@@ -169,7 +169,7 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
 }
 
 fn revoke(name: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
-    let audit = Audit::open(&records::existing(config)?)?;
+    let audit = Store::open(&records::existing(config)?)?;
     if !audit.revoke_key(name, &operator())? {
         let message = format!("there is no key `{name}` in force");
         return Err(hinted(message, "`callgate keys list` shows them all"));

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::Audit;
 use callgate_config::{Resolved, StartSettings};
 use callgate_decide::Decider;
 use callgate_proxy::{Server, StartError};
+use callgate_store::Store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     reload::warn_of_exposed(&resolved.policies);
     let started = running::start_settings(&resolved);
     fit_connections(&mut resolved);
-    let audit = Audit::open(&resolved.audit)?;
+    let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::{Filter, Kind, Order, Reader, Stored};
+use callgate_audit::{Filter, Kind, Order, Stored};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
+use callgate_store::Reader;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use self::gateway::Gateway;

@@ -7,10 +7,10 @@ mod servers;
 
 use std::path::Path;
 
-use callgate_audit::{Audit, Location, Settings};
 use callgate_call::{Arguments, Facts, Origin, Surface};
 use callgate_decide::mcp::{Launch, ListPage, McpCall, McpDecision, McpSession};
 use callgate_decide::{Context, Decider};
+use callgate_store::{Location, Settings, Store};
 use serde_json::{Value, json};
 
 use crate::support::{Ran, Test};
@@ -40,7 +40,7 @@ fn tool(name: &str, description: &str) -> String {
 
 /// What servers do behind the gate, in the folder of a test.
 struct World {
-    audit: Audit,
+    audit: Store,
     decider: Decider,
 }
 
@@ -49,7 +49,7 @@ impl World {
         let file = folder.join("c.yaml");
         std::fs::write(&file, config).unwrap();
         let settings = Settings::at(Location::Sqlite(folder.join("records.db")));
-        let audit = Audit::open(&settings).unwrap();
+        let audit = Store::open(&settings).unwrap();
         let decider = Decider::new(None, audit.clone(), callgate_decide::Settings::default());
         decider.set_mcp(callgate_config::mcp_settings(Some(&file)).unwrap().0);
         Self { audit, decider }

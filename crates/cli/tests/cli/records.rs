@@ -6,11 +6,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use callgate_audit::{
-    Action, Audit, Durability, Hit, Kind, Location, Record, Retention, Settings, Tokens, Tool,
-    Verdict,
-};
+use callgate_audit::{Action, Hit, Kind, Record, Tokens, Tool, Verdict};
 use callgate_call::Surface;
+use callgate_store::{Durability, Location, Retention, Settings, Store};
 use serde_json::json;
 
 use crate::support::{Ran, Test};
@@ -18,12 +16,12 @@ use crate::support::{Ran, Test};
 const STORE: &str = ".local/state/callgate/callgate.db";
 
 /// The store of a test's home.
-pub(crate) fn store(home: &Path) -> Audit {
+pub(crate) fn store(home: &Path) -> Store {
     let path = home.join(STORE);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let store = Location::Sqlite(path);
     let retention = Retention::default();
-    Audit::open(&Settings { durability: Durability::Process, retention, ..Settings::at(store) })
+    Store::open(&Settings { durability: Durability::Process, retention, ..Settings::at(store) })
         .unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! Stopping: streams may finish, unless the operator asks twice or time is up.
 
-use callgate_audit::{Filter, Kind, Location, Reader};
+use callgate_audit::{Filter, Kind};
+use callgate_store::{Location, Reader};
 use callgate_testkit::gateway::Gateway;
 use callgate_testkit::http::{Ask, Exchange};
 use callgate_testkit::upstream::{Step, Upstream};

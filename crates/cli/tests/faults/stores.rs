@@ -6,7 +6,8 @@ use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use callgate_audit::{Filter, Kind, Location, Reader};
+use callgate_audit::{Filter, Kind};
+use callgate_store::{Location, Reader};
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::http::{Ask, Exchange, Reply};
 use callgate_testkit::upstream::Upstream;

@@ -1,9 +1,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use callgate_audit::{Audit, Kind, Location, Reader, Record, Settings};
+use callgate_audit::{Kind, Record};
 use callgate_decide::{OddArguments, Oversize};
 use callgate_policy::Policies;
+use callgate_store::{Location, Reader, Settings, Store};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixListener;
@@ -19,7 +20,7 @@ use crate::server::{Host, Server};
 
 /// A gateway with a store in memory, which says that this is its file.
 struct Fake {
-    audit: Audit,
+    audit: Store,
     pid: u32,
     /// Whether its journal never ends.
     endless: bool,
@@ -79,14 +80,14 @@ impl Journal for Endless {
 }
 
 /// A server that says it is this process.
-fn serve(pid: u32) -> (TempDir, PathBuf, Audit) {
+fn serve(pid: u32) -> (TempDir, PathBuf, Store) {
     serve_with(pid, false, Pace::default())
 }
 
-fn serve_with(pid: u32, endless: bool, pace: Pace) -> (TempDir, PathBuf, Audit) {
+fn serve_with(pid: u32, endless: bool, pace: Pace) -> (TempDir, PathBuf, Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api.sock");
-    let audit = Audit::open(&Settings::at(Location::Memory)).unwrap();
+    let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
     let host = Arc::new(Fake { audit: audit.clone(), pid, endless });
     let server = Server::paced(Held::take(&path).unwrap(), host, pace);
     tokio::spawn(server.serve(std::future::pending()));

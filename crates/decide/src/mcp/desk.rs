@@ -4,12 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use callgate_audit::{Glance, RecordId};
+use callgate_audit::RecordId;
 use callgate_call::{fold, json::Value};
 use callgate_facts::Catalogue;
 use callgate_policy::NameReader;
 use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
+use callgate_store::Glance;
 use parking_lot::Mutex;
 
 use super::flows::Hints;

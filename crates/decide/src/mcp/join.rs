@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Audit, FlowName, FlowStep, Glance, RecordId, StoreError};
+use callgate_audit::RecordId;
 use callgate_call::json::{Value, quote};
 use callgate_call::{Arguments, Facts, Identity, Who};
+use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
 use super::flows::{Past, Role};
@@ -155,7 +156,7 @@ pub(crate) fn remembered(origin: &Facts, past: &Past, arguments: ArgumentHash) -
 
 /// Keeps a call, unless something speaks against it in what its session has called since then.
 pub(crate) fn remember_unless<T>(
-    audit: &Audit,
+    audit: &Store,
     (key, step): KeyedStep,
     since: i64,
     against: impl FnOnce(&[Past]) -> Option<T>,
@@ -164,7 +165,7 @@ pub(crate) fn remember_unless<T>(
 }
 
 /// Forgets a call that was not made after all.
-pub(crate) fn forget(audit: &Audit, origin: &Facts, record: RecordId) -> Result<(), StoreError> {
+pub(crate) fn forget(audit: &Store, origin: &Facts, record: RecordId) -> Result<(), StoreError> {
     audit.remove_flow(&session_key(origin), record)
 }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Glance, McpFacts, StoreError};
+use callgate_audit::McpFacts;
 use callgate_call::{Facts, Who};
 use callgate_policy::{LimitBy, LimitKey, Rate};
+use callgate_store::{Glance, StoreError};
 
 use super::check::{Check, Objection, Objections, POLICY};
 use super::desk::KnownTool;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use callgate_audit::{Action, Code, Glance, McpFacts};
+use callgate_audit::{Action, Code, McpFacts};
 use callgate_call::{Facts, Origin, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
 use callgate_scan::inspect::{Class, Finding, Severity, similar};
+use callgate_store::Glance;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::admission;

@@ -1,9 +1,9 @@
 //! Pins between the registry in memory and the store that all processes share.
 
-use callgate_audit::{Audit, PinnedVersion, PutPin, StoreError, StoredPin};
 use callgate_registry::{
     Hash, Identity, ItemKind, Launch, Pin, PinState, Registry, State, Version,
 };
+use callgate_store::{PinnedVersion, PutPin, Store, StoreError, StoredPin};
 
 /// A pin as it is kept.
 pub fn stored(pin: &Pin) -> StoredPin {
@@ -45,7 +45,7 @@ pub fn pin(stored: StoredPin) -> Option<Pin> {
 }
 
 /// The registry as the store has it.
-pub fn load(audit: &Audit) -> Result<Registry, StoreError> {
+pub fn load(audit: &Store) -> Result<Registry, StoreError> {
     Ok(Registry::new(audit.pins()?.into_iter().filter_map(pin)))
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum Kept {
 }
 
 /// Keeps pins, in their order.
-pub(crate) fn keep_all(audit: &Audit, pins: &[&Pin]) -> Result<Vec<Kept>, StoreError> {
+pub(crate) fn keep_all(audit: &Store, pins: &[&Pin]) -> Result<Vec<Kept>, StoreError> {
     let put = audit.put_pins(&pins.iter().map(|pin| stored(pin)).collect::<Vec<_>>())?;
     let kept = put.into_iter().zip(pins).map(|(put, ours)| match put {
         PutPin::Kept(revision) => Kept::Ours(Box::new(Pin { revision, ..(*ours).clone() })),

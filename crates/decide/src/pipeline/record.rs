@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use callgate_audit::{Action, Code, Kind, McpFacts, Receipt, Record};
+use callgate_audit::{Action, Code, Kind, McpFacts, Record};
 use callgate_call::ToolCall;
 use callgate_policy::{Denial, Permit, Recorded, Scope, Written};
+use callgate_store::Receipt;
 
 use super::resolve::Target;
 use super::wait::Answered;

@@ -1,9 +1,9 @@
-use callgate_audit::{Audit, Location};
 use callgate_call::{Origin, Surface};
 use callgate_decide::mcp::Launch;
 use callgate_decide::{Context, Decider};
 use callgate_facts::Catalogue;
 use callgate_policy::{Policies, Source};
+use callgate_store::{Location, Store};
 
 use super::*;
 
@@ -22,7 +22,7 @@ impl Between {
         let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, surface: mcp, verdict: deny, reason: No. }\n";
         let source = Source { name: "p.yaml".into(), text: text.into() };
         let (policies, _) = Policies::compile(&[source], &Catalogue::builtin()).unwrap();
-        let audit = Audit::open(&callgate_audit::Settings::at(Location::Memory)).unwrap();
+        let audit = Store::open(&callgate_store::Settings::at(Location::Memory)).unwrap();
         let settings = callgate_decide::Settings { max_arguments: 1000, ..Default::default() };
         let decider = Decider::new(Some(policies), audit, settings);
         let context = Context::new(Origin::at(Surface::Mcp));

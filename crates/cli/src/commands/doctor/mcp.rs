@@ -1,10 +1,10 @@
 //! The MCP servers that are declared, and the definitions that wait for a person.
 
-use callgate_audit::Reader;
 use callgate_config::{McpServer, Resolved};
 use callgate_decide::mcp::{ServerKind, pin_of};
 use callgate_mcp::Program;
 use callgate_registry as registry;
+use callgate_store::Reader;
 use serde::Serialize;
 
 use crate::render::count;

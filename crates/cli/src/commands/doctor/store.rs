@@ -3,7 +3,8 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 
-use callgate_audit::{Filter, Kind, Location, OpenError, Reader, VerifyError};
+use callgate_audit::{Filter, Kind};
+use callgate_store::{Location, OpenError, Reader, VerifyError};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 

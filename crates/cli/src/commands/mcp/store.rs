@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Audit, Location, Reader};
 use callgate_decide::mcp::{Globs, pin_of};
 use callgate_registry::Pin;
+use callgate_store::{Location, Reader, Store};
 use jiff::Timestamp;
 
 use crate::records;
@@ -31,11 +31,11 @@ pub(super) fn pins_if_there(config: Option<&Path>) -> Result<Vec<Pin>> {
 }
 
 /// The store, to change pins in it.
-pub(super) fn audit(config: Option<&Path>) -> Result<Audit> {
+pub(super) fn audit(config: Option<&Path>) -> Result<Store> {
     if records::reader_if_there(config)?.is_none() {
         return Err(nothing_yet(config)?);
     }
-    Ok(Audit::open(&records::existing(config)?)?)
+    Ok(Store::open(&records::existing(config)?)?)
 }
 
 fn known(reader: &Reader) -> Result<Vec<Pin>> {

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::Audit;
 use callgate_call::{Facts, Origin, Surface, Who};
 use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider, login};
 use callgate_mcp::{Program, ProgramError, ServerCommand, Settings, environment};
+use callgate_store::Store;
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
@@ -32,7 +32,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     let program = program(args, declared, &words)?;
     logging::quiet()?;
     reload::warn_of_exposed(&resolved.policies);
-    let audit = Audit::open(&resolved.audit)?;
+    let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));

@@ -4,20 +4,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use anyhow::Result;
-use callgate_audit::{Audit, Health as AuditHealth, Location, Reader};
 use callgate_config::{PolicySet, Resolved};
 use callgate_control::{
     Health, Held, HoldError, Host, Listen, PolicyHealth, Problem, Rules, Server, Status,
     StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
+use callgate_store::{Health as AuditHealth, Location, Reader, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// What the API knows of the gateway.
 pub(crate) struct Known {
     decider: Decider,
-    audit: Audit,
+    audit: Store,
     store: Location,
     loaded: RwLock<Loaded>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Loaded {
 }
 
 impl Known {
-    pub(super) fn new(resolved: &Resolved, decider: Decider, audit: Audit) -> Self {
+    pub(super) fn new(resolved: &Resolved, decider: Decider, audit: Store) -> Self {
         let loaded = RwLock::new(Loaded::of(resolved, &[]));
         Self { decider, audit, store: resolved.audit.store.clone(), loaded }
     }

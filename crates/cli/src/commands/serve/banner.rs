@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use callgate_audit::{Durability, Location};
 use callgate_config::Resolved;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
 use callgate_proxy::Mode;
+use callgate_store::{Durability, Location};
 
 use crate::render;
 

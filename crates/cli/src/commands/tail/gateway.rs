@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use callgate_audit::{Filter, Location};
+use callgate_audit::Filter;
 use callgate_control::{Client, Expected, FeedEnd, FeedEvents, Listen, store_file};
+use callgate_store::Location;
 
 /// The gateway whose records are followed, which may come and go.
 pub(super) struct Gateway {

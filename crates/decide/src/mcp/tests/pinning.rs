@@ -145,6 +145,6 @@ fn a_pin_survives_the_store() {
     let pin = registry.get(&identity).unwrap();
     assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
     // What nobody can have meant lets nothing pass.
-    let odd = callgate_audit::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
+    let odd = callgate_store::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
     assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::State::Quarantined);
 }

@@ -1,27 +1,28 @@
 //! Short ways to set up a server and ask about it.
 
-use callgate_audit::{Audit, Durability, Filter, Location, Order, Record, Retention};
+use callgate_audit::{Filter, Order, Record};
 use callgate_call::{Arguments, Facts, Origin, Surface, Who};
 use callgate_facts::Catalogue;
 use callgate_policy::{Policies, Source};
+use callgate_store::{Durability, Location, Retention, Store};
 
 use super::super::*;
 use crate::{Context, Decider, Denial, Settings};
 
 pub(super) struct World {
     pub(super) decider: Decider,
-    pub(super) audit: Audit,
+    pub(super) audit: Store,
 }
 
 pub(super) const ECHO: &str = r#"{"name":"echo","description":"Says it again."}"#;
 
-pub(super) fn audit() -> Audit {
+pub(super) fn audit() -> Store {
     let (durability, retention) = (Durability::Process, Retention::default());
     let store = Location::Memory;
-    Audit::open(&callgate_audit::Settings {
+    Store::open(&callgate_store::Settings {
         durability,
         retention,
-        ..callgate_audit::Settings::at(store)
+        ..callgate_store::Settings::at(store)
     })
     .unwrap()
 }
@@ -42,7 +43,7 @@ impl World {
     }
 
     /// A process that uses this store.
-    pub(super) fn at(audit: Audit, settings: McpSettings, rules: &str) -> Self {
+    pub(super) fn at(audit: Store, settings: McpSettings, rules: &str) -> Self {
         let decider = Decider::new(Some(policies(rules)), audit.clone(), Settings::default());
         decider.set_mcp(settings);
         Self { decider, audit }

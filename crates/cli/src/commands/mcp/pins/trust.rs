@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{PutPin, Record};
+use callgate_audit::Record;
 use callgate_decide::mcp::{load_registry, stored_pin};
 use callgate_registry::{Hash, Pin};
+use callgate_store::PutPin;
 
 use super::super::store;
 use super::{change, flags, unknown};

@@ -1,8 +1,9 @@
 //! The resource `config://health`: what is in force, and whether it works.
 
 use anyhow::Result;
-use callgate_audit::{Filter, Location, OpenError, Reader};
+use callgate_audit::Filter;
 use callgate_control::clean;
+use callgate_store::{Location, OpenError, Reader};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_audit::Audit;
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
 use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server, Visitor};
+use callgate_store::Store;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
@@ -29,7 +29,7 @@ pub(super) struct Listener {
 impl Listener {
     /// With the gateway's settings, but for what it forwards: nothing. Gateway keys are in the store.
     pub(super) fn new(resolved: &Resolved, listen: SocketAddr) -> Result<Self> {
-        let audit = Audit::open(&resolved.audit)?;
+        let audit = Store::open(&resolved.audit)?;
         let decider = Decider::new(None, audit, resolved.decide.clone());
         let settings = callgate_proxy::Settings {
             listen,

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Result;
-use callgate_audit::{Location, Reader};
 use callgate_config::Resolved;
 use callgate_control::{Problem, Rules};
 use callgate_mcp::{About, Called, Host, Resource, Tool};
 use callgate_policy::Policies;
+use callgate_store::{Location, Reader};
 use jiff::Timestamp;
 
 use super::{evaluate, explain, health, offer, recent};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
-use callgate_audit::{Action, Filter, Kind, Location, Stored};
+use callgate_audit::{Action, Filter, Kind, Stored};
 use callgate_control::clean;
 use callgate_mcp::{Called, Changes};
+use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
 use super::known::{Known, Loaded, answered};

@@ -1,0 +1,24 @@
+//! Which session a record belongs to.
+
+use sha2::{Digest, Sha256};
+
+use crate::record::Principal;
+
+/// A session of a principal.
+pub type SessionKey = [u8; 32];
+
+/// The session that somebody's record belongs to. Two principals never share one.
+pub fn session_key(who: &Principal) -> Option<SessionKey> {
+    let session = who.session.as_ref()?;
+    let owner = match (&who.key, &who.user) {
+        (Some(key), _) => ["key", key],
+        (None, Some(user)) => ["user", user],
+        (None, None) => ["nobody", ""],
+    };
+    let mut hash = Sha256::new();
+    for part in owner.into_iter().chain([session.as_str()]) {
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    Some(hash.finalize().into())
+}

@@ -1,0 +1,99 @@
+//! The store from inside: what it keeps, what it notices, what it survives.
+
+mod appending;
+mod expiry;
+mod failing;
+mod keeping;
+mod keys;
+mod reading;
+mod sessions;
+mod sharing;
+mod tampering;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::settings::{Durability, Location, Retention, Settings};
+use crate::{Reader, Store};
+use callgate_audit::{Action, Kind, Record, Tool, Verdict};
+use callgate_audit::{Filter, Order, Stored};
+
+/// A folder with a store.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("state").join("callgate.db")
+    }
+
+    fn location(&self) -> Location {
+        Location::Sqlite(self.path())
+    }
+
+    fn settings(&self, durability: Durability) -> Settings {
+        let retention = Retention { age: None, records: None, bytes: None };
+        Settings { durability, retention, ..Settings::at(self.location()) }
+    }
+
+    fn open(&self, durability: Durability) -> Store {
+        Store::open(&self.settings(durability)).unwrap()
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::open(&self.location()).unwrap()
+    }
+
+    /// The file itself, to do to it what nobody should.
+    fn raw(&self) -> Connection {
+        let raw = Connection::open(self.path()).unwrap();
+        raw.pragma_update(None, "synchronous", "OFF").unwrap();
+        raw
+    }
+
+    /// Every byte of the store and of the files beside it.
+    fn bytes(&self) -> Vec<u8> {
+        let folder = self.path();
+        let files = std::fs::read_dir(folder.parent().unwrap()).unwrap();
+        let key = |path: &Path| path.extension().is_some_and(|it| it == "key");
+        let paths = files.map(|file| file.unwrap().path()).filter(|path| !key(path));
+        paths.flat_map(|path| std::fs::read(path).unwrap()).collect()
+    }
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// Waits for something that another thread or process does.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A call of a tool, with this input.
+fn call(name: &str, input: &str) -> Record {
+    let tool = Tool {
+        name: name.to_owned(),
+        call_id: "toolu_1".to_owned(),
+        input: Some(input.to_owned()),
+        ..Tool::default()
+    };
+    let verdict = Some(Verdict::new(Action::Allow));
+    Record { tool: Some(tool), verdict, ..Record::new(Kind::ToolCall) }
+}
+
+fn all(reader: &Reader) -> Vec<Stored> {
+    reader.records(&Filter { order: Order::OldestFirst, ..Filter::default() }).unwrap()
+}

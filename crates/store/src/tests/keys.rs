@@ -1,0 +1,218 @@
+//! Gateway keys: made, found, expired, renewed and revoked, and each change on record.
+
+use callgate_call::Who;
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+use crate::shared::Shared;
+use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term, keys};
+use callgate_audit::{Change, Changed, Principal};
+
+fn by() -> Principal {
+    Principal { user: Some("root".into()), ..Principal::default() }
+}
+
+fn nobody() -> Who {
+    Who::default()
+}
+
+fn hours(n: i64) -> SignedDuration {
+    SignedDuration::from_hours(n)
+}
+
+fn found(audit: &Store, presented: &str) -> Result<Who, KeyRefusal> {
+    audit.find_key(presented, Timestamp::now()).map(|key| key.who)
+}
+
+/// The changes on record, the oldest first.
+fn changes(place: &Place) -> Vec<(Option<String>, Change)> {
+    let records = all(&place.reader()).into_iter().map(|stored| stored.record);
+    let of_change = |record: Record| record.change.map(|change| (record.who.user, change));
+    records.filter(|record| record.kind == Kind::Change).filter_map(of_change).collect()
+}
+
+#[test]
+fn a_key_is_found_until_it_is_revoked() {
+    let place = Place::new();
+    let audit = place.open(Durability::Disk);
+    let who = Who { team: Some("payments".into()), user: Some("ann".into()), ..nobody() };
+    let key = audit.add_key("laptop", &who, None, &by()).unwrap();
+    let other = audit.add_key("ci", &nobody(), None, &by()).unwrap();
+    assert_eq!(found(&audit, key.expose()), Ok(Who { key: Some("laptop".into()), ..who }));
+    for wrong in ["", "cg_", &key.expose()[1..], &key.expose().to_lowercase(), &"x".repeat(10_000)]
+    {
+        assert_eq!(found(&audit, wrong), Err(KeyRefusal::Unknown), "{wrong}");
+    }
+    let again = audit.add_key("laptop", &nobody(), None, &by());
+    assert_eq!(again, Err(StoreError::NameTaken("laptop".into())));
+    let odd = audit.add_key("a b", &nobody(), None, &by());
+    assert!(matches!(odd, Err(StoreError::BadName(_))));
+
+    assert_eq!(audit.revoke_key("laptop", &by()), Ok(true));
+    assert_eq!(audit.revoke_key("laptop", &by()), Ok(false));
+    assert_eq!(audit.revoke_key("nobody", &by()), Ok(false));
+    assert_eq!(found(&audit, key.expose()), Err(KeyRefusal::Unknown));
+    assert!(found(&audit, other.expose()).is_ok());
+    let again = audit.add_key("laptop", &nobody(), None, &by());
+    assert!(matches!(again, Err(StoreError::NameTaken(_))));
+    let listed = audit.list_keys().unwrap();
+    assert_eq!(listed.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["laptop", "ci"]);
+    assert!(listed[0].revoked.is_some() && listed[1].revoked.is_none());
+    assert!(!contains(&place.bytes(), &key.expose()[3..]), "keys are kept as hashes");
+}
+
+#[test]
+fn keys_of_another_process_are_noticed() {
+    let place = Place::new();
+    let (gateway, command) = (place.open(Durability::Process), place.open(Durability::Disk));
+    let key = command.add_key("laptop", &nobody(), None, &by()).unwrap();
+    until("the new key is known", || found(&gateway, key.expose()).is_ok());
+    let new = command.renew_key("laptop", Term::Forever, SecretChoice::Replace, &by()).unwrap();
+    let new = new.secret.unwrap();
+    until("the new secret is known", || found(&gateway, new.expose()).is_ok());
+    assert_eq!(found(&gateway, key.expose()), Err(KeyRefusal::Unknown), "and the old one is not");
+    command.revoke_key("laptop", &by()).unwrap();
+    until("the revoked key is refused", || found(&gateway, new.expose()).is_err());
+}
+
+#[test]
+fn an_expiry_holds_to_the_moment_without_a_look_at_the_store() {
+    let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
+    let expires = Timestamp::from_second(Timestamp::now().as_second() + 3600).unwrap();
+    let key = audit.add_key("ci", &nobody(), Some(expires), &by()).unwrap();
+    let before = expires - SignedDuration::from_nanos(1);
+    assert!(audit.find_key(key.expose(), before).is_ok());
+    for now in [expires, expires + hours(1)] {
+        let found = audit.find_key(key.expose(), now);
+        assert_eq!(found, Err(KeyRefusal::Expired("ci".into())));
+    }
+    let listed = &audit.list_keys().unwrap()[0];
+    assert_eq!(
+        (listed.state(before), listed.state(expires)),
+        (KeyState::Active, KeyState::Expired)
+    );
+}
+
+#[test]
+fn a_key_is_renewed_for_as_long_as_before() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    let soon = Timestamp::now() + hours(2);
+    let key = audit.add_key("ci", &nobody(), Some(soon), &by()).unwrap();
+    place.raw().execute("UPDATE keys SET expires = 1", []).unwrap();
+    let renewed = audit.renew_key("ci", Term::Same, SecretChoice::Keep, &by()).unwrap();
+    assert_eq!(renewed.secret, None);
+    let left = renewed.key.expires.unwrap().duration_since(Timestamp::now());
+    assert!(left > hours(1) && left <= hours(2), "{left}");
+    assert!(found(&audit, key.expose()).is_ok());
+
+    let later = Term::Until(Timestamp::now() + hours(100));
+    let renewed = audit.renew_key("ci", later, SecretChoice::Replace, &by()).unwrap();
+    assert!(found(&audit, renewed.secret.unwrap().expose()).is_ok());
+    assert_eq!(found(&audit, key.expose()), Err(KeyRefusal::Unknown), "the old secret is gone");
+    let renewed = audit.renew_key("ci", Term::Forever, SecretChoice::Keep, &by()).unwrap();
+    assert_eq!(renewed.key.expires, None);
+
+    let renew = |name| audit.renew_key(name, Term::Same, SecretChoice::Keep, &by());
+    assert_eq!(renew("ci"), Err(StoreError::NeverExpires("ci".into())));
+    assert_eq!(renew("nobody"), Err(StoreError::NoKey("nobody".into())));
+    audit.revoke_key("ci", &by()).unwrap();
+    assert_eq!(renew("ci"), Err(StoreError::KeyRevoked("ci".into())));
+}
+
+#[test]
+fn who_changed_a_key_is_on_record() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    let who = Who { user: Some("ann".into()), ..nobody() };
+    let key = audit.add_key("ci", &who, None, &by()).unwrap();
+    let until: Timestamp = "2090-01-31T12:00:00Z".parse().unwrap();
+    let term = Term::Until(until);
+    let new = audit.renew_key("ci", term, SecretChoice::Replace, &by()).unwrap().secret.unwrap();
+    audit.revoke_key("ci", &by()).unwrap();
+    // What changes nothing is not on record.
+    audit.add_key("ci", &who, None, &by()).unwrap_err();
+    audit.revoke_key("ci", &by()).unwrap();
+    audit.renew_key("ci", term, SecretChoice::Keep, &by()).unwrap_err();
+
+    let changes = changes(&place);
+    assert!(changes.iter().all(|(by, change)| {
+        by.as_deref() == Some("root") && (change.what, change.name.as_str()) == (Changed::Key, "ci")
+    }));
+    let told: Vec<_> = changes
+        .iter()
+        .map(|(_, change)| (change.action.as_str(), change.differences().collect::<Vec<_>>()))
+        .collect();
+    let shown = until.to_string();
+    let add = vec![
+        ("expires", None, Some("never")),
+        ("state", None, Some("active")),
+        ("user", None, Some("ann")),
+    ];
+    let renew =
+        vec![("expires", Some("never"), Some(shown.as_str())), ("secret", None, Some("new"))];
+    let revoke = vec![("state", Some("active"), Some("revoked"))];
+    assert_eq!(told, [("add", add), ("renew", renew), ("revoke", revoke)]);
+    for secret in [key, new] {
+        let hash = callgate_audit::hex(&keys::hash_of(secret.expose()));
+        let exported: String =
+            all(&place.reader()).iter().map(|stored| stored.to_json().to_string()).collect();
+        assert!(!exported.contains(&secret.expose()[3..]) && !exported.contains(&hash));
+    }
+    assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 3);
+}
+
+/// Neither a change without its record nor a record without its change.
+#[test]
+fn each_statement_may_fail_and_nothing_is_half_changed() {
+    let mut statement = 0;
+    loop {
+        let place = Place::new();
+        let store = Shared::open(&place.settings(Durability::Process)).unwrap();
+        let change = |name: &str, after: i64| {
+            store.faults.fail_after(after);
+            let key = keys::NewKey { name, who: &nobody(), expires: None };
+            let changed = store.with_appending(|it| {
+                keys::add(it, &key, &by(), 1)
+                    .and_then(|_| keys::revoke(it, "old", &by(), 2))
+                    .map_err(|error| crate::database::Fault::Lost(error.to_string()))
+            });
+            changed.is_err()
+        };
+        assert!(!change("old", i64::MAX));
+        let failed = change("new", statement);
+        let listed = store.with_looking(keys::list).unwrap();
+        let added = changes(&place).iter().filter(|(_, change)| change.action == "add").count();
+        assert_eq!(added, listed.len(), "statement {statement}");
+        let revoked = listed.iter().filter(|key| key.revoked.is_some()).count();
+        assert_eq!(changes(&place).len() - added, revoked, "statement {statement}");
+        if !failed {
+            assert!(statement >= 4, "a change has more statements than {statement}");
+            break;
+        }
+        statement += 1;
+    }
+}
+
+#[test]
+fn keys_of_an_older_store_are_kept_and_do_not_expire() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
+    let secret = "cg_0123456789012345678901234567890123456789012";
+    {
+        let mut old = place.raw();
+        crate::schema::migrate_to(&mut old, 2).unwrap();
+        old.pragma_update(None, "journal_mode", "wal").unwrap();
+        let add = "INSERT INTO keys VALUES ('k', ?1, 'acme', 'web', 'ann', 1, NULL)";
+        old.execute(add, [keys::hash_of(secret)]).unwrap();
+        old.execute("INSERT INTO pins SELECT 1, 's', 'tool', 't', 'trusted', 1, 1, 1, 'l', 'l', 'h', 'w', '{}', NULL, NULL, NULL, NULL, NULL", []).unwrap();
+    }
+    let audit = place.open(Durability::Process);
+    let key = audit.find_key(secret, Timestamp::MAX).unwrap();
+    assert_eq!((key.who.team.as_deref(), key.expires), (Some("web"), None));
+    assert_eq!(audit.pins().unwrap().len(), 1);
+    let until = Timestamp::now() + hours(1);
+    audit.renew_key("k", Term::Until(until), SecretChoice::Keep, &by()).unwrap();
+    assert_eq!(found(&audit, secret), Ok(key.who));
+    assert_eq!(audit.find_key(secret, until + hours(1)), Err(KeyRefusal::Expired("k".into())));
+}
