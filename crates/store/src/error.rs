@@ -52,8 +52,8 @@ pub enum OpenError {
         /// The store.
         path: PathBuf,
     },
-    /// Every user of the machine could write gateway keys and limits into it.
-    #[error("`{}` can be written by every user of this machine (mode {mode:o}), and belongs to the audit store\nhint: run `chmod o-w {}`, then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
+    /// Other users of the machine could write gateway keys, limits and records into it.
+    #[error("`{}` can be written by other users of this machine (mode {mode:o}), and belongs to the audit store\nhint: run `chmod go-w {}`, then look at `callgate keys list`: somebody may have added a key", path.display(), path.display())]
     Exposed {
         /// The store, a file beside it, or its folder.
         path: PathBuf,

@@ -1,11 +1,32 @@
 //! The journal: records one behind the other in files that only ever grow. It is the truth about what
 //! happened on this machine; everything that finds records is built from it.
 
+mod files;
+mod frame;
+mod head;
+mod header;
+mod limits;
+mod memory;
+mod read;
+mod recover;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod verify;
+mod volume;
+mod write;
+
 use std::ops::ControlFlow;
 
 use callgate_audit::Hash;
 
 use crate::error::ReadError;
+pub(crate) use files::{FileVolume, ReadOnlyVolume};
+pub(crate) use limits::Limits;
+pub(crate) use memory::MemoryVolume;
+pub(crate) use read::JournalLog;
+pub(crate) use volume::Volume;
+pub(crate) use write::Journal;
 
 /// Where a record lies: the number of its segment, and the byte it begins at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -64,7 +64,7 @@ mod error;
 mod faults;
 mod flows;
 mod health;
-#[allow(dead_code, reason = "used by what is built on it next")]
+#[allow(dead_code, unused_imports, reason = "used by what is built on it next")]
 mod journal;
 mod keeper;
 mod keys;

@@ -264,7 +264,11 @@ impl Place {
 /// `/tmp` only its owner can replace a file. Root writes everywhere, and is given folders of others
 /// to work in.
 #[cfg(unix)]
-fn check_private(path: PathBuf, found: &fs::Metadata, own: u32) -> Result<(), OpenError> {
+pub(crate) fn check_private(
+    path: PathBuf,
+    found: &fs::Metadata,
+    own: u32,
+) -> Result<(), OpenError> {
     use std::os::unix::fs::MetadataExt;
     const OTHERS_WRITE: u32 = 0o002;
     const STICKY: u32 = 0o1000;

@@ -28,7 +28,7 @@ fn a_store_that_everybody_can_write_is_not_used() {
         assert!(!ran.status.success(), "{name} {mode:o}");
         let said = setup.try_start().expect_err("it starts");
         assert!(said.contains("can be written by every user"), "{name}: {said}");
-        assert!(said.contains("hint: run `chmod o-w"), "{said}");
+        assert!(said.contains("hint: run `chmod go-w"), "{said}");
     }
     // Whoever can write to `/tmp` cannot replace the files of others there.
     let setup = setup(&upstream, ALLOW, "");

@@ -1,0 +1,185 @@
+//! Reading the journal, also while others write to it.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::head::Head;
+use super::scan::{Next, Scan};
+use super::volume::Volume;
+use super::{Entry, Extent, Log, Spot};
+use crate::error::ReadError;
+
+/// A journal that is open to read. It takes no lock: it reads as far as the head says, and what lies
+/// before that never changes.
+#[derive(Debug, Clone)]
+pub(crate) struct JournalLog {
+    pub(super) volume: Arc<dyn Volume>,
+}
+
+impl JournalLog {
+    pub(crate) fn new(volume: Arc<dyn Volume>) -> Self {
+        Self { volume }
+    }
+
+    pub(super) fn head(&self) -> Result<Head, ReadError> {
+        let bytes = self.volume.read_head().map_err(failed)?;
+        match (Head::newest(&bytes), bytes.is_empty()) {
+            (Some(head), _) => Ok(head),
+            (None, true) => Ok(Head::NEW),
+            (None, false) => {
+                Err(ReadError::Failed("the head of the journal cannot be read".into()))
+            }
+        }
+    }
+
+    /// The segment in which the record behind `after` lies.
+    fn segment_behind(&self, after: u64) -> Result<Option<u64>, ReadError> {
+        let mut found = None;
+        for number in self.volume.numbers().map_err(failed)? {
+            match self.first_of(number)? {
+                // Of two that begin with the same record, the later one counts.
+                Some(first) if first <= after + 1 || found.is_none() => found = Some(number),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn first_of(&self, number: u64) -> Result<Option<u64>, ReadError> {
+        let Some(segment) = self.volume.open(number).map_err(failed)? else { return Ok(None) };
+        let read = Scan::with_header(segment).map_err(failed)?;
+        Ok(read.map(|(header, _)| header.first()))
+    }
+
+    /// A segment from its first record on, and where the one behind it takes over.
+    fn begin(&self, number: u64) -> Result<Option<(Scan, u64)>, ReadError> {
+        let Some(segment) = self.volume.open(number).map_err(failed)? else { return Ok(None) };
+        let Some((_, scan)) = Scan::with_header(segment).map_err(failed)? else { return Ok(None) };
+        Ok(Some((scan, self.upto(number)?)))
+    }
+
+    /// The last record of a segment that counts: what stands behind it was never confirmed.
+    fn upto(&self, number: u64) -> Result<u64, ReadError> {
+        let mut next = number + 1;
+        while self.volume.exists(next).map_err(failed)? {
+            if let Some(first) = self.first_of(next)? {
+                return Ok(first - 1);
+            }
+            // One that could never be synced may have lost its beginning. The one behind it knows.
+            next += 1;
+        }
+        Ok(u64::MAX)
+    }
+}
+
+impl Log for JournalLog {
+    fn extent(&self) -> Result<Extent, ReadError> {
+        let head = self.head()?;
+        Ok(Extent { first: head.first, last: head.last.seq })
+    }
+
+    fn walk(
+        &self,
+        after: u64,
+        near: Option<Spot>,
+        visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+    ) -> Result<(), ReadError> {
+        let head = self.head()?;
+        let after = after.max(head.first - 1);
+        let from = match near {
+            Some(near) => Some(near.segment),
+            None => self.segment_behind(after)?,
+        };
+        let Some(mut number) = from else { return Ok(()) };
+        let mut offset = near.map(|near| near.offset);
+        while number <= head.segment {
+            if let Some((mut scan, upto)) = self.begin(number)? {
+                if let Some(offset) = offset.take() {
+                    scan.skip_to(offset);
+                }
+                let part = Part { segment: number, after, upto: upto.min(head.last.seq) };
+                match walk_segment(&mut scan, part, visit) {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(())) => return Ok(()),
+                    // What is broken inside of the journal is for `verify` to tell; the rest can be read.
+                    Err(ReadError::Unreadable { .. }) if number < head.segment => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            number += 1;
+        }
+        Ok(())
+    }
+
+    fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError> {
+        let Some(segment) = self.volume.open(spot.segment).map_err(failed)? else {
+            return Ok(None);
+        };
+        let mut scan = Scan::one(segment, spot.offset);
+        match scan.next().map_err(failed)? {
+            Next::Record(record, _, end) => Ok(Some(Entry::of(&record, spot, end))),
+            Next::End => Ok(None),
+            Next::Broken(what) => Err(unreadable(0, what)),
+        }
+    }
+}
+
+/// The records of one segment behind `after`, up to `upto`.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    segment: u64,
+    after: u64,
+    upto: u64,
+}
+
+fn walk_segment(
+    scan: &mut Scan,
+    Part { segment, after, upto }: Part,
+    visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
+) -> Result<ControlFlow<()>, ReadError> {
+    let mut seq = after;
+    loop {
+        match scan.next().map_err(failed)? {
+            Next::Record(record, offset, end) => {
+                if record.seq() > upto {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                seq = seq.max(record.seq());
+                if record.seq() > after {
+                    let entry = Entry::of(&record, Spot { segment, offset }, end);
+                    if visit(entry)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+            Next::End => return Ok(ControlFlow::Continue(())),
+            // Behind the last record that counts, anything may lie.
+            Next::Broken(_) if seq >= upto => return Ok(ControlFlow::Continue(())),
+            Next::Broken(what) => return Err(unreadable(seq + 1, what)),
+        }
+    }
+}
+
+impl Entry {
+    fn of(record: &super::frame::RecordFrame<'_>, spot: Spot, end: u64) -> Self {
+        Self {
+            seq: record.seq(),
+            at: record.link.at,
+            spot,
+            end,
+            hash: record.hash,
+            before: record.before,
+            joins: record.link.joins.map(str::to_owned),
+            body: record.link.body.to_owned(),
+        }
+    }
+}
+
+pub(super) fn failed(error: io::Error) -> ReadError {
+    ReadError::Failed(error.to_string())
+}
+
+fn unreadable(seq: u64, what: &str) -> ReadError {
+    ReadError::Unreadable { seq, why: what.to_owned() }
+}

@@ -1,0 +1,220 @@
+//! Checking the whole journal: every record, every segment, and both ends.
+
+use std::sync::Arc;
+
+use super::head::Head;
+use super::header::{Before, Cause, Header};
+use super::read::{JournalLog, failed};
+use super::scan::{Next, Scan};
+use crate::verify::{Broken, Verified, VerifyError};
+use callgate_audit::hex;
+
+/// A segment with its header, and its records still to be read.
+struct Opened {
+    header: Header,
+    scan: Scan,
+}
+
+/// How far the check has come.
+struct Position {
+    last: Before,
+    records: u64,
+}
+
+impl JournalLog {
+    /// Checks every record up to the last one that was confirmed when this began, and tells how far it is:
+    /// records checked, records in all. Memory does not grow with the journal.
+    pub(crate) fn verify(
+        &self,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Verified, VerifyError> {
+        let head = self.head().map_err(|_| broken(0, HEAD))?;
+        let numbers = self.volume.numbers().map_err(failed)?;
+        if self.volume.read_head().map_err(failed)?.is_empty() && !numbers.is_empty() {
+            return Err(broken(0, HEAD));
+        }
+        let all = (head.last.seq + 1).saturating_sub(head.first);
+        let last = Before { seq: head.first - 1, hash: head.before_first, at: i64::MIN, total: 0 };
+        let mut at = Position { last, records: 0 };
+        let mut expected = None;
+        for (place, number) in numbers.iter().enumerate() {
+            let next = self.next_header(numbers.get(place + 1..).unwrap_or_default())?;
+            // It has expired, and whoever removed it was stopped.
+            if expected.is_none() && next.is_some_and(|next| next.first() <= head.first) {
+                continue;
+            }
+            let Some(mut opened) = self.opened(*number)? else {
+                expected = Some(skipped(*number, next.as_ref(), &at, &head)?);
+                continue;
+            };
+            if opened.header.before.seq > head.last.seq {
+                break;
+            }
+            check_number(&opened.header, *number, expected, &at)?;
+            begin(&mut at, &opened.header, &head)?;
+            let upto = next.map_or(head.last.seq, |next| next.before.seq.min(head.last.seq));
+            read(&mut opened, &mut at, upto, |done| progress(done, all))?;
+            check_end(&mut opened, &at, next.as_ref(), &head)?;
+            expected = Some(number + 1);
+        }
+        check_reach(&at, &head)?;
+        progress(at.records, all);
+        Ok(Verified {
+            records: at.records,
+            first: if at.records == 0 { 0 } else { head.first },
+            last: at.last.seq,
+            head: hex(&at.last.hash),
+            expired: head.first - 1,
+        })
+    }
+
+    /// `None` if its beginning cannot be read.
+    fn opened(&self, number: u64) -> Result<Option<Opened>, VerifyError> {
+        let Some(segment) = self.volume.open(number).map_err(failed)? else { return Ok(None) };
+        let read = Scan::with_header(Arc::clone(&segment)).map_err(failed)?;
+        Ok(read.map(|(header, scan)| Opened { header, scan }))
+    }
+
+    /// The first of these that has a header.
+    fn next_header(&self, numbers: &[u64]) -> Result<Option<Header>, VerifyError> {
+        for number in numbers {
+            if let Some(opened) = self.opened(*number)? {
+                return Ok(Some(opened.header));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A segment whose beginning cannot be read: one that could never be synced may have lost it, if nothing in
+/// it was ever confirmed.
+fn skipped(
+    number: u64,
+    next: Option<&Header>,
+    at: &Position,
+    head: &Head,
+) -> Result<u64, VerifyError> {
+    match next {
+        None if at.last.seq == head.last.seq => Ok(number + 1),
+        Some(next) if next.cause == Cause::FailedSync && next.before == at.last => Ok(number + 1),
+        _ => {
+            let what = format!("the beginning of segment {number} is missing or was changed");
+            Err(broken(at.last.seq + 1, &what))
+        }
+    }
+}
+
+const HEAD: &str = "the file that says how far the journal reaches is missing or was changed";
+
+fn check_number(
+    header: &Header,
+    number: u64,
+    expected: Option<u64>,
+    at: &Position,
+) -> Result<(), VerifyError> {
+    if header.segment != number || expected.is_some_and(|expected| expected != number) {
+        let expected = expected.unwrap_or(number);
+        let what = format!("segment {expected} is missing, or stands in another one's place");
+        return Err(broken(at.last.seq + 1, &what));
+    }
+    Ok(())
+}
+
+/// Where the records of a segment begin must be where those before it end.
+fn begin(at: &mut Position, header: &Header, head: &Head) -> Result<(), VerifyError> {
+    let Header { before, cause, .. } = header;
+    if at.records == 0 && at.last.seq == head.first - 1 {
+        // What the first segment says of the record before it can only be compared with the head.
+        (at.last.at, at.last.total) = (before.at, before.total);
+    }
+    if before.seq > at.last.seq {
+        let missing = before.seq - at.last.seq;
+        return Err(broken(at.last.seq + 1, &format!("{missing} record(s) missing")));
+    }
+    if *before != at.last {
+        let what = "the segment it is in says that something else stands before it";
+        return Err(broken(header.first(), what));
+    }
+    match cause {
+        Cause::LostHead => Err(broken(
+            header.first(),
+            "when it was written, nothing said how far the journal reached: records before it may be missing",
+        )),
+        Cause::First | Cause::Full | Cause::FailedSync | Cause::BrokenEnd => Ok(()),
+    }
+}
+
+/// Checks the records of a segment up to this one.
+fn read(
+    opened: &mut Opened,
+    at: &mut Position,
+    upto: u64,
+    mut progress: impl FnMut(u64),
+) -> Result<(), VerifyError> {
+    while at.last.seq < upto {
+        let expected = at.last.seq + 1;
+        let record = match opened.scan.next().map_err(failed)? {
+            Next::Record(record, ..) => record,
+            // Whether that is the end is for whoever asked to know.
+            Next::End => return Ok(()),
+            Next::Broken(what) => return Err(broken(expected, what)),
+        };
+        if record.seq() > expected {
+            let missing = record.seq() - expected;
+            return Err(broken(expected, &format!("{missing} record(s) missing")));
+        }
+        let size = record.link.body.len() as u64;
+        let sound = record.is_sound()
+            && record.seq() == expected
+            && record.before == at.last.hash
+            && record.total() == at.last.total.saturating_add(size)
+            && record.link.at >= at.last.at;
+        if !sound {
+            return Err(broken(expected, "it was edited, or stands in another record's place"));
+        }
+        at.last =
+            Before { seq: expected, hash: record.hash, at: record.link.at, total: record.total() };
+        at.records += 1;
+        if at.records % PROGRESS_EVERY == 0 {
+            progress(at.records);
+        }
+    }
+    Ok(())
+}
+
+/// A segment must reach as far as the one behind it says, and no further.
+fn check_end(
+    opened: &mut Opened,
+    at: &Position,
+    next: Option<&Header>,
+    head: &Head,
+) -> Result<(), VerifyError> {
+    let Some(next) = next else { return Ok(()) };
+    if at.last.seq < next.before.seq.min(head.last.seq) {
+        let missing = next.before.seq - at.last.seq;
+        return Err(broken(at.last.seq + 1, &format!("{missing} record(s) missing")));
+    }
+    let ends = matches!(opened.scan.next().map_err(failed)?, Next::End);
+    if next.cause == Cause::Full && !ends && at.last.seq == next.before.seq {
+        return Err(broken(next.first(), "something was put in before it"));
+    }
+    Ok(())
+}
+
+fn check_reach(at: &Position, head: &Head) -> Result<(), VerifyError> {
+    if at.last.seq < head.last.seq {
+        return Err(broken(at.last.seq + 1, "the end of the chain was cut off"));
+    }
+    if at.last.hash != head.last.hash {
+        let what = "it is not the record that was kept as the last one outside of the journal";
+        return Err(broken(at.last.seq, what));
+    }
+    Ok(())
+}
+
+fn broken(seq: u64, what: &str) -> VerifyError {
+    Broken { seq, what: what.to_owned() }.into()
+}
+
+/// Records between two calls of the progress callback: some hundredths of a second.
+const PROGRESS_EVERY: u64 = 10_000;

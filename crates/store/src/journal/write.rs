@@ -1,0 +1,376 @@
+//! Appending: one write and one sync for all records that wait.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use callgate_audit::{Link, Sealed};
+
+use super::frame;
+use super::head::Head;
+use super::header::{Before, Cause, Header};
+use super::limits::{Held, Limits};
+use super::volume::{Segment, Volume};
+use crate::database::Fault;
+use crate::settings::Durability;
+
+/// A journal that is open to append.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(super) volume: Arc<dyn Volume>,
+    durability: Durability,
+    limits: Limits,
+    /// `None` until the end was found, and after something went wrong with it.
+    pub(super) tip: Option<Tip>,
+    /// All segments, oldest first.
+    pub(super) held: VecDeque<Held>,
+    buffer: Vec<u8>,
+}
+
+/// The end of the journal, as far as this process has seen it.
+#[derive(Debug, Clone)]
+pub(super) struct Tip {
+    pub(super) segment: Arc<dyn Segment>,
+    pub(super) header: Header,
+    /// Where the last record begins.
+    pub(super) start: u64,
+    /// Where the next one is written.
+    pub(super) end: u64,
+    /// The last record.
+    pub(super) last: Before,
+}
+
+impl Tip {
+    /// Whether nothing was written to its segment yet.
+    fn is_new(&self) -> bool {
+        self.last == self.header.before
+    }
+}
+
+/// What was written and is perhaps not on the disk yet. Segments that were filled on the way are.
+#[derive(Debug)]
+struct Written(Tip);
+
+/// How often a batch is written again to a new segment after a sync failed.
+const ATTEMPTS: usize = 3;
+/// Memory that is kept for the next batch.
+const KEPT_BUFFER: usize = 1024 * 1024;
+
+impl Journal {
+    /// Opens a journal, finds its end and mends what a crash left there.
+    pub(crate) fn open(
+        volume: Arc<dyn Volume>,
+        durability: Durability,
+        limits: Limits,
+    ) -> Result<Self, Fault> {
+        let held = VecDeque::new();
+        let mut journal = Self { volume, durability, limits, tip: None, held, buffer: Vec::new() };
+        let volume = Arc::clone(&journal.volume);
+        let _lock = volume.lock()?;
+        journal.recover()?;
+        Ok(journal)
+    }
+
+    /// Appends records and returns when they are as safe as was asked for; or appends none of them. `now`
+    /// is in microseconds since 1970. Returns the number of the last one.
+    pub(crate) fn append(&mut self, records: &[&Sealed], now: i64) -> Result<u64, Fault> {
+        let volume = Arc::clone(&self.volume);
+        let mut why = Fault::Failed("nothing was tried".to_owned());
+        for _ in 0..ATTEMPTS {
+            let written = {
+                let _lock = volume.lock()?;
+                let written = self.write(records, now)?;
+                if self.durability == Durability::Process {
+                    return self.confirm(&written.0);
+                }
+                written
+            };
+            match written.0.segment.sync() {
+                Ok(()) => {
+                    let _lock = volume.lock()?;
+                    if self.is_part(&written.0)? {
+                        return self.confirm(&written.0);
+                    }
+                    why = Fault::Failed("another process could not sync the journal".to_owned());
+                }
+                Err(error) => {
+                    why = Fault::from(error);
+                    let _lock = volume.lock()?;
+                    self.give_up(&written.0, now)?;
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// Makes sure that records can be written, for whoever asks after a failure.
+    pub(crate) fn check(&mut self) -> Result<(), Fault> {
+        let volume = Arc::clone(&self.volume);
+        let _lock = volume.lock()?;
+        let tip = self.caught_up()?.clone();
+        let written = tip.segment.write_at(&[0; 4096], tip.end).and_then(|()| tip.segment.sync());
+        self.take_back(&tip);
+        written?;
+        let head = self.head()?;
+        self.write_head(head).map(drop)
+    }
+
+    /// Lets segments leave that are too old. `now` is in microseconds since 1970.
+    pub(crate) fn expire(&mut self, now: i64) -> Result<(), Fault> {
+        if !self.is_over(0, 0, now) {
+            return Ok(());
+        }
+        let volume = Arc::clone(&self.volume);
+        let _lock = volume.lock()?;
+        self.caught_up()?;
+        self.make_room(0, 0, now)
+    }
+
+    /// Writes all of these, or none.
+    fn write(&mut self, records: &[&Sealed], now: i64) -> Result<Written, Fault> {
+        let before = self.caught_up()?.clone();
+        let done = self.fill(records, now);
+        if done.is_err() {
+            self.take_back(&before);
+        }
+        done
+    }
+
+    fn fill(&mut self, records: &[&Sealed], now: i64) -> Result<Written, Fault> {
+        let mut done = 0;
+        // Each record may need a segment of its own, and for that another one may have to leave.
+        for _ in 0..3 * (records.len() + ATTEMPTS) {
+            let left = records.get(done..).unwrap_or_default();
+            if left.is_empty() {
+                return Ok(Written(self.tip()?));
+            }
+            let tip = self.tip()?;
+            if self.is_full(&tip, tip.last.seq, tip.end, now) {
+                self.begin_segment(tip.last, Cause::Full, now)?;
+            } else {
+                done += self.put(&tip, left, now)?;
+            }
+            if self.tip()?.header.cause == Cause::FailedSync && self.tip()?.is_new() {
+                // What this batch wrote before does not count any more.
+                done = 0;
+            }
+        }
+        Err(Fault::Failed("the journal cannot be synced".to_owned()))
+    }
+
+    /// Writes as many records as fit into the segment, at least one, and says how many. None if there had
+    /// to be another segment first.
+    fn put(&mut self, tip: &Tip, records: &[&Sealed], now: i64) -> Result<usize, Fault> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let is_full = |last, bytes| self.is_full(tip, last, bytes, now);
+        let (Encoded { bytes, last, start }, many) = encode(buffer, tip, records, is_full, now);
+        self.buffer = bytes;
+        let long = self.buffer.len() as u64;
+        self.make_room(many as u64, long, now)?;
+        if self.tip()?.header.segment != tip.header.segment {
+            return Ok(0);
+        }
+        tip.segment.write_at(&self.buffer, tip.end)?;
+        // A batch of large records is rare, and its memory is better used elsewhere.
+        self.buffer.shrink_to(KEPT_BUFFER);
+        let end = tip.end + long;
+        self.tip = Some(Tip { start: tip.end + start as u64, end, last, ..tip.clone() });
+        if let Some(held) = self.held.back_mut() {
+            held.bytes = end;
+        }
+        Ok(many)
+    }
+
+    fn is_full(&self, tip: &Tip, last: u64, bytes: u64, now: i64) -> bool {
+        let records = last.saturating_sub(tip.header.before.seq);
+        self.limits.is_full(tip.header.made, records, bytes, now)
+    }
+
+    /// Nothing of what was written after this counts.
+    fn take_back(&mut self, before: &Tip) {
+        let is_same =
+            self.tip.as_ref().is_some_and(|tip| Arc::ptr_eq(&tip.segment, &before.segment));
+        // Where it cannot be cut off, it is found as the torn end it is.
+        let is_cut = is_same && before.segment.truncate(before.end).is_ok();
+        self.tip = is_cut.then(|| before.clone());
+    }
+
+    /// Begins a segment behind this record.
+    pub(super) fn begin_segment(
+        &mut self,
+        before: Before,
+        cause: Cause,
+        now: i64,
+    ) -> Result<(), Fault> {
+        let (before, cause) = match cause {
+            // Whoever confirms a record in the new segment confirms all that stand before it.
+            Cause::Full if self.is_unsynced() => (self.head()?.last, Cause::FailedSync),
+            cause => (before, cause),
+        };
+        let newest = self.held.back().map_or(0, |held| held.number);
+        let number = newest.max(self.head()?.segment) + 1;
+        let made = now.max(before.at);
+        let header = Header { segment: number, before, made, cause };
+        let segment = self.volume.create(number)?;
+        let mut bytes = Vec::new();
+        frame::put_header(&mut bytes, &header);
+        let done = segment.write_at(&bytes, 0).and_then(|()| match self.durability {
+            Durability::Disk => self.volume.sync_names(),
+            Durability::Process => Ok(()),
+        });
+        if let Err(error) = done {
+            // A segment without a header is removed by whoever finds it.
+            let _ = self.volume.remove(number);
+            return Err(error.into());
+        }
+        let end = bytes.len() as u64;
+        self.held.push_back(Held { number, first: header.first(), made, bytes: end });
+        self.tip = Some(Tip { segment, header, start: end, end, last: before });
+        Ok(())
+    }
+
+    /// Whether the end of the journal cannot be brought to the disk, if it has to be there.
+    fn is_unsynced(&self) -> bool {
+        let has_to_be = self.durability == Durability::Disk;
+        has_to_be && self.tip.as_ref().is_some_and(|tip| tip.segment.sync().is_err())
+    }
+
+    /// Lets the oldest segments leave until so many records and bytes more fit in.
+    fn make_room(&mut self, records: u64, bytes: u64, now: i64) -> Result<(), Fault> {
+        while self.is_over(records, bytes, now) {
+            let tip = self.tip()?;
+            let [oldest, rest @ ..] = self.held.make_contiguous() else { return Ok(()) };
+            let (oldest, next) = (*oldest, rest.first().copied());
+            match next {
+                Some(_) => self.drop_oldest(oldest)?,
+                None if tip.last.seq >= oldest.first => {
+                    self.begin_segment(tip.last, Cause::Full, now)?;
+                }
+                // It is empty: there is nothing left that could leave.
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, records: u64, bytes: u64, now: i64) -> bool {
+        let (Some(oldest), Some(tip)) = (self.held.front(), &self.tip) else { return false };
+        let records = (tip.last.seq + records).saturating_sub(oldest.first - 1);
+        let bytes = bytes + self.held.iter().map(|held| held.bytes).sum::<u64>();
+        self.limits.is_over(oldest, records, bytes, now)
+    }
+
+    /// First it is written down that it has left, then it leaves.
+    fn drop_oldest(&mut self, oldest: Held) -> Result<(), Fault> {
+        let Some(next) = self.held.get(1).copied() else { return Ok(()) };
+        let Some(header) = self.header_of(next.number)? else {
+            return Err(Fault::Lost("the header of a segment cannot be read".to_owned()));
+        };
+        let head = self.head()?;
+        if head.first < header.first() {
+            let before_first = header.before.hash;
+            self.write_head(Head { first: header.first(), before_first, ..head })?;
+        }
+        self.volume.remove(oldest.number)?;
+        self.held.pop_front();
+        Ok(())
+    }
+
+    /// Writes down that everything up to here is safe, and gives the number of the last record.
+    fn confirm(&self, tip: &Tip) -> Result<u64, Fault> {
+        let head = self.head()?;
+        if head.last.seq < tip.last.seq {
+            let segment = tip.header.segment;
+            self.write_head(Head {
+                last: tip.last,
+                segment,
+                start: tip.start,
+                end: tip.end,
+                ..head
+            })?;
+        }
+        Ok(tip.last.seq)
+    }
+
+    /// Whether what was written is still part of the chain: whoever could not sync a segment closes it, and
+    /// what was not confirmed by then has to be written again.
+    fn is_part(&mut self, written: &Tip) -> Result<bool, Fault> {
+        let tip = self.caught_up()?;
+        if tip.header.segment == written.header.segment {
+            return Ok(true);
+        }
+        let next = self.header_of(written.header.segment + 1)?;
+        Ok(next.is_some_and(|next| next.before.seq >= written.last.seq))
+    }
+
+    /// A sync failed: nobody knows what of the segment is on the disk. It is closed behind the last record
+    /// that was confirmed.
+    fn give_up(&mut self, written: &Tip, now: i64) -> Result<(), Fault> {
+        let tip = self.caught_up()?;
+        if tip.header.segment != written.header.segment {
+            return Ok(());
+        }
+        let head = self.head()?;
+        // If this fails too, the end has to be found anew by the next one.
+        let begun = self.begin_segment(head.last, Cause::FailedSync, now);
+        if begun.is_err() {
+            self.tip = None;
+        }
+        begun
+    }
+
+    pub(super) fn tip(&self) -> Result<Tip, Fault> {
+        self.tip
+            .clone()
+            .ok_or_else(|| Fault::Lost("the end of the journal is not known".to_owned()))
+    }
+
+    /// How far the journal reaches.
+    pub(super) fn head(&self) -> Result<Head, Fault> {
+        let head = Head::newest(&self.volume.read_head()?);
+        head.ok_or_else(|| Fault::Lost("the head of the journal cannot be read".to_owned()))
+    }
+
+    pub(super) fn write_head(&self, head: Head) -> Result<Head, Fault> {
+        let (head, place, bytes) = head.next();
+        self.volume.write_head(place, &bytes)?;
+        Ok(head)
+    }
+}
+
+struct Encoded {
+    bytes: Vec<u8>,
+    last: Before,
+    /// Where the last one begins.
+    start: usize,
+}
+
+/// Encodes as many records as fit into the segment, at least one. Says how many.
+fn encode(
+    mut bytes: Vec<u8>,
+    tip: &Tip,
+    records: &[&Sealed],
+    is_full: impl Fn(u64, u64) -> bool,
+    now: i64,
+) -> (Encoded, usize) {
+    bytes.clear();
+    let (mut last, mut start, mut many) = (tip.last, 0, 0);
+    for sealed in records {
+        if many > 0 && is_full(last.seq, tip.end + bytes.len() as u64) {
+            break;
+        }
+        let size = sealed.body.len() as u64;
+        let link = Link {
+            seq: i64::try_from(last.seq + 1).unwrap_or(i64::MAX),
+            at: last.at.max(now).max(sealed.time),
+            total: i64::try_from(last.total.saturating_add(size)).unwrap_or(i64::MAX),
+            joins: sealed.joins.as_deref(),
+            body: &sealed.body,
+        };
+        let hash = link.hash(&last.hash);
+        start = bytes.len();
+        frame::put_record(&mut bytes, &link, &last.hash, &hash);
+        last = Before { seq: last.seq + 1, hash, at: link.at, total: last.total + size };
+        many += 1;
+    }
+    (Encoded { bytes, last, start }, many)
+}
