@@ -175,7 +175,7 @@ fn read(
         at.last =
             Before { seq: expected, hash: record.hash, at: record.link.at, total: record.total() };
         at.records += 1;
-        if at.records % PROGRESS_EVERY == 0 {
+        if at.records.is_multiple_of(PROGRESS_EVERY) {
             progress(at.records);
         }
     }
