@@ -5,6 +5,7 @@ mod files;
 mod frame;
 mod head;
 mod header;
+mod import;
 mod limits;
 mod memory;
 mod read;
@@ -22,6 +23,7 @@ use callgate_audit::Hash;
 
 use crate::error::ReadError;
 pub(crate) use files::{FileVolume, ReadOnlyVolume};
+pub(crate) use import::{Import, Tail};
 pub(crate) use limits::Limits;
 pub(crate) use memory::MemoryVolume;
 pub(crate) use read::JournalLog;

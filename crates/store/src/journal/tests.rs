@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use callgate_audit::{Kind, Record, Sealed};
 
-use super::{Journal, JournalLog, Limits, Log, MemoryVolume, Volume};
+use super::{Import, Journal, JournalLog, Limits, Log, MemoryVolume, Tail, Volume};
 use crate::database::Fault;
 use crate::settings::{Durability, Retention};
 use crate::verify::{Verified, VerifyError};
@@ -161,4 +161,34 @@ fn old_records_leave_when_their_time_has_come() {
     assert_eq!(verify(&volume).unwrap().records, 0);
     append(&mut journal, &["again"], begin + 10_001 * second).unwrap();
     assert_eq!((verify(&volume).unwrap().last, told(&volume)), (401, vec!["again".to_owned()]));
+}
+
+#[test]
+fn records_that_are_brought_in_keep_their_hashes() {
+    for tail in [Tail::Whole, Tail::CutOff] {
+        let volume = Arc::<MemoryVolume>::default();
+        append(&mut open(&volume, &NONE).unwrap(), &["left from an attempt"], 1).unwrap();
+        let shared = Arc::clone(&volume) as Arc<dyn Volume>;
+        let mut import = Import::begin(&shared, 7, [9; 32], 100).unwrap();
+        let (mut before, mut total) = ([9; 32], 100);
+        for seq in 8..=20 {
+            let body = sealed(&format!("{seq}")).body;
+            total += i64::try_from(body.len()).unwrap();
+            let link = callgate_audit::Link { seq, at: seq, total, joins: None, body: &body };
+            let hash = link.hash(&before);
+            import.add(&link, &hash).unwrap();
+            before = hash;
+        }
+        import.finish(tail).unwrap();
+        let mut journal = open(&volume, &NONE).unwrap();
+        append(&mut journal, &["new"], 5).unwrap();
+        assert_eq!(told(&volume).len(), 14);
+        match (tail, verify(&volume)) {
+            (Tail::Whole, Ok(verified)) => {
+                assert_eq!((verified.first, verified.last, verified.expired), (8, 21, 7));
+            }
+            (Tail::CutOff, Err(VerifyError::Broken(broken))) => assert_eq!(broken.seq, 21),
+            (tail, found) => panic!("{tail:?}: {found:?}"),
+        }
+    }
 }

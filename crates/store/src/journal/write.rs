@@ -62,12 +62,21 @@ impl Journal {
         durability: Durability,
         limits: Limits,
     ) -> Result<Self, Fault> {
-        let held = VecDeque::new();
-        let mut journal = Self { volume, durability, limits, tip: None, held, buffer: Vec::new() };
+        let mut journal = Self::unopened(volume, durability, limits);
         let volume = Arc::clone(&journal.volume);
         let _lock = volume.lock()?;
         journal.recover()?;
         Ok(journal)
+    }
+
+    /// One whose end is not known yet.
+    pub(super) fn unopened(
+        volume: Arc<dyn Volume>,
+        durability: Durability,
+        limits: Limits,
+    ) -> Self {
+        let held = VecDeque::new();
+        Self { volume, durability, limits, tip: None, held, buffer: Vec::new() }
     }
 
     /// Appends records and returns when they are as safe as was asked for; or appends none of them. `now`

@@ -1,0 +1,108 @@
+//! Filling a new journal with records that were chained somewhere else.
+
+use std::sync::Arc;
+
+use callgate_audit::{Hash, Link};
+
+use super::frame;
+use super::head::Head;
+use super::header::{Before, Cause};
+use super::limits::Limits;
+use super::volume::{Locked, Volume};
+use super::write::{Journal, Tip};
+use crate::database::Fault;
+use crate::settings::{Durability, Retention};
+
+/// A journal that is being filled. Whatever lay there is gone; nobody else can write until it is dropped.
+pub(crate) struct Import<'a> {
+    journal: Journal,
+    first: Before,
+    bytes: Vec<u8>,
+    /// The last record, and where it begins in what is not written yet.
+    last: Before,
+    start: usize,
+    _lock: Box<dyn Locked + 'a>,
+}
+
+/// How the records that are brought in end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// With the last one.
+    Whole,
+    /// Some were cut off there.
+    CutOff,
+}
+
+impl<'a> Import<'a> {
+    /// Begins with the record behind this one, which has expired.
+    pub(crate) fn begin(
+        volume: &'a Arc<dyn Volume>,
+        seq: u64,
+        hash: Hash,
+        total: u64,
+    ) -> Result<Self, Fault> {
+        let lock = volume.lock()?;
+        for number in volume.numbers()? {
+            volume.remove(number)?;
+        }
+        let none = Retention { age: None, records: None, bytes: None };
+        let first = Before { seq, hash, at: 0, total };
+        let mut journal =
+            Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
+        // Both places, so that no older head is left.
+        let head = journal.write_head(Head::NEW)?;
+        journal.write_head(head)?;
+        journal.begin_segment(first, Cause::First, 0)?;
+        Ok(Self { journal, first, bytes: Vec::new(), last: first, start: 0, _lock: lock })
+    }
+
+    /// Adds a record as it is: whether its hash is right is for `verify` to tell.
+    pub(crate) fn add(&mut self, link: &Link<'_>, hash: &Hash) -> Result<(), Fault> {
+        if self.bytes.len() >= MANY {
+            self.flush()?;
+        }
+        self.start = self.bytes.len();
+        frame::put_record(&mut self.bytes, link, &self.last.hash, hash);
+        let (seq, total) = (link.seq.unsigned_abs(), link.total.unsigned_abs());
+        self.last = Before { seq, hash: *hash, at: link.at, total };
+        Ok(())
+    }
+
+    /// Makes sure that all of it is on the disk, and that the journal goes on behind it.
+    pub(crate) fn finish(mut self, tail: Tail) -> Result<(), Fault> {
+        self.flush()?;
+        let tip = self.journal.tip()?;
+        tip.segment.sync()?;
+        self.journal.volume.sync_names()?;
+        let mut head = self.journal.head()?;
+        (head.first, head.before_first) = (self.first.seq + 1, self.first.hash);
+        (head.last, head.segment) = (tip.last, tip.header.segment);
+        (head.start, head.end) = (tip.start, tip.end);
+        if tail == Tail::CutOff {
+            // The next record leaves a gap, so that it stays visible.
+            head.last.seq += 1;
+        }
+        let head = self.journal.write_head(head)?;
+        self.journal.write_head(head).map(drop)
+    }
+
+    fn flush(&mut self) -> Result<(), Fault> {
+        let tip = self.journal.tip()?;
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        tip.segment.write_at(&self.bytes, tip.end)?;
+        let (start, end) = (tip.end + self.start as u64, tip.end + self.bytes.len() as u64);
+        self.journal.tip = Some(Tip { start, end, last: self.last, ..tip });
+        self.bytes.clear();
+        if end > LONG {
+            self.journal.begin_segment(self.last, Cause::Full, 0)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is written at once.
+const MANY: usize = 4 * 1024 * 1024;
+/// The length of a segment.
+const LONG: u64 = 32 * 1024 * 1024;
