@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use crate::database::{Database, Fault, Item};
+use crate::database::Fault;
+use crate::records::Records;
 use callgate_audit::Record;
 use callgate_audit::Sealed;
 
@@ -53,10 +54,9 @@ impl Beside {
     }
 
     /// Writes them. What could not be written is kept for the next time.
-    pub(crate) fn write(&self, store: &Database, now: i64) -> Result<(), Fault> {
+    pub(crate) fn write(&self, records: &dyn Records) -> Result<(), Fault> {
         let taken = std::mem::take(&mut *self.0.lock()).records;
-        let items = sealed(taken.clone());
-        let done = store.commit(items.iter(), now);
+        let done = records.append(sealed(taken.clone()));
         if done.is_err() {
             let mut waiting = self.0.lock();
             waiting.due = Some(Instant::now() + AGAIN);
@@ -67,8 +67,8 @@ impl Beside {
 }
 
 /// Ready to be stored.
-pub(crate) fn sealed(records: Vec<Record>) -> Vec<Item> {
-    records.into_iter().map(|record| Item::Record(Sealed::new(record))).collect()
+pub(crate) fn sealed(records: Vec<Record>) -> Vec<Sealed> {
+    records.into_iter().map(Sealed::new).collect()
 }
 
 /// How long one waits for others: long enough that many calls pay for one transaction, and not so long

@@ -33,6 +33,14 @@
 //! write-ahead log. Several processes may append to it: the end of the chain is read inside the
 //! transaction that adds to it.
 //!
+//! # What else is kept
+//!
+//! Gateway keys, pins, removed calls, token buckets, steps of sessions, sessions under way and counts of
+//! turns are no records. They lie in a SQLite file of their own beside the records (`PATH.state`), so that
+//! nothing that happens to the records, or to what finds them, can lose them. What somebody changes there
+//! is on record before it holds: a change without its record is impossible, a record whose change failed
+//! at the last moment is not. The step of a call is kept before the call is recorded.
+//!
 //! # What the chain shows, and what it cannot
 //!
 //! Each record's hash covers its content, its number, its time of storing and the hash before it.
@@ -56,49 +64,47 @@
 //! no store of a newer version.
 
 mod beside;
-mod buckets;
 mod cipher;
 mod database;
 mod error;
 #[cfg(test)]
 mod faults;
-mod flows;
 mod health;
 #[allow(dead_code, unused_imports, reason = "used by what is built on it next")]
 mod journal;
 mod keeper;
-mod keys;
-mod known;
-mod pins;
 mod place;
 mod queue;
 mod reader;
 mod receipt;
-mod removed;
-mod retention;
+mod records;
 mod row;
 mod schema;
-mod sessions;
 mod settings;
 mod shared;
+mod state;
 mod store;
-mod turns;
 mod verify;
+mod wal;
 mod writer;
+mod writing;
 
 #[cfg(test)]
 mod tests;
 
-pub use buckets::Bucket;
 pub use error::{OpenError, ReadError, StoreError};
-pub use flows::{FlowName, FlowStep};
 pub use health::Health;
-pub use keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
-pub use pins::{PinnedVersion, PutPin, StoredPin};
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
-pub use removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
 pub use settings::{Durability, Location, Retention, Settings};
+pub use state::history::{FlowName, FlowStep};
+pub use state::keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
+pub use state::meters::Bucket;
+pub use state::pins::{PinnedVersion, PutPin, StoredPin};
+pub use state::removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
+pub use state::turns::TurnCount;
 pub use store::{Glance, Store};
-pub use turns::TurnCount;
 pub use verify::{Broken, Verified, VerifyError};
+
+// Reading still finds it here.
+use state::turns;

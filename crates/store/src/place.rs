@@ -12,8 +12,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::OpenError;
-use crate::schema::{self, Identity};
+use crate::schema::{Identity, RECORDS, Schema};
 use crate::settings::{Durability, Location};
+use crate::state;
 
 /// Where a store lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +54,22 @@ impl Place {
         Some(name.into())
     }
 
-    /// Opens the store to write; makes it, and its folder, if there is none.
+    /// Where what is not a record lies: beside the store.
+    pub(crate) fn state(&self) -> Self {
+        match self {
+            Self::File(path) => {
+                let mut name = path.as_os_str().to_owned();
+                name.push(".state");
+                Self::File(name.into())
+            }
+            Self::Memory(uri) => Self::Memory(uri.replace("callgate-audit", "callgate-state")),
+        }
+    }
+
+    /// Opens the file to write; makes it, and its folder, if there is none.
     pub(crate) fn writer(
         &self,
+        schema: &Schema,
         durability: Durability,
         patience: Patience,
     ) -> Result<Connection, OpenError> {
@@ -72,11 +86,11 @@ impl Place {
         }
         .map_err(|error| self.failed(&error))?;
         let identity = self
-            .set_up_in_time(&mut connection, durability, &patience)
+            .set_up_in_time(&mut connection, schema, durability, &patience)
             .map_err(|error| self.failed(&error))?;
-        self.check(&identity)?;
-        if identity != Identity::Store(schema::VERSION) {
-            schema::migrate(&mut connection).map_err(|error| self.failed(&error))?;
+        self.check(schema, &identity)?;
+        if identity != Identity::Store(schema.version()) {
+            schema.migrate(&mut connection).map_err(|error| self.failed(&error))?;
         }
         Ok(connection)
     }
@@ -86,12 +100,13 @@ impl Place {
     fn set_up_in_time(
         &self,
         connection: &mut Connection,
+        schema: &Schema,
         durability: Durability,
         patience: &Patience,
     ) -> rusqlite::Result<Identity> {
         let begin = Instant::now();
         loop {
-            match self.set_up(connection, durability, patience.clone()) {
+            match self.set_up(connection, schema, durability, patience.clone()) {
                 Err(error) if is_busy(&error) && begin.elapsed() < SET_UP => {
                     thread::sleep(Duration::from_millis(5));
                 }
@@ -103,11 +118,12 @@ impl Place {
     fn set_up(
         &self,
         connection: &mut Connection,
+        schema: &Schema,
         durability: Durability,
         patience: Patience,
     ) -> rusqlite::Result<Identity> {
         connection.busy_handler(Some(move |count| patience.wait(count)))?;
-        let identity = schema::identify(connection)?;
+        let identity = schema.identify(connection)?;
         if identity == Identity::Foreign {
             return Ok(identity);
         }
@@ -160,24 +176,34 @@ impl Place {
         connection
             .busy_handler(Some(move |count| patience.wait(count)))
             .map_err(|error| self.unreadable(&error))?;
-        let identity = match schema::identify(&connection) {
+        let identity = match RECORDS.identify(&connection) {
             Ok(identity) => identity,
             Err(error) => {
                 // In a folder that cannot be written SQLite cannot make the index of its log. If
                 // there is no log either, nobody is writing and none is needed.
                 connection = self.immutable().ok_or_else(|| self.unreadable(&error))?;
-                schema::identify(&connection).map_err(|error| self.unreadable(&error))?
+                RECORDS.identify(&connection).map_err(|error| self.unreadable(&error))?
             }
         };
-        self.check(&identity)?;
+        self.check(&RECORDS, &identity)?;
         match identity {
             Identity::Empty => Err(OpenError::Missing { path: self.path().to_owned() }),
-            _ => Ok(connection),
+            _ => {
+                let state = self.state();
+                state::show(&state, &connection).map_err(|error| state.unreadable(&error))?;
+                Ok(connection)
+            }
         }
     }
 
     /// Opens a file that nobody writes, without locks.
     pub(crate) fn immutable(&self) -> Option<Connection> {
+        let uri = self.immutable_uri()?;
+        Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
+    }
+
+    /// The address of a file that nobody writes, by which it is read without locks.
+    pub(crate) fn immutable_uri(&self) -> Option<String> {
         let Self::File(path) = self else { return None };
         let log = self.beside("-wal")?;
         if fs::metadata(log).is_ok_and(|log| log.len() > 0) {
@@ -192,7 +218,7 @@ impl Place {
             }
         }
         uri.push_str("?immutable=1");
-        Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON).ok()
+        Some(uri)
     }
 
     /// A user who can write or replace the store can add gateway keys.
@@ -214,14 +240,14 @@ impl Place {
         Ok(())
     }
 
-    fn check(&self, identity: &Identity) -> Result<(), OpenError> {
+    fn check(&self, schema: &Schema, identity: &Identity) -> Result<(), OpenError> {
         match identity {
             Identity::Empty => Ok(()),
-            Identity::Store(found) if *found <= schema::VERSION => Ok(()),
+            Identity::Store(found) if *found <= schema.version() => Ok(()),
             Identity::Store(found) => Err(OpenError::Newer {
                 path: self.path().to_owned(),
                 found: *found,
-                known: schema::VERSION,
+                known: schema.version(),
             }),
             Identity::Foreign => Err(OpenError::Foreign {
                 path: self.path().to_owned(),

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::database::Item;
+use callgate_audit::Sealed;
+
 use crate::receipt::{Answer, AppendError, Receipt};
+use crate::state::Kept;
 
 /// Something that waits for the writer.
 #[derive(Debug)]
@@ -18,22 +20,32 @@ pub(crate) struct Entry {
 /// What the writer is to do.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Write all of these, or none.
-    Write(Vec<Item>),
+    /// Write these.
+    Write(Write),
     /// Answer when everything before it is written, and what was counted too.
     Flush,
 }
 
+/// What belongs together: no record is written before what is kept with it is.
+#[derive(Debug, Default)]
+pub(crate) struct Write {
+    pub(crate) kept: Vec<Kept>,
+    pub(crate) records: Vec<Sealed>,
+}
+
 impl Work {
-    pub(crate) fn items(&self) -> &[Item] {
+    /// What is to be kept beside the records.
+    pub(crate) fn kept(&self) -> &[Kept] {
         match self {
-            Self::Write(items) => items,
+            Self::Write(write) => &write.kept,
             Self::Flush => &[],
         }
     }
 
     fn size(&self) -> usize {
-        self.items().iter().map(Item::size).sum()
+        let Self::Write(Write { kept, records }) = self else { return 0 };
+        let records: usize = records.iter().map(|sealed| sealed.body.len() + 256).sum();
+        records + kept.iter().map(Kept::size).sum::<usize>()
     }
 }
 
@@ -131,11 +143,14 @@ const MAX_BATCH: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use callgate_audit::Sealed;
     use callgate_audit::{Kind, Record};
 
+    fn records(sealed: Sealed) -> Work {
+        Work::Write(Write { kept: Vec::new(), records: vec![sealed] })
+    }
+
     fn item() -> Work {
-        Work::Write(vec![Item::Record(Sealed::new(Record::new(Kind::Turn)))])
+        records(Sealed::new(Record::new(Kind::Turn)))
     }
 
     #[test]
@@ -159,7 +174,7 @@ mod tests {
         let queue = Queue::default();
         let large = || {
             let body = "x".repeat(MAX_BYTES / 2 - 256);
-            Work::Write(vec![Item::Record(Sealed { time: 0, joins: None, session: None, body })])
+            records(Sealed { time: 0, joins: None, session: None, body })
         };
         let _first = queue.push(large());
         let _second = queue.push(large());

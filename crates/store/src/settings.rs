@@ -35,7 +35,7 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A SQLite file. Several processes may append to it and read it at once. Beside it lie its
-    /// write-ahead log and its key file.
+    /// write-ahead log, its key file and the file with its state.
     Sqlite(PathBuf),
     /// The memory of this process, gone at its end. At most [`Location::MEMORY_BYTES`] of records.
     Memory,

@@ -8,6 +8,7 @@ mod keys;
 mod reading;
 mod sessions;
 mod sharing;
+mod state;
 mod tampering;
 
 use std::path::Path;
@@ -54,7 +55,20 @@ impl Place {
 
     /// The file itself, to do to it what nobody should.
     fn raw(&self) -> Connection {
-        let raw = Connection::open(self.path()).unwrap();
+        Self::raw_at(&self.path())
+    }
+
+    /// The same for the file with the state.
+    fn raw_state(&self) -> Connection {
+        Self::raw_at(&self.state_path())
+    }
+
+    fn state_path(&self) -> std::path::PathBuf {
+        crate::place::Place::new(&self.location()).state().path().to_owned()
+    }
+
+    fn raw_at(path: &Path) -> Connection {
+        let raw = Connection::open(path).unwrap();
         raw.pragma_update(None, "synchronous", "OFF").unwrap();
         raw
     }
@@ -66,6 +80,14 @@ impl Place {
         let key = |path: &Path| path.extension().is_some_and(|it| it == "key");
         let paths = files.map(|file| file.unwrap().path()).filter(|path| !key(path));
         paths.flat_map(|path| std::fs::read(path).unwrap()).collect()
+    }
+}
+
+/// Ends the faults, and lets the store notice, so that its threads do not look for it in the next fault.
+fn heal(shared: &crate::shared::Shared) {
+    for file in [&shared.records.0, &shared.state.writing] {
+        file.faults.fail_after(i64::MAX);
+        file.try_again();
     }
 }
 

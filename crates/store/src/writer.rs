@@ -1,12 +1,17 @@
-//! The thread that writes: everything that waits, in one transaction.
+//! The thread that writes: everything that waits, at once. What is kept beside the records comes first.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::database::{Database, Fault, Item};
+use callgate_audit::{Record, Sealed};
+
+use crate::database::Fault;
 use crate::queue::{Entry, Taken, Work};
 use crate::receipt::AppendError;
+use crate::records::Records;
 use crate::shared::{Shared, now};
+use crate::state::sessions::Sessions;
+use crate::state::{Kept, State};
 
 /// Writes until the queue is closed and empty.
 pub(crate) fn run(shared: &Arc<Shared>) {
@@ -32,56 +37,93 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 }
 
 fn write(shared: &Shared, batch: Vec<Entry>) {
-    let items: Vec<&Item> = batch.iter().flat_map(|entry| entry.work.items()).collect();
-    let mut written = Ok(());
-    if !items.is_empty() {
-        written = shared.with_appending(|store| commit(shared, store, &items));
-    }
-    if written.is_ok() {
-        items.iter().for_each(|item| shared.written(item));
-    }
-    let written = written.map_err(failure);
+    let kept = keep(shared, &batch).map_err(failure);
+    let (mut records, mut answers) = (Vec::new(), Vec::new());
     for Entry { work, answer } in batch {
         match work {
-            Work::Write(_) => answer.give(written.clone()),
-            Work::Flush => answer.give(write_rest(shared).map_err(failure)),
+            Work::Flush => answers.push((answer, Awaited::Flush)),
+            Work::Write(write) if !write.kept.is_empty() && kept.is_err() => {
+                answers.push((answer, Awaited::Kept));
+            }
+            Work::Write(write) if write.records.is_empty() => answers.push((answer, Awaited::Kept)),
+            Work::Write(write) => {
+                records.extend(write.records);
+                answers.push((answer, Awaited::Recorded));
+            }
         }
     }
-}
-
-/// The records, behind those of the sessions that began with them.
-fn commit(shared: &Shared, store: &Database, items: &[&Item]) -> Result<(), Fault> {
-    let (now, idle) = (now(), shared.settings.session_idle);
-    let alive = store.transaction(|store| {
-        let alive = shared.sessions.touch(store, items, idle, now)?;
-        store.fill(alive.begun.iter().chain(items.iter().copied()), now)?;
-        Ok(alive)
-    })?;
-    shared.sessions.remember(&alive, now);
-    Ok(())
-}
-
-/// Once a second: what nobody waits for is written, and a store that failed is tried.
-fn tick(shared: &Shared) {
-    let _ = write_rest(shared);
-    if shared.pulse.is_failing() {
-        let _ = shared.with_appending(|store| {
-            let touch = "UPDATE touched SET times = times + 1 WHERE one = 1";
-            store.transaction(|store| store.execute(touch, []))
+    let recorded = append(shared, records).map_err(failure);
+    for (answer, awaited) in answers {
+        answer.give(match awaited {
+            Awaited::Kept => kept.clone(),
+            Awaited::Recorded => recorded.clone(),
+            Awaited::Flush => write_rest(shared).map_err(failure),
         });
     }
 }
 
-fn write_rest(shared: &Shared) -> Result<(), Fault> {
-    if !shared.turns.is_empty() {
-        shared.with_appending(|store| shared.turns.write(store))?;
+/// What decides about the answer to an entry.
+enum Awaited {
+    /// What it had to keep: it had no record, or the record was not written because of that.
+    Kept,
+    /// Its records, behind what it had to keep.
+    Recorded,
+    /// Everything before it.
+    Flush,
+}
+
+/// Keeps what the whole batch has to keep, in one transaction.
+fn keep(shared: &Shared, batch: &[Entry]) -> Result<(), Fault> {
+    let kept: Vec<&Kept> = batch.iter().flat_map(|entry| entry.work.kept()).collect();
+    if kept.is_empty() {
+        return Ok(());
     }
+    shared.state.keep(&kept, now())?;
+    kept.iter().for_each(|kept| shared.written(kept));
+    Ok(())
+}
+
+/// Appends records, behind those of the sessions that begin with them. As long as all their sessions are
+/// known to be alive, nothing but the records is written.
+fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
+    let now = now();
+    let unknown = shared.sessions.unknown(&records, shared.settings.session_idle, now);
+    if unknown.is_empty() {
+        return shared.records.append(records);
+    }
+    let mut appended = false;
+    let mut append = |begun: Vec<Record>| {
+        let begun = begun.into_iter().map(Sealed::new);
+        shared.append_first(begun.chain(std::mem::take(&mut records)).collect())?;
+        appended = true;
+        Ok(())
+    };
+    match shared.state.touch(&unknown, now, &mut append) {
+        Ok(()) => {
+            shared.sessions.remember(&unknown, now);
+            Ok(())
+        }
+        // They are on record. That the sessions are alive is kept with their next records.
+        Err(_) if appended => Ok(()),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Once a second: what nobody waits for is written, and a file that failed is tried.
+fn tick(shared: &Shared) {
+    let _ = write_rest(shared);
+    shared.records.0.try_again();
+    shared.state.writing.try_again();
+}
+
+fn write_rest(shared: &Shared) -> Result<(), Fault> {
+    shared.turns.write(&shared.state)?;
     write_beside(shared)
 }
 
 fn write_beside(shared: &Shared) -> Result<(), Fault> {
     match shared.beside.due() {
-        Some(_) => shared.with_appending(|store| shared.beside.write(store, now())),
+        Some(_) => shared.beside.write(&shared.records),
         None => Ok(()),
     }
 }

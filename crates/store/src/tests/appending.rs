@@ -105,7 +105,11 @@ fn the_files_are_private() {
     let folder = place.path().parent().unwrap().to_owned();
     assert_eq!(mode(&folder), 0o700);
     let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|it| it.unwrap().path()).collect();
-    assert_eq!(files.len(), 4, "store, log, index, key: {files:?}");
+    assert_eq!(
+        files.len(),
+        7,
+        "the records and the state, each with log and index, and the key: {files:?}"
+    );
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::database::Database;
-use crate::retention::{Progress, expire, expire_turns};
+use crate::records::{Progress, expire};
+use crate::state::sqlite::expire_turns;
 
 fn filled(records: usize) -> (Place, Store) {
     let place = Place::new();
@@ -21,7 +22,7 @@ fn expire_all(place: &Place, retention: &Retention, now: i64) -> usize {
     while expire(&store, retention, now).unwrap() == Progress::More {
         slices += 1;
     }
-    expire_turns(&store, retention, now).unwrap();
+    expire_turns(&Database::new(place.raw_state()), retention, now).unwrap();
     slices
 }
 

@@ -4,23 +4,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use callgate_audit::Sealed;
+
 use super::*;
-use crate::database::{Fault, Item};
-use crate::keeper::{Keeper, LogBounds};
+use crate::database::Fault;
+use crate::keeper::Keeper;
+use crate::records::Records;
 use crate::shared::Shared;
+use crate::wal::LogBounds;
 use crate::{AppendError, Health, OpenError};
 
 fn shared(place: &Place, durability: Durability) -> Shared {
     Shared::open(&place.settings(durability)).unwrap()
 }
 
-fn item(name: &str) -> Item {
-    Item::Record(callgate_audit::Sealed::new(call(name, "{}")))
+fn item(name: &str) -> Sealed {
+    Sealed::new(call(name, "{}"))
 }
 
 /// What the writer does with an item.
-fn write(store: &Shared, item: Item) -> Result<(), Fault> {
-    store.with_appending(|it| it.commit([item].iter(), 1))
+fn write(store: &Shared, item: Sealed) -> Result<(), Fault> {
+    store.records.append(vec![item])
 }
 
 #[test]
@@ -30,10 +34,10 @@ fn each_statement_may_fail_and_nothing_is_half_written() {
         let place = Place::new();
         let store = shared(&place, Durability::Process);
         write(&store, item("before")).unwrap();
-        store.faults.fail_after(statement);
-        let items = [item("failing"), item("failing")];
-        let failed = store.with_appending(|it| it.commit(items.iter(), 1)).is_err();
-        let happened = store.faults.happened();
+        store.records.0.faults.fail_after(statement);
+        let items = vec![item("failing"), item("failing")];
+        let failed = store.records.append(items).is_err();
+        let happened = store.records.0.faults.happened();
         assert_eq!(failed, happened, "statement {statement}");
         let expected = if failed { 1 } else { 3 };
         assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, expected);
@@ -41,10 +45,10 @@ fn each_statement_may_fail_and_nothing_is_half_written() {
             assert!(statement >= 4, "a commit has more statements than {statement}");
             break;
         }
-        assert!(matches!(store.pulse.health(), Health::Failing { .. }));
-        store.faults.fail_after(i64::MAX);
+        assert!(matches!(store.records.0.pulse.health(), Health::Failing { .. }));
+        store.records.0.faults.fail_after(i64::MAX);
         write(&store, item("after")).unwrap();
-        assert_eq!(store.pulse.health(), Health::Ok);
+        assert_eq!(store.records.0.pulse.health(), Health::Ok);
         assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
         statement += 1;
     }
@@ -57,28 +61,29 @@ fn a_full_disk_fails_and_recovers() {
         let place = Place::new();
         let store = shared(&place, durability);
         let limit = |pages: i64| {
-            let set = store.with_appending(|it| {
+            let set = store.records.0.with(|it| {
                 it.connection().pragma_update(None, "max_page_count", pages)?;
                 Ok(())
             });
             set.unwrap();
         };
-        let commit = |many: usize| {
-            let items: Vec<Item> = (0..many).map(|_| item("Bash")).collect();
-            store.with_appending(|it| it.commit(items.iter(), 1))
-        };
+        let commit = |many: usize| store.records.append((0..many).map(|_| item("Bash")).collect());
         commit(10).unwrap();
         limit(30);
         let fault = commit(1000).unwrap_err();
         assert_eq!(fault.why(), "the disk is full");
-        let Health::Failing { why, since } = store.pulse.health() else { panic!("it fails") };
+        let Health::Failing { why, since } = store.records.0.pulse.health() else {
+            panic!("it fails")
+        };
         assert_eq!(why, "the disk is full");
         let _ = commit(1000);
-        let Health::Failing { since: again, .. } = store.pulse.health() else { panic!("it fails") };
+        let Health::Failing { since: again, .. } = store.records.0.pulse.health() else {
+            panic!("it fails")
+        };
         assert_eq!(since, again);
         limit(1_000_000);
         commit(1000).unwrap();
-        assert_eq!(store.pulse.health(), Health::Ok);
+        assert_eq!(store.records.0.pulse.health(), Health::Ok);
         assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 1010);
     }
 }
@@ -212,14 +217,14 @@ fn a_store_that_nobody_may_write_can_be_read() {
 fn the_log_does_not_grow_for_ever() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
-    let mut keeper = Keeper::new(Arc::clone(&store)).unwrap();
+    let mut keeper = Keeper::new(&store).unwrap();
     let log = || std::fs::metadata(place.path().with_extension("db-wal")).unwrap().len();
     let large = "x".repeat(60_000);
     let mut longest = 0;
     for number in 0..1200 {
-        write(&store, Item::Record(callgate_audit::Sealed::new(call("Bash", &large)))).unwrap();
+        write(&store, Sealed::new(call("Bash", &large))).unwrap();
         if number % 100 == 0 {
-            keeper.checkpoint().unwrap();
+            keeper.records.checkpoint().unwrap();
             longest = longest.max(log());
         }
     }
@@ -232,8 +237,8 @@ fn the_log_does_not_grow_for_ever() {
 fn the_log_begins_anew_under_constant_readers() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
-    let mut keeper = Keeper::new(Arc::clone(&store)).unwrap();
-    keeper.log_bounds = LogBounds { checkpoint: 64, restart: 512 };
+    let mut keeper = Keeper::new(&store).unwrap();
+    keeper.records.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // Three readers, so that there is never a moment without one.
@@ -255,7 +260,7 @@ fn the_log_begins_anew_under_constant_readers() {
             let _ = write(&store, item("Bash"));
             if number % 50 == 0 {
                 // Readers may be faster than it; then it is tried again.
-                let _ = keeper.checkpoint();
+                let _ = keeper.records.checkpoint();
             }
         }
         done.store(true, Ordering::Relaxed);
@@ -271,16 +276,18 @@ fn a_store_that_became_read_only_fails_and_recovers() {
     for durability in [Durability::Disk, Durability::Process] {
         let place = Place::new();
         let store = shared(&place, durability);
-        let commit = || store.with_appending(|it| it.commit([item("Bash")].iter(), 1));
+        let commit = || write(&store, item("Bash"));
         commit().unwrap();
         store
-            .with_appending(|it| Ok(it.connection().pragma_update(None, "query_only", true)?))
+            .records
+            .0
+            .with(|it| Ok(it.connection().pragma_update(None, "query_only", true)?))
             .unwrap();
         let why = commit().unwrap_err().why();
         assert!(why.contains("readonly"), "{why}");
-        assert!(matches!(store.pulse.health(), Health::Failing { .. }));
+        assert!(matches!(store.records.0.pulse.health(), Health::Failing { .. }));
         commit().unwrap();
-        assert_eq!(store.pulse.health(), Health::Ok, "with a new connection");
+        assert_eq!(store.records.0.pulse.health(), Health::Ok, "with a new connection");
         assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
     }
 }
@@ -290,13 +297,13 @@ fn what_stands_beside_others_waits_for_a_store_that_fails() {
     let place = Place::new();
     let store = shared(&place, Durability::Process);
     store.beside.add(call("first", "{}"));
-    store.faults.fail_after(1);
-    store.with_appending(|it| store.beside.write(it, 1)).unwrap_err();
+    store.records.0.faults.fail_after(1);
+    store.beside.write(&store.records).unwrap_err();
     // Not at once: a store that fails is not to be asked all the time.
     assert!(store.beside.due() > Some(Duration::from_millis(100)));
     store.beside.add(call("second", "{}"));
-    store.faults.fail_after(i64::MAX);
-    store.with_appending(|it| store.beside.write(it, 1)).unwrap();
+    store.records.0.faults.fail_after(i64::MAX);
+    store.beside.write(&store.records).unwrap();
     assert_eq!(store.beside.due(), None);
     let names: Vec<_> =
         all(&place.reader()).into_iter().map(|it| it.record.tool.unwrap().name).collect();

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::database::Database;
-use crate::removed::{Bindings, Bounds, prune};
+use crate::shared::Shared;
+use crate::state::removed::{Bindings, Bounds};
+use crate::state::sqlite::prune_removed;
 use crate::{AppendError, RemovedEntry, SoughtRemoved, StoreError};
 
 fn entry(binding: u8, signs: &[u8], content: &str) -> RemovedEntry {
@@ -114,22 +116,24 @@ fn removed_calls_are_bounded() {
     for binding in 1..=9 {
         audit.keep_removed(entry(binding, &[binding], &"x".repeat(84))).wait().unwrap();
     }
-    let store = Database::new(place.raw());
+    let shared = Shared::open(&place.settings(Durability::Process)).unwrap();
+    let store = Database::new(place.raw_state());
     let bindings = Bindings::default();
-    bindings.look(&store).unwrap();
+    bindings.look(&shared.state).unwrap();
     let kept = |bounds: &Bounds| -> Vec<u8> {
-        prune(&store, &bindings, bounds, crate::shared::now()).unwrap();
+        prune_removed(&store, bounds, crate::shared::now()).unwrap();
+        bindings.reload(&shared.state).unwrap();
         (1..=9).filter(|binding| bindings.has(&[*binding; 32])).collect()
     };
     assert_eq!(kept(&Bounds::USUAL).len(), 9);
     let month = 30_i64 * 24 * 3_600_000_000;
     let old = "UPDATE removed SET created = created - ?1 WHERE id < 3";
-    place.raw().execute(old, [month + 1]).unwrap();
+    place.raw_state().execute(old, [month + 1]).unwrap();
     assert_eq!(kept(&Bounds::USUAL), [3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(kept(&Bounds { entries: 5, ..Bounds::USUAL }), [5, 6, 7, 8, 9]);
     // Encrypted, each is a hundred bytes long.
     assert_eq!(kept(&Bounds { bytes: 300, ..Bounds::USUAL }), [7, 8, 9]);
     let signs = "SELECT count(*) FROM removed_signs";
-    let signs: i64 = place.raw().query_row(signs, [], |row| row.get(0)).unwrap();
+    let signs: i64 = place.raw_state().query_row(signs, [], |row| row.get(0)).unwrap();
     assert_eq!(signs, 3, "signs leave with their entries");
 }

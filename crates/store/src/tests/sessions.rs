@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::database::Database;
-use crate::sessions::end_idle;
+use crate::state::sqlite::end_idle;
 use callgate_audit::Principal;
 
 const IDLE: Duration = Duration::from_secs(30 * 60);
@@ -62,12 +62,16 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
     let audit = place.open(Durability::Process);
     audit.append(of("s1", "ann")).wait().unwrap();
     let now = crate::shared::now();
-    let store = Database::new(place.raw());
+    let store = Database::new(place.raw_state());
+    let end_idle = |now| {
+        let mut record = |ended| audit.shared().record(ended);
+        end_idle(&store, IDLE, now, &mut record).unwrap();
+    };
     let ended = || told(&place).iter().filter(|(kind, _)| *kind == Kind::SessionEnded).count();
-    end_idle(&store, IDLE, now + 29 * MINUTE).unwrap();
+    end_idle(now + 29 * MINUTE);
     assert_eq!(ended(), 0);
-    end_idle(&store, IDLE, now + 31 * MINUTE).unwrap();
-    end_idle(&store, IDLE, now + 32 * MINUTE).unwrap();
+    end_idle(now + 31 * MINUTE);
+    end_idle(now + 32 * MINUTE);
     assert_eq!(ended(), 1);
     let last = all(&place.reader()).pop().unwrap().record;
     assert_eq!(last.who.session.as_deref(), Some("s1"));
@@ -80,37 +84,54 @@ fn a_session_of_which_nothing_more_comes_has_ended() {
     place.reader().verify(|_, _| {}).unwrap();
 }
 
+/// Whichever statement fails, of the state or of the records: a record that was written has the begin of its
+/// session in front of it.
 #[test]
-fn a_store_that_fails_begins_no_session() {
-    let place = Place::new();
-    let audit = place.open(Durability::Process);
-    audit.append(call("Bash", "{}")).wait().unwrap();
-    for failing in 0..12 {
-        audit.shared().faults.fail_after(failing);
-        let session = format!("s{failing}");
-        let written = audit.append(of(&session, "ann")).wait().is_ok();
-        audit.shared().faults.fail_after(i64::MAX);
-        let told = told(&place);
-        let of_it = told.iter().filter(|(_, who)| *who == format!("{session} ann")).count();
-        assert_eq!(of_it, if written { 2 } else { 0 }, "{failing}");
-        if !written {
+fn no_record_comes_before_the_begin_of_its_session() {
+    for of_state in [true, false] {
+        let place = Place::new();
+        let audit = place.open(Durability::Process);
+        audit.append(call("Bash", "{}")).wait().unwrap();
+        let shared = audit.shared();
+        let faults = if of_state { &shared.state.writing.faults } else { &shared.records.0.faults };
+        let mut failures = 0;
+        for failing in 0..8 {
+            let session = format!("s{failing}");
+            let told = || -> Vec<Kind> {
+                let told = told(&place).into_iter();
+                told.filter(|(_, who)| *who == format!("{session} ann")).map(|it| it.0).collect()
+            };
+            faults.fail_after(failing);
+            let written = audit.append(of(&session, "ann")).wait().is_ok();
+            heal(shared);
+            let both = [Kind::SessionStarted, Kind::ToolCall];
+            assert_eq!(told(), both[..if written { 2 } else { 0 }], "{of_state} {failing}");
+            failures += usize::from(!written);
             audit.append(of(&session, "ann")).wait().unwrap();
+            let last = told();
+            assert_eq!(last.last(), Some(&Kind::ToolCall));
+            let begun = last.iter().filter(|kind| **kind == Kind::SessionStarted).count();
+            // Where the state failed at its commit, the records were written, and the begin is told again.
+            let again = written && of_state && failing == 3;
+            assert_eq!(begun, 1 + usize::from(again), "{of_state} {failing}");
         }
+        // To begin, to touch, to insert; and of the records to begin, two for the head, two to insert, to commit.
+        assert_eq!(failures, if of_state { 3 } else { 6 });
+        place.reader().verify(|_, _| {}).unwrap();
     }
-    place.reader().verify(|_, _| {}).unwrap();
 }
 
 #[test]
-fn an_older_store_keeps_its_counts() {
+fn records_of_sessions_that_are_known_need_no_state() {
     let place = Place::new();
-    std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
-    let mut old = Connection::open(place.path()).unwrap();
-    crate::schema::migrate_to(&mut old, 2).unwrap();
-    old.execute_batch("INSERT INTO turns VALUES (1, 'anthropic', 'm', 7, 100, 50)").unwrap();
-    drop(old);
-    std::fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o600))
-        .unwrap();
-    drop(place.open(Durability::Process));
-    let turns = place.reader().stats(&Filter::default()).unwrap().turns;
-    assert_eq!((turns.without_calls, turns.tokens_input, turns.tokens_output), (Some(7), 100, 50));
+    let audit = place.open(Durability::Process);
+    audit.append(of("s1", "ann")).wait().unwrap();
+    let other = place.raw_state();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    audit.append(of("s1", "ann")).wait().unwrap();
+    audit.append(call("Bash", "{}")).wait().unwrap();
+    audit.append(of("s2", "ann")).wait().unwrap_err();
+    other.execute_batch("ROLLBACK").unwrap();
+    audit.append(of("s2", "ann")).wait().unwrap();
+    assert_eq!(told(&place).len(), 6, "two begins and four calls");
 }

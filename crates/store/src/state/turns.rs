@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
-use rusqlite::params;
 
-use crate::database::{Database, Fault};
+use crate::database::Fault;
 use callgate_audit::word;
 use callgate_audit::{Principal, Tokens};
 
@@ -27,24 +26,32 @@ pub(crate) const HOUR: i64 = 3_600_000_000;
 
 /// What has been counted and is not yet in the store.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<HashMap<Slot, Counts>>);
+pub(crate) struct CountedTurns(Mutex<HashMap<Slot, Counts>>);
 
+/// What is counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Slot {
-    hour: i64,
-    provider: String,
-    model: String,
+pub(crate) struct Slot {
+    pub(crate) hour: i64,
+    pub(crate) provider: String,
+    pub(crate) model: String,
     /// Organisation, team, user, key and agent; empty where there is none.
-    who: [String; 5],
+    pub(crate) who: [String; 5],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
-    turns: u64,
-    input: u64,
-    cached: u64,
-    output: u64,
-    reasoning: u64,
+pub(crate) struct Counts {
+    pub(crate) turns: u64,
+    pub(crate) input: u64,
+    pub(crate) cached: u64,
+    pub(crate) output: u64,
+    pub(crate) reasoning: u64,
+}
+
+/// Where counts are kept.
+pub(crate) trait Turns {
+    /// Adds these to what was counted before, all of them or none. An hour has at most
+    /// [`MAX_ROWS`] slots; behind them a slot counts as [others](Slot::among_others).
+    fn add_counts(&self, counted: &HashMap<Slot, Counts>) -> Result<(), Fault>;
 }
 
 impl Counts {
@@ -57,7 +64,7 @@ impl Counts {
     }
 }
 
-impl Turns {
+impl CountedTurns {
     /// Counts one. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
         let model = turn.model.map(|model| word(&model)).unwrap_or_default();
@@ -79,19 +86,13 @@ impl Turns {
         });
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
-    }
-
     /// Writes what was counted. What could not be written is kept for the next time.
-    pub(crate) fn write(&self, store: &Database) -> Result<(), Fault> {
+    pub(crate) fn write(&self, kept: &dyn Turns) -> Result<(), Fault> {
         let taken = std::mem::take(&mut *self.0.lock());
         if taken.is_empty() {
             return Ok(());
         }
-        let done = store.transaction(|store| {
-            taken.iter().try_for_each(|(slot, counts)| add_bounded(store, slot, *counts))
-        });
+        let done = kept.add_counts(&taken);
         if done.is_err() {
             let mut waiting = self.0.lock();
             for (slot, counts) in taken {
@@ -102,19 +103,9 @@ impl Turns {
     }
 }
 
-/// A client chooses the names of agents and models, so an hour has an end of them.
-fn add_bounded(store: &Database, slot: &Slot, counts: Counts) -> Result<(), Fault> {
-    let rows = "SELECT count(*) FROM turns WHERE hour = ?1";
-    let rows = store.one(rows, [slot.hour], |row| row.get::<_, i64>(0))?.unwrap_or(0);
-    if rows < MAX_ROWS {
-        return add(store, slot, counts);
-    }
-    add(store, &slot.clone().among_others(), counts)
-}
-
 impl Slot {
     /// The same where names that clients choose no longer count.
-    fn among_others(mut self) -> Self {
+    pub(crate) fn among_others(mut self) -> Self {
         self.model = OTHERS.to_owned();
         let [.., agent] = &mut self.who;
         *agent = OTHERS.to_owned();
@@ -122,38 +113,9 @@ impl Slot {
     }
 }
 
-fn add(store: &Database, slot: &Slot, counts: Counts) -> Result<(), Fault> {
-    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-    let [org, team, user, key, agent] = &slot.who;
-    store.execute(
-        "INSERT INTO turns VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
-         ON CONFLICT DO UPDATE SET turns = turns + excluded.turns, \
-         tokens_input = tokens_input + excluded.tokens_input, \
-         tokens_cached = tokens_cached + excluded.tokens_cached, \
-         tokens_output = tokens_output + excluded.tokens_output, \
-         tokens_reasoning = tokens_reasoning + excluded.tokens_reasoning",
-        params![
-            slot.hour,
-            slot.provider,
-            slot.model,
-            org,
-            team,
-            user,
-            key,
-            agent,
-            number(counts.turns),
-            number(counts.input),
-            number(counts.cached),
-            number(counts.output),
-            number(counts.reasoning)
-        ],
-    )?;
-    Ok(())
-}
-
 /// Models that wait to be written, in one second. Clients choose names, so there must be an end;
 /// behind it a model counts as [`OTHERS`].
 const MAX_SLOTS: usize = 1000;
 /// Rows of one hour in the store, likewise.
-const MAX_ROWS: i64 = 2000;
+pub(crate) const MAX_ROWS: i64 = 2000;
 const OTHERS: &str = "(others)";

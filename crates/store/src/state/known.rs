@@ -8,17 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::database::Database;
-use crate::error::StoreError;
-use crate::flows::{FlowKey, FlowStep};
-use crate::shared::Shared;
-
-/// A state of the store: see [`Shared::view`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct View {
-    pub(crate) opened: u64,
-    pub(crate) version: i64,
-}
+use crate::database::Fault;
+use crate::state::State;
+use crate::state::history::{FlowKey, FlowStep};
+use crate::writing::View;
 
 /// What was found when the store was last asked.
 #[derive(Debug, Default)]
@@ -40,7 +33,7 @@ struct FlowKeys {
     last: i64,
     /// When that was.
     view: Option<View>,
-    /// Of which file: see [`View::opened`].
+    /// Of which file: see [`State::opened`].
     opened: u64,
 }
 
@@ -53,8 +46,8 @@ impl Known {
     pub(crate) fn pins_version(
         &self,
         view: Option<View>,
-        read: impl FnOnce() -> Result<u64, StoreError>,
-    ) -> Result<u64, StoreError> {
+        read: impl FnOnce() -> Result<u64, Fault>,
+    ) -> Result<u64, Fault> {
         let own = self.own_pins.load(Ordering::Acquire);
         let mut pins = self.pins.lock();
         if let (Some(view), Some((then, own_then, version))) = (view, *pins)
@@ -80,18 +73,17 @@ impl Known {
     /// Whether a session may have steps. `view` is of before.
     pub(crate) fn may_have_flow(
         &self,
-        shared: &Shared,
+        state: &dyn State,
         view: Option<View>,
         key: &FlowKey,
-    ) -> Result<bool, StoreError> {
-        let opened = shared.opened();
+    ) -> Result<bool, Fault> {
+        let opened = state.opened();
         let mut flows = self.flows.lock();
         if flows.opened != opened {
             *flows = FlowKeys { opened, ..FlowKeys::default() };
         }
         if view.is_none() || flows.view != view {
-            let read = |store: &Database| flows.read(store);
-            shared.with_looking(read)?;
+            flows.read(state)?;
             flows.view = view;
         }
         Ok(flows.keys.contains(&ending(key)))
@@ -100,19 +92,13 @@ impl Known {
 
 impl FlowKeys {
     /// Reads the steps that others have written since.
-    fn read(&mut self, store: &Database) -> Result<(), StoreError> {
+    fn read(&mut self, state: &dyn State) -> Result<(), Fault> {
         if self.keys.len() > MAX_KEYS {
             *self = Self { opened: self.opened, ..Self::default() };
         }
-        let failed = |error: rusqlite::Error| StoreError::Failed(error.to_string());
-        let sql = "SELECT id, session FROM flows WHERE id > ?1 ORDER BY id";
-        let mut query = store.connection().prepare_cached(sql).map_err(failed)?;
-        let mut rows = query.query([self.last]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let key: FlowKey = row.get(1).map_err(failed)?;
-            self.keys.insert(ending(&key));
-            self.last = row.get(0).map_err(failed)?;
-        }
+        let (sessions, last) = state.sessions_after(self.last)?;
+        self.keys.extend(sessions.iter().map(ending));
+        self.last = last;
         Ok(())
     }
 }

@@ -4,7 +4,6 @@ use rusqlite::params;
 
 use crate::database::{Database, Fault};
 use crate::settings::Retention;
-use crate::turns::HOUR;
 use callgate_audit::Hash;
 
 /// Whether there is more to do.
@@ -36,18 +35,6 @@ pub(crate) fn expire(store: &Database, retention: &Retention, now: i64) -> Resul
         Some(cut) => leave(store, &cut, now),
         None => Ok(Progress::Done),
     })
-}
-
-/// Forgets counts of turns that are as old as records that leave.
-pub(crate) fn expire_turns(store: &Database, retention: &Retention, now: i64) -> Result<(), Fault> {
-    let Some(age) = retention.age else { return Ok(()) };
-    let age = i64::try_from(age.as_micros()).unwrap_or(i64::MAX);
-    let hour = now.saturating_sub(age).div_euclid(HOUR);
-    let mut old = store.connection().prepare_cached("SELECT 1 FROM turns WHERE hour < ?1")?;
-    if old.exists([hour])? {
-        store.execute("DELETE FROM turns WHERE hour < ?1", [hour])?;
-    }
-    Ok(())
 }
 
 fn find_cut(
