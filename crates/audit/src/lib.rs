@@ -40,7 +40,7 @@ mod stats;
 mod stored;
 
 pub use chain::{GENESIS, Hash, Link, hex};
-pub use query::{Compiled, Filter, Order, PatternError, WhoFilter};
+pub use query::{Compiled, Filter, Order, Pattern, PatternError, WhoFilter};
 pub use record::{
     Action, Caller, Change, Changed, Code, FindingFact, Guardrail, Hit, Kind, McpFacts,
     ParseIdError, PolicyFacts, PolicyFile, Principal, Record, RecordId, RuleId, Subagent, Timing,

@@ -84,25 +84,51 @@ pub enum Order {
     OldestFirst,
 }
 
+/// A pattern as filters have them: `*`, `?`, without regard to case.
+#[derive(Debug, Clone)]
+pub struct Pattern(GlobMatcher);
+
+impl Pattern {
+    /// Compiles a pattern.
+    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+        let glob = GlobBuilder::new(pattern)
+            .case_insensitive(true)
+            .literal_separator(false)
+            .backslash_escape(true)
+            .build();
+        match glob {
+            Ok(glob) => Ok(Self(glob.compile_matcher())),
+            Err(error) => {
+                Err(PatternError { pattern: pattern.to_owned(), why: error.kind().to_string() })
+            }
+        }
+    }
+
+    /// Whether a name matches.
+    pub fn matches(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}
+
 /// A filter with its patterns compiled.
 #[derive(Debug)]
 pub struct Compiled<'a> {
     /// The filter.
     pub filter: &'a Filter,
-    tool: Option<GlobMatcher>,
-    server: Option<GlobMatcher>,
-    model: Option<GlobMatcher>,
-    provider: Option<GlobMatcher>,
+    tool: Option<Pattern>,
+    server: Option<Pattern>,
+    model: Option<Pattern>,
+    provider: Option<Pattern>,
     who: CompiledWho,
 }
 
 #[derive(Debug)]
 struct CompiledWho {
-    user: Option<GlobMatcher>,
-    team: Option<GlobMatcher>,
-    org: Option<GlobMatcher>,
-    agent: Option<GlobMatcher>,
-    key: Option<GlobMatcher>,
+    user: Option<Pattern>,
+    team: Option<Pattern>,
+    org: Option<Pattern>,
+    agent: Option<Pattern>,
+    key: Option<Pattern>,
 }
 
 impl CompiledWho {
@@ -180,25 +206,14 @@ fn has_rule(record: &Record, rule: &str) -> bool {
     beside.map(|hit| &hit.rule).chain([&verdict.rule]).any(|it| it.as_deref() == Some(rule))
 }
 
-fn matches(pattern: &Option<GlobMatcher>, text: Option<&str>) -> bool {
+fn matches(pattern: &Option<Pattern>, text: Option<&str>) -> bool {
     match (pattern, text) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(pattern), Some(text)) => pattern.is_match(text),
+        (Some(pattern), Some(text)) => pattern.matches(text),
     }
 }
 
-fn compile(pattern: Option<&str>) -> Result<Option<GlobMatcher>, PatternError> {
-    let Some(pattern) = pattern else { return Ok(None) };
-    let glob = GlobBuilder::new(pattern)
-        .case_insensitive(true)
-        .literal_separator(false)
-        .backslash_escape(true)
-        .build();
-    match glob {
-        Ok(glob) => Ok(Some(glob.compile_matcher())),
-        Err(error) => {
-            Err(PatternError { pattern: pattern.to_owned(), why: error.kind().to_string() })
-        }
-    }
+fn compile(pattern: Option<&str>) -> Result<Option<Pattern>, PatternError> {
+    pattern.map(Pattern::new).transpose()
 }

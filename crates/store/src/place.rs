@@ -223,7 +223,7 @@ impl Place {
 
     /// A user who can write or replace the store can add gateway keys.
     #[cfg(unix)]
-    fn check_private(&self) -> Result<(), OpenError> {
+    pub(crate) fn check_private(&self) -> Result<(), OpenError> {
         let Self::File(path) = self else { return Ok(()) };
         let own = rustix::process::geteuid().as_raw();
         let files = ["", "-wal", "-shm"].iter().filter_map(|ending| self.beside(ending));
@@ -236,7 +236,7 @@ impl Place {
     }
 
     #[cfg(not(unix))]
-    fn check_private(&self) -> Result<(), OpenError> {
+    pub(crate) fn check_private(&self) -> Result<(), OpenError> {
         Ok(())
     }
 

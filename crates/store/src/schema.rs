@@ -12,9 +12,12 @@ pub(crate) struct Schema {
     pub(crate) steps: &'static [&'static str],
 }
 
+/// What every file that lies where a store should be has in its header: `CGAT` in ASCII.
+pub(crate) const APPLICATION: i64 = 0x4347_4154;
+
 /// The file with the records: `CGAT` in ASCII. What its other tables hold has a file of its own by now.
 pub(crate) static RECORDS: Schema =
-    Schema { application: 0x4347_4154, steps: &[FIRST, MCP, WHO, KEY_EXPIRY] };
+    Schema { application: APPLICATION, steps: &[FIRST, MCP, WHO, KEY_EXPIRY] };
 
 const FIRST: &str = "
 -- The records, in the order in which they were stored. `hash` covers all columns but `tail`.

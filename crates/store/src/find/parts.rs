@@ -1,0 +1,186 @@
+//! Which index knows which records.
+
+use std::ops::ControlFlow;
+
+use super::Reader;
+use crate::error::ReadError;
+use crate::index::{Access, Begin, Bounds, Filled, IdRange, Index, IndexError, Progress, Wanted};
+use crate::journal::{Entry, Log, Spot};
+use callgate_audit::Order;
+
+/// All records of the journal, each in one index; the oldest first.
+pub(super) struct Parts<'a>(Vec<Part<'a>>);
+
+/// Some consecutive records and the index that knows them.
+pub(super) struct Part<'a> {
+    pub(super) index: &'a Index,
+    pub(super) bounds: Bounds,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn in_order(&self, order: Order) -> impl Iterator<Item = &Part<'a>> {
+        let newest_first = matches!(order, Order::NewestFirst).then(|| self.0.iter().rev());
+        let oldest_first = matches!(order, Order::OldestFirst).then(|| self.0.iter());
+        newest_first.into_iter().flatten().chain(oldest_first.into_iter().flatten())
+    }
+
+    /// Up to five records with such ids.
+    pub(super) fn with_id(&self, log: &dyn Log, ids: &IdRange) -> Result<Vec<Entry>, IndexError> {
+        let mut entries = Vec::new();
+        for part in &self.0 {
+            for (seq, spot) in part.index.with_id(ids, part.bounds)? {
+                entries.extend(entry_at(log, seq, spot)?);
+            }
+        }
+        entries.truncate(5);
+        Ok(entries)
+    }
+
+    /// The newest record that was stored to be found by this text.
+    pub(super) fn joined(&self, log: &dyn Log, joins: &str) -> Result<Option<Entry>, IndexError> {
+        for part in self.in_order(Order::NewestFirst) {
+            let found = part.index.joined(joins, part.bounds, |spot| {
+                let entry = log.entry(spot)?;
+                Ok::<_, IndexError>(entry.filter(|it| it.joins.as_deref() == Some(joins)))
+            })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Part<'_> {
+    /// A record of this part. `None` if it has expired, or is not of the wanted time.
+    pub(super) fn entry(
+        &self,
+        log: &dyn Log,
+        seq: u64,
+        wanted: &Wanted,
+    ) -> Result<Option<Entry>, IndexError> {
+        match self.index.spot(seq)? {
+            Some((spot, time)) if wanted.is_in_time(time) => entry_at(log, seq, spot),
+            Some(_) => Ok(None),
+            None if seq < log.extent()?.first => Ok(None),
+            None => Err(IndexError::BegunAnew),
+        }
+    }
+}
+
+/// The record that lies there. If it is another one, the index is wrong.
+fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexError> {
+    match log.entry(spot)? {
+        Some(entry) if entry.seq == seq => Ok(Some(entry)),
+        Some(_) => Err(IndexError::Damaged),
+        None => Ok(None),
+    }
+}
+
+impl Reader {
+    /// Brings the indices up to date, so that they know every record of the journal.
+    pub(super) fn parts(&self) -> Result<Parts<'_>, IndexError> {
+        let shared = self.catch_up_shared()?;
+        let extent = self.log.extent()?;
+        let mut parts = Vec::new();
+        let mut known = extent.first.saturating_sub(1);
+        if let Some((index, filled)) = shared
+            && filled.first <= extent.first
+            && filled.seq >= known
+        {
+            known = filled.seq;
+            let high = filled.seq.min(extent.last);
+            parts.push(Part { index, bounds: Bounds { low: extent.first, high } });
+        }
+        if known < extent.last {
+            let index = self.catch_up_own(known)?;
+            parts.push(Part { index, bounds: Bounds { low: known + 1, high: extent.last } });
+        }
+        Ok(Parts(parts))
+    }
+
+    /// The shared index, filled as far as possible, if it is of use.
+    fn catch_up_shared(&self) -> Result<Option<(&Index, Filled)>, IndexError> {
+        let Some(index) = self.shared.as_ref().filter(|_| !self.shared_is_broken.get()) else {
+            return Ok(None);
+        };
+        if index.access() == Access::Write {
+            let mut show = showing(self.shown());
+            match index.fill(&*self.log, Begin::Oldest, &mut show) {
+                Ok(filled) => return Ok(Some((index, filled))),
+                Err(IndexError::Journal(error)) => return Err(error.into()),
+                Err(error) if error.is_damage() => return Err(error),
+                // Locked or full: it is used as far as it goes.
+                Err(_) => {}
+            }
+        }
+        match index.filled() {
+            Ok(filled) if filled.fits(&*self.log) => Ok(Some((index, filled))),
+            Err(error) if error.is_damage() => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    /// An index of this reader's own, of the records behind `known`.
+    fn catch_up_own(&self, known: u64) -> Result<&Index, IndexError> {
+        let index = match self.own.get() {
+            Some(index) => index,
+            None => {
+                let index = Index::temporary()?;
+                self.own.get_or_init(|| index)
+            }
+        };
+        let begin = Begin::After(known);
+        let mut show = showing(self.shown());
+        let filled = index.fill(&*self.log, begin, &mut show)?;
+        if filled.first > known + 1 {
+            index.rebuild(&*self.log, begin, &mut show)?;
+        }
+        Ok(index)
+    }
+
+    fn shown(&self) -> Option<&dyn Fn(u64, u64)> {
+        self.progress.as_deref().map(|show| show as &dyn Fn(u64, u64))
+    }
+
+    /// Makes a damaged index anew, or does without it.
+    pub(super) fn mend(&self) {
+        if let Some(shared) = &self.shared {
+            let mended = shared.access() == Access::Write && shared.recreate().is_ok();
+            self.shared_is_broken.set(!mended);
+        }
+        if let Some(own) = self.own.get() {
+            // If even this fails, the next attempt says why.
+            let _ = own.recreate();
+        }
+    }
+
+    pub(super) fn rebuild_shared(&self, show: &dyn Fn(u64, u64)) -> Result<u64, ReadError> {
+        let Some(index) = self.shared.as_ref().filter(|it| it.access() == Access::Write) else {
+            let why = "the index cannot be written, so it cannot be made anew".to_owned();
+            return Err(ReadError::Failed(why));
+        };
+        let mut progress = showing(Some(show));
+        let rebuilt = match index.rebuild(&*self.log, Begin::Oldest, &mut progress) {
+            Err(error) if error.is_damage() => {
+                index.recreate()?;
+                index.rebuild(&*self.log, Begin::Oldest, &mut progress)
+            }
+            rebuilt => rebuilt,
+        }?;
+        self.shared_is_broken.set(false);
+        Ok((rebuilt.seq + 1).saturating_sub(rebuilt.first))
+    }
+}
+
+/// Fills without an end, and shows how far it is.
+fn showing<'a>(
+    show: Option<&'a (dyn Fn(u64, u64) + 'a)>,
+) -> impl FnMut(Progress) -> ControlFlow<()> + use<'a> {
+    move |Progress { done, last }| {
+        if let Some(show) = show {
+            show(done, last);
+        }
+        ControlFlow::Continue(())
+    }
+}

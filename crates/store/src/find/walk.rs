@@ -1,0 +1,87 @@
+//! All records in order, straight from the journal.
+
+use std::iter::Peekable;
+use std::ops::ControlFlow;
+
+use super::{Reader, decode};
+use crate::error::ReadError;
+use crate::index::IndexError;
+use crate::journal::{Entry, Spot};
+use callgate_audit::{Filter, Order, Stored};
+
+/// Whether a filter asks for every record behind some number, the oldest first.
+pub(super) fn is_everything(filter: &Filter) -> bool {
+    let Filter { after, limit, .. } = *filter;
+    *filter == Filter { after, limit, order: Order::OldestFirst, ..Filter::default() }
+}
+
+impl Reader {
+    /// Hands over every record that [such a filter](is_everything) asks for. What belongs to a record is
+    /// looked up in the index.
+    pub(super) fn walk(
+        &self,
+        filter: &Filter,
+        visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut left = filter.limit.unwrap_or(usize::MAX);
+        let oldest = self.log.extent()?.first;
+        let mut after = filter.after.unwrap_or(0).max(oldest.saturating_sub(1));
+        let mut near = None;
+        loop {
+            let chunk = self.chunk(after, near)?;
+            let Some(last) = chunk.last() else { return Ok(()) };
+            (after, near) = (last.seq, Some(last.spot));
+            let mut entries = chunk.iter().peekable();
+            let walked = self.insist(|| self.hand_over(&mut entries, &mut left, visit))?;
+            if walked.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands over some records. One stays the next until what belongs to it was found.
+    fn hand_over<'a>(
+        &self,
+        entries: &mut Peekable<impl Iterator<Item = &'a Entry>>,
+        left: &mut usize,
+        visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
+    ) -> Result<ControlFlow<()>, IndexError> {
+        let parts = self.parts()?;
+        while let Some(entry) = entries.peek() {
+            if *left == 0 {
+                return Ok(ControlFlow::Break(()));
+            }
+            let body = decode(entry)?;
+            let shown = match body.record.completes {
+                Some(_) => None,
+                None => Some(self.join_body(&parts, entry, body)?),
+            };
+            entries.next();
+            if let Some(stored) = shown {
+                *left -= 1;
+                if visit(stored)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The next records, as many as are kept in memory at a time: a slow consumer must not hold up the
+    /// journal.
+    fn chunk(&self, after: u64, near: Option<Spot>) -> Result<Vec<Entry>, ReadError> {
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        self.log.walk(after, near, &mut |entry| {
+            bytes += entry.body.len();
+            chunk.push(entry);
+            let full = chunk.len() >= CHUNK_RECORDS || bytes >= CHUNK_BYTES;
+            Ok(if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(chunk)
+    }
+}
+
+/// Records in memory at a time.
+const CHUNK_RECORDS: usize = 500;
+/// Bytes in memory at a time, and one record more.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;

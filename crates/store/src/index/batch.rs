@@ -1,0 +1,129 @@
+//! Some consecutive records of one block on their way into the index.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use super::IndexError;
+use super::bits::{BLOCK, Bits, block_of, position_of};
+use super::columns::Columns;
+use super::field::{Field, Flag};
+use super::names::NameCache;
+use super::number::Number;
+use crate::journal::Entry;
+
+/// Some consecutive records of one block, inside a transaction.
+pub(super) struct Batch<'a> {
+    connection: &'a Connection,
+    names: &'a mut NameCache,
+    block: u64,
+    marks: HashMap<(Field, i64), Vec<u16>>,
+    times: Option<(i64, i64)>,
+    bytes: usize,
+}
+
+impl<'a> Batch<'a> {
+    /// A batch of the block that this record is in.
+    pub(super) fn new(connection: &'a Connection, names: &'a mut NameCache, seq: u64) -> Self {
+        let block = block_of(seq);
+        Self { connection, names, block, marks: HashMap::new(), times: None, bytes: 0 }
+    }
+
+    /// Adds a record of this block.
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<(), IndexError> {
+        self.bytes += entry.body.len();
+        match Columns::read(&entry.body) {
+            Some(columns) => self.add_readable(entry, &columns),
+            None => {
+                self.mark(entry.seq, Field::Flag, Flag::Unreadable.number());
+                self.add_entry(entry, entry.at.saturating_mul(1000), None)
+            }
+        }
+    }
+
+    /// Whether the next record belongs into another batch.
+    pub(super) fn is_full(&self, last: &Entry) -> bool {
+        self.bytes >= MAX_BYTES || (last.seq + 1).is_multiple_of(BLOCK)
+    }
+
+    fn add_readable(&mut self, entry: &Entry, columns: &Columns<'_>) -> Result<(), IndexError> {
+        let seq = entry.seq;
+        columns.names(|field, text| -> Result<(), IndexError> {
+            let id = self.names.id(self.connection, field, text, self.block)?;
+            self.mark(seq, field, id);
+            Ok(())
+        })?;
+        self.mark(seq, Field::Day, columns.day());
+        if columns.completes() {
+            self.mark(seq, Field::Flag, Flag::Completes.number());
+        }
+        let tokens = columns.tokens();
+        if tokens.input.is_some() || tokens.output.is_some() {
+            let count = |tokens: Option<u64>| tokens.unwrap_or(0).cast_signed();
+            self.connection
+                .prepare_cached("INSERT OR IGNORE INTO turns VALUES (?1, ?2, ?3)")?
+                .execute(params![Number(seq), count(tokens.input), count(tokens.output)])?;
+        }
+        self.add_entry(entry, columns.time(), Some(columns.id()))
+    }
+
+    fn add_entry(
+        &mut self,
+        entry: &Entry,
+        time: i64,
+        id: Option<[u8; 16]>,
+    ) -> Result<(), IndexError> {
+        let (earliest, latest) = self.times.unwrap_or((time, time));
+        self.times = Some((earliest.min(time), latest.max(time)));
+        let joins = entry.joins.as_deref().map(joins_hash);
+        let (segment, offset) = (Number(entry.spot.segment), Number(entry.spot.offset));
+        self.connection
+            .prepare_cached("INSERT OR IGNORE INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![Number(entry.seq), segment, offset, time, id, joins])?;
+        Ok(())
+    }
+
+    fn mark(&mut self, seq: u64, field: Field, value: i64) {
+        let positions = self.marks.entry((field, value)).or_default();
+        let position = position_of(seq);
+        if positions.last() != Some(&position) {
+            positions.push(position);
+        }
+    }
+
+    /// Writes what was gathered.
+    pub(super) fn write(self) -> Result<(), IndexError> {
+        let Some((earliest, latest)) = self.times else { return Ok(()) };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO blocks VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET \
+                 earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)",
+            )?
+            .execute(params![Number(self.block), earliest, latest])?;
+        let mut before = self.connection.prepare_cached(super::page::MARK)?;
+        let mut write = self
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO marks VALUES (?1, ?2, ?3, ?4)")?;
+        for ((field, value), positions) in &self.marks {
+            let mut bits = Bits::NONE;
+            let key = params![Number(self.block), field.number(), value];
+            let stored: Option<Vec<u8>> = before.query_row(key, |row| row.get(0)).optional()?;
+            if !stored.is_none_or(|stored| bits.add_stored(&stored)) {
+                return Err(IndexError::Damaged);
+            }
+            positions.iter().for_each(|position| bits.insert(*position));
+            write.execute(params![Number(self.block), field.number(), value, bits.encode()])?;
+        }
+        Ok(())
+    }
+}
+
+/// What `joins` is looked up by. Two texts may have the same, so whoever finds a record compares the text.
+pub(super) fn joins_hash(joins: &str) -> i64 {
+    let [a, b, c, d, e, f, g, h, ..]: [u8; 32] = Sha256::digest(joins).into();
+    i64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// Bytes of records in one batch, and one record more: names are gathered in memory until it is written.
+const MAX_BYTES: usize = 8 * 1024 * 1024;

@@ -1,0 +1,184 @@
+//! What the index keeps of a record.
+
+use std::borrow::Cow;
+
+use callgate_audit::{Action, Kind};
+use callgate_call::Surface;
+use jiff::Timestamp;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::field::Field;
+
+/// The parts of a body that the index keeps. Everything else is skipped without being copied.
+#[derive(Debug, Deserialize)]
+pub(super) struct Columns<'a> {
+    #[serde(borrow)]
+    record: RecordColumns<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordColumns<'a> {
+    id: Uuid,
+    time: Timestamp,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    surface: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    who: Who<'a>,
+    #[serde(default, borrow)]
+    provider: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    model: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    tool: Option<ToolColumns<'a>>,
+    #[serde(default, borrow)]
+    verdict: Option<VerdictColumns<'a>>,
+    #[serde(default)]
+    tokens: TokenColumns,
+    #[serde(default)]
+    completes: Option<Uuid>,
+}
+
+/// Text that borrows where it can, also inside of an option.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[derive(Debug, Default, Deserialize)]
+struct Who<'a> {
+    #[serde(default, borrow)]
+    org: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    team: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    user: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    agent: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    session: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    key: Option<Text<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolColumns<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(default, borrow)]
+    server: Option<Text<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct VerdictColumns<'a> {
+    #[serde(borrow)]
+    action: Cow<'a, str>,
+    #[serde(default, borrow)]
+    rule: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    shadows: Vec<HitColumns<'a>>,
+    #[serde(default, borrow)]
+    audits: Vec<HitColumns<'a>>,
+    #[serde(default, borrow)]
+    sanitized: Vec<HitColumns<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct HitColumns<'a> {
+    #[serde(default, borrow)]
+    rule: Option<Text<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(super) struct TokenColumns {
+    #[serde(default)]
+    pub(super) input: Option<u64>,
+    #[serde(default)]
+    pub(super) output: Option<u64>,
+}
+
+impl<'a> Columns<'a> {
+    /// Reads a body. `None` if it is not a record that this version knows.
+    pub(super) fn read(body: &'a str) -> Option<Self> {
+        let columns: Self = serde_json::from_str(body).ok()?;
+        let RecordColumns { kind, surface, verdict, .. } = &columns.record;
+        let known = Kind::from_word(kind).is_some()
+            && surface.as_ref().is_none_or(|it| Surface::from_word(&it.0).is_some())
+            && verdict.as_ref().is_none_or(|it| Action::from_word(&it.action).is_some());
+        known.then_some(columns)
+    }
+
+    pub(super) fn id(&self) -> [u8; 16] {
+        *self.record.id.as_bytes()
+    }
+
+    /// When it happened, in nanoseconds since 1970.
+    pub(super) fn time(&self) -> i64 {
+        nanoseconds(self.record.time)
+    }
+
+    /// The day it happened on, counted from 1970.
+    pub(super) fn day(&self) -> i64 {
+        day_of(self.record.time)
+    }
+
+    /// Whether it only completes another record.
+    pub(super) fn completes(&self) -> bool {
+        self.record.completes.is_some()
+    }
+
+    pub(super) fn tokens(&self) -> TokenColumns {
+        self.record.tokens
+    }
+
+    /// Hands over every name in it that a filter can ask for.
+    pub(super) fn names<E>(
+        &self,
+        mut visit: impl FnMut(Field, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let RecordColumns { surface, who, provider, model, tool, verdict, .. } = &self.record;
+        visit(Field::Kind, &self.record.kind)?;
+        let server = tool.as_ref().and_then(|tool| tool.server.as_ref());
+        let rule = verdict.as_ref().and_then(|verdict| verdict.rule.as_ref());
+        let optional = [
+            (Field::Surface, surface.as_ref()),
+            (Field::Provider, provider.as_ref()),
+            (Field::Model, model.as_ref()),
+            (Field::Server, server),
+            (Field::Rule, rule),
+            (Field::Org, who.org.as_ref()),
+            (Field::Team, who.team.as_ref()),
+            (Field::User, who.user.as_ref()),
+            (Field::Agent, who.agent.as_ref()),
+            (Field::Session, who.session.as_ref()),
+            (Field::Key, who.key.as_ref()),
+        ];
+        for (field, text) in optional {
+            text.map_or(Ok(()), |Text(text)| visit(field, text))?;
+        }
+        if let Some(tool) = tool {
+            visit(Field::Tool, &tool.name)?;
+        }
+        let Some(verdict) = verdict else { return Ok(()) };
+        visit(Field::Action, &verdict.action)?;
+        let beside = verdict.shadows.iter().chain(&verdict.audits).chain(&verdict.sanitized);
+        for Text(rule) in beside.filter_map(|hit| hit.rule.as_ref()) {
+            visit(Field::RuleBeside, rule)?;
+        }
+        Ok(())
+    }
+}
+
+/// A time as the index keeps it. Times that do not fit are moved to the nearest that does, which keeps
+/// their order.
+pub(super) fn nanoseconds(time: Timestamp) -> i64 {
+    let time = time.as_nanosecond();
+    let nearest = if time < 0 { i64::MIN } else { i64::MAX };
+    i64::try_from(time).unwrap_or(nearest)
+}
+
+fn day_of(time: Timestamp) -> i64 {
+    const DAY: i128 = 24 * 3600 * 1_000_000_000;
+    i64::try_from(time.as_nanosecond().div_euclid(DAY)).unwrap_or(0)
+}

@@ -1,0 +1,214 @@
+//! Counting records without reading them.
+
+use std::collections::BTreeMap;
+
+use jiff::ToSpan;
+use jiff::civil::{Date, date};
+use rusqlite::params;
+
+use super::bits::{BLOCK, Bits, position_of};
+use super::field::{Field, Flag};
+use super::number::Number;
+use super::page::{Block, next_block};
+use super::wanted::{Condition, Wanted};
+use super::{Bounds, Index, IndexError, names};
+use callgate_audit::{Action, Kind, Order, Stats};
+
+/// What counting one block leaves to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Counted {
+    /// Records that could not be read when they were indexed.
+    pub(crate) unreadable: Vec<u64>,
+    /// Where to go on; none if that was all.
+    pub(crate) rest: Option<Bounds>,
+}
+
+/// One value of a field in a block.
+struct Value {
+    value: i64,
+    /// The first record that counts and has it.
+    first: u16,
+    count: u64,
+}
+
+impl Index {
+    /// Counts the first block within the bounds.
+    pub(crate) fn count(
+        &self,
+        wanted: &Wanted,
+        bounds: Bounds,
+        stats: &mut Stats,
+    ) -> Result<Counted, IndexError> {
+        let view = self.view(wanted)?;
+        let next = next_block(&view, wanted, bounds, Order::OldestFirst)?;
+        let Some(number) = next else {
+            return Ok(Counted { unreadable: Vec::new(), rest: None });
+        };
+        let block = Block { view: &view, block: number };
+        let mut unreadable = block.flagged(Flag::Unreadable)?;
+        unreadable &= &Bits::between(number, bounds.low, bounds.high);
+
+        let mut set = Bits::between(number, bounds.low, bounds.high);
+        set.remove_all(&unreadable);
+        set.remove_all(&block.flagged(Flag::Completes)?);
+        block.keep_in_time(wanted, &mut set)?;
+        block.narrow(&mut set, &wanted.of_turns)?;
+        block.count_turns(&set, stats)?;
+        block.narrow(&mut set, &wanted.of_others)?;
+        block.count_records(&set, stats)?;
+
+        let seq_at = |position| number * BLOCK + u64::from(position);
+        let rest = Some(bounds.behind_block(number, Order::OldestFirst));
+        Ok(Counted { unreadable: unreadable.positions().map(seq_at).collect(), rest })
+    }
+}
+
+impl Block<'_> {
+    /// Leaves only the records of the wanted time.
+    fn keep_in_time(&self, wanted: &Wanted, set: &mut Bits) -> Result<(), IndexError> {
+        let mut times = self.view.prepare_cached(TIMES)?;
+        let (earliest, latest) =
+            times.query_row([Number(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if wanted.is_in_time(earliest) && wanted.is_in_time(latest) {
+            return Ok(());
+        }
+        let mut query = self.view.prepare_cached(IN_TIME)?;
+        let begin = self.block * BLOCK;
+        let values = params![Number(begin), Number(begin + BLOCK - 1), wanted.since, wanted.until];
+        let mut rows = query.query(values)?;
+        let mut in_time = Bits::NONE;
+        while let Some(row) = rows.next()? {
+            in_time.insert(position_of(row.get::<_, Number>(0)?.0));
+        }
+        *set &= &in_time;
+        Ok(())
+    }
+
+    /// Counts the turns among these records.
+    fn count_turns(&self, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
+        let kind = names::find(self.view, Field::Kind, Kind::Turn.as_str())?;
+        let mut turns = set.clone();
+        let is_turn = Condition(vec![(Field::Kind, kind.into_iter().collect())]);
+        self.narrow(&mut turns, &[is_turn])?;
+        if turns.is_empty() {
+            return Ok(());
+        }
+        stats.turns.recorded += turns.count();
+        let mut query = self.view.prepare_cached(TOKENS)?;
+        let begin = self.block * BLOCK;
+        let mut rows = query.query(params![Number(begin), Number(begin + BLOCK - 1)])?;
+        while let Some(row) = rows.next()? {
+            let mut one = Bits::NONE;
+            one.insert(position_of(row.get::<_, Number>(0)?.0));
+            one &= &turns;
+            if !one.is_empty() {
+                let tokens = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+                add(&mut stats.turns.tokens_input, tokens(1)?);
+                add(&mut stats.turns.tokens_output, tokens(2)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts these records by everything that is counted.
+    fn count_records(&self, set: &Bits, stats: &mut Stats) -> Result<(), IndexError> {
+        if set.is_empty() {
+            return Ok(());
+        }
+        stats.records += set.count();
+        let mut calls = Bits::NONE;
+        let mut query = self.view.prepare_cached(COUNTED_MARKS)?;
+        let mut rows = query.query(params![Number(self.block), Field::LAST_COUNTED.number()])?;
+        let mut values: BTreeMap<Field, Vec<Value>> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let Some(field) = Field::counted(row.get(0)?) else { continue };
+            let (value, stored): (i64, Vec<u8>) = (row.get(1)?, row.get(2)?);
+            let mut having = Bits::NONE;
+            if !having.add_stored(&stored) {
+                return Err(IndexError::Damaged);
+            }
+            having &= set;
+            match field {
+                // Kinds come first, so that it is known by then which records are calls.
+                Field::Kind => self.count_kind(value, &having, stats, &mut calls)?,
+                _ => having &= &calls,
+            }
+            if let Some(first) = having.positions().next() {
+                let count = having.count();
+                values.entry(field).or_default().push(Value { value, first, count });
+            }
+        }
+        values.into_iter().try_for_each(|(field, values)| self.add_counts(field, values, stats))
+    }
+
+    fn count_kind(
+        &self,
+        value: i64,
+        having: &Bits,
+        stats: &mut Stats,
+        calls: &mut Bits,
+    ) -> Result<(), IndexError> {
+        if having.is_empty() {
+            return Ok(());
+        }
+        let name = names::text(self.view, value)?.ok_or(IndexError::Damaged)?;
+        let kind = Kind::from_word(&name).ok_or(IndexError::Damaged)?;
+        *stats.kinds.entry(kind).or_default() += having.count();
+        if kind.is_call() {
+            *calls |= having;
+        }
+        Ok(())
+    }
+
+    /// Adds the counts of one field, the values in the order in which they first occur: beyond some number
+    /// they count as others.
+    fn add_counts(
+        &self,
+        field: Field,
+        mut values: Vec<Value>,
+        stats: &mut Stats,
+    ) -> Result<(), IndexError> {
+        values.sort_by_key(|value| value.first);
+        for Value { value, count, .. } in values {
+            let text = || names::text(self.view, value)?.ok_or(IndexError::Damaged);
+            match field {
+                Field::Kind => {}
+                Field::Action => {
+                    let action = Action::from_word(&text()?).ok_or(IndexError::Damaged)?;
+                    *stats.verdicts.entry(action).or_default() += count;
+                }
+                Field::Day => *stats.days.entry(day(value)?).or_default() += count,
+                Field::Tool => count_name(&mut stats.tools, text()?, count),
+                Field::Rule => count_name(&mut stats.rules, text()?, count),
+                Field::Model => count_name(&mut stats.models, text()?, count),
+                Field::Provider => count_name(&mut stats.providers, text()?, count),
+                Field::User => count_name(&mut stats.users, text()?, count),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn count_name(names: &mut BTreeMap<String, u64>, name: String, count: u64) {
+    let full = names.len() >= Stats::MAX_NAMES && !names.contains_key(&name);
+    let name = if full { Stats::OTHERS.to_owned() } else { name };
+    *names.entry(name).or_default() += count;
+}
+
+fn day(number: i64) -> Result<Date, IndexError> {
+    let days = i32::try_from(number).map_err(|_| IndexError::Damaged)?;
+    date(1970, 1, 1).checked_add(days.days()).map_err(|_| IndexError::Damaged)
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}
+
+pub(super) const TIMES: &str = "SELECT earliest, latest FROM blocks WHERE block = ?1";
+pub(super) const IN_TIME: &str =
+    "SELECT seq FROM entries WHERE seq BETWEEN ?1 AND ?2 AND time BETWEEN ?3 AND ?4";
+pub(super) const TOKENS: &str =
+    "SELECT seq, tokens_input, tokens_output FROM turns WHERE seq BETWEEN ?1 AND ?2";
+pub(super) const COUNTED_MARKS: &str = "SELECT field, value, bits FROM marks \
+     WHERE block = ?1 AND field BETWEEN 1 AND ?2 ORDER BY field, value";

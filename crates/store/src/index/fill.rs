@@ -1,0 +1,201 @@
+//! Filling an index from the journal.
+
+use std::ops::ControlFlow;
+
+use rusqlite::{Transaction, TransactionBehavior};
+
+use super::batch::Batch;
+use super::bits::{BLOCK, block_of};
+use super::filled::Filled;
+use super::number::Number;
+use super::{Index, IndexError, names, schema};
+use crate::error::ReadError;
+use crate::journal::{Entry, Extent, Log};
+
+/// Where an index begins that has nothing in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begin {
+    /// At the oldest record of the journal.
+    Oldest,
+    /// Behind this record.
+    After(u64),
+}
+
+/// How far filling has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The last record that is in the index.
+    pub(crate) done: u64,
+    /// The last record of the journal.
+    pub(crate) last: u64,
+}
+
+/// What one transaction did.
+enum Step {
+    /// There was nothing to do.
+    Nothing(Filled),
+    /// Something, and there may be more.
+    Something(Progress),
+}
+
+impl Index {
+    /// Indexes everything up to the end of the journal, one transaction for each block, until told to stop.
+    /// Several processes may do so at once: each transaction continues where the last one ended. Begins anew
+    /// if the journal is not the one that was indexed.
+    pub(crate) fn fill(
+        &self,
+        log: &dyn Log,
+        begin: Begin,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Filled, IndexError> {
+        let (filled, extent) = (self.filled()?, log.extent()?);
+        if begin.suits(&filled, &extent, log) && !needs_work(&filled, &extent) {
+            return Ok(filled);
+        }
+        loop {
+            match self.step(log, begin) {
+                Ok(Step::Nothing(filled)) => return Ok(filled),
+                Ok(Step::Something(done)) => {
+                    if progress(done).is_break() {
+                        return self.filled();
+                    }
+                }
+                Err(error) => {
+                    // The names that were added are rolled back.
+                    self.names.borrow_mut().clear();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Throws everything away, and fills it again.
+    pub(crate) fn rebuild(
+        &self,
+        log: &dyn Log,
+        begin: Begin,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Filled, IndexError> {
+        let transaction = self.begin_write()?;
+        schema::clear(&transaction, begin.resolve(&log.extent()?))?;
+        transaction.commit()?;
+        self.fill(log, begin, progress)
+    }
+
+    /// Up to where it is filled.
+    pub(crate) fn filled(&self) -> Result<Filled, IndexError> {
+        Filled::read(&self.connection)
+    }
+
+    fn begin_write(&self) -> Result<Transaction<'_>, IndexError> {
+        Ok(Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?)
+    }
+
+    /// One transaction: removes a block of expired records, or adds a block of new ones.
+    fn step(&self, log: &dyn Log, begin: Begin) -> Result<Step, IndexError> {
+        let transaction = self.begin_write()?;
+        let mut filled = Filled::read(&transaction)?;
+        let extent = log.extent()?;
+        if !begin.suits(&filled, &extent, log) {
+            schema::clear(&transaction, begin.resolve(&extent))?;
+            filled = Filled::read(&transaction)?;
+        }
+        if !needs_work(&filled, &extent) {
+            transaction.commit()?;
+            return Ok(Step::Nothing(filled));
+        }
+        let done = if has_expired(&filled, &extent) {
+            remove_block(&transaction, &filled, &extent)?;
+            filled.seq
+        } else {
+            self.add_block(&transaction, log, &filled)?
+        };
+        transaction.commit()?;
+        Ok(Step::Something(Progress { done, last: extent.last }))
+    }
+
+    fn add_block(
+        &self,
+        transaction: &Transaction<'_>,
+        log: &dyn Log,
+        filled: &Filled,
+    ) -> Result<u64, IndexError> {
+        let mut names = self.names.borrow_mut();
+        names.check(filled.pruned);
+        let mut batch = Batch::new(transaction, &mut names, filled.seq + 1);
+        let (mut last, mut failed) = (None::<Entry>, None);
+        log.walk(filled.seq, filled.spot(), &mut |entry| {
+            let expected = last.as_ref().map_or(filled.seq, |last| last.seq) + 1;
+            if entry.seq != expected {
+                let why = format!("record {expected} was expected here");
+                return Err(ReadError::Unreadable { seq: entry.seq, why });
+            }
+            if let Err(error) = batch.add(&entry) {
+                failed = Some(error);
+                return Ok(ControlFlow::Break(()));
+            }
+            let full = batch.is_full(&entry);
+            last = Some(entry);
+            Ok(if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        batch.write()?;
+        let Some(last) = last else { return Err(IndexError::BegunAnew) };
+        Filled::advance(transaction, &last)?;
+        Ok(last.seq)
+    }
+}
+
+impl Begin {
+    /// The record behind which it begins.
+    fn resolve(self, extent: &Extent) -> u64 {
+        let oldest = extent.first.saturating_sub(1);
+        match self {
+            Self::Oldest => oldest,
+            Self::After(seq) => seq.max(oldest),
+        }
+    }
+
+    /// Whether an index that is filled so far can be continued.
+    fn suits(self, filled: &Filled, extent: &Extent, log: &dyn Log) -> bool {
+        if filled.is_empty() {
+            return filled.seq == self.resolve(extent);
+        }
+        filled.fits(log) && filled.seq >= extent.first.saturating_sub(1)
+    }
+}
+
+fn needs_work(filled: &Filled, extent: &Extent) -> bool {
+    filled.seq < extent.last || has_expired(filled, extent)
+}
+
+/// Whether there is a whole block that has expired. Less is not worth a transaction: readers skip it.
+fn has_expired(filled: &Filled, extent: &Extent) -> bool {
+    filled.seq >= extent.first && block_of(filled.first) < block_of(extent.first)
+}
+
+/// Removes the oldest block, and with the last that has expired the names that only these had.
+fn remove_block(
+    transaction: &Transaction<'_>,
+    filled: &Filled,
+    extent: &Extent,
+) -> Result<(), IndexError> {
+    let block = block_of(filled.first) + 1;
+    let first = block * BLOCK;
+    for sql in [
+        "DELETE FROM entries WHERE seq < ?1",
+        "DELETE FROM turns WHERE seq < ?1",
+        "UPDATE filled SET first = ?1",
+    ] {
+        transaction.prepare_cached(sql)?.execute([Number(first)])?;
+    }
+    for sql in ["DELETE FROM marks WHERE block < ?1", "DELETE FROM blocks WHERE block < ?1"] {
+        transaction.prepare_cached(sql)?.execute([Number(block)])?;
+    }
+    if block == block_of(extent.first) {
+        names::prune(transaction, block)?;
+    }
+    Ok(())
+}

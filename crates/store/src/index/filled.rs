@@ -1,0 +1,73 @@
+//! Up to where an index was filled.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::IndexError;
+use super::number::Number;
+use crate::error::ReadError;
+use crate::journal::{Entry, Log, Spot};
+use callgate_audit::Hash;
+
+/// Up to where an index was filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Filled {
+    /// The first record in it.
+    pub(crate) first: u64,
+    /// The last record in it, which is one less than `first` where there is none.
+    pub(crate) seq: u64,
+    /// Where the last record lies, and its hash; none while there is no record in it.
+    pub(super) last: Option<(Spot, Hash)>,
+    /// How often it was begun anew.
+    pub(crate) generation: i64,
+    /// How often names were removed.
+    pub(super) pruned: i64,
+}
+
+impl Filled {
+    pub(super) fn read(connection: &Connection) -> Result<Self, IndexError> {
+        let sql = "SELECT first, seq, segment, offset, hash, generation, pruned FROM filled";
+        let mut query = connection.prepare_cached(sql)?;
+        let found = query.query_row([], |row| {
+            let last = match (row.get(2)?, row.get(3)?, row.get(4)?) {
+                (Some(Number(segment)), Some(Number(offset)), Some(hash)) => {
+                    Some((Spot { segment, offset }, hash))
+                }
+                _ => None,
+            };
+            let (Number(first), Number(seq)) = (row.get(0)?, row.get(1)?);
+            Ok(Self { first, seq, last, generation: row.get(5)?, pruned: row.get(6)? })
+        });
+        found.optional()?.ok_or(IndexError::Damaged)
+    }
+
+    /// Notes that it is filled up to this record.
+    pub(super) fn advance(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+        let sql = "UPDATE filled SET seq = ?1, segment = ?2, offset = ?3, hash = ?4";
+        let Spot { segment, offset } = entry.spot;
+        connection.prepare_cached(sql)?.execute(params![
+            Number(entry.seq),
+            Number(segment),
+            Number(offset),
+            entry.hash
+        ])?;
+        Ok(())
+    }
+
+    /// Whether this very record is in the journal: its hash covers all before it, so what was indexed is
+    /// what the journal holds.
+    pub(crate) fn fits(&self, log: &dyn Log) -> bool {
+        let Some((spot, hash)) = self.last else { return false };
+        // Where another journal lies at this path, the spot may be anything, also unreadable.
+        let found: Result<Option<Entry>, ReadError> = log.entry(spot);
+        found.is_ok_and(|it| it.is_some_and(|it| it.seq == self.seq && it.hash == hash))
+    }
+
+    /// Whether no record is in it.
+    pub(super) fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    pub(super) fn spot(&self) -> Option<Spot> {
+        self.last.map(|(spot, _)| spot)
+    }
+}

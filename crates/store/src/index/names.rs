@@ -1,0 +1,135 @@
+//! Names and their ids.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::field::Field;
+use super::number::Number;
+use callgate_audit::Pattern;
+
+/// The ids of names that were used lately.
+#[derive(Debug, Default)]
+pub(super) struct NameCache {
+    ids: HashMap<Field, HashMap<String, Name>>,
+    len: usize,
+    /// How often names had been removed from the file when these were read.
+    pruned: i64,
+}
+
+/// A name in the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Name {
+    pub(super) id: i64,
+    /// The last block that is known to have it.
+    block: u64,
+}
+
+impl NameCache {
+    /// Forgets what may no longer be in the file.
+    pub(super) fn check(&mut self, pruned: i64) {
+        if self.pruned != pruned || self.len > MAX_CACHED {
+            *self = Self { pruned, ..Self::default() };
+        }
+    }
+
+    /// Forgets everything: what was put in may have been rolled back.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The id of a name, which is put into the file if it is not there, and noted to be used in this block.
+    pub(super) fn id(
+        &mut self,
+        connection: &Connection,
+        field: Field,
+        text: &str,
+        block: u64,
+    ) -> rusqlite::Result<i64> {
+        let cached = self.ids.get_mut(&field).and_then(|names| names.get_mut(text));
+        if let Some(name) = cached {
+            if name.block < block {
+                name.block = block;
+                use_in(connection, name.id, block)?;
+            }
+            return Ok(name.id);
+        }
+        let name = find_or_add(connection, field, text, block)?;
+        self.ids.entry(field).or_default().insert(text.to_owned(), name);
+        self.len += 1;
+        Ok(name.id)
+    }
+}
+
+fn find_or_add(
+    connection: &Connection,
+    field: Field,
+    text: &str,
+    block: u64,
+) -> rusqlite::Result<Name> {
+    if let Some(id) = find(connection, field, text)? {
+        use_in(connection, id, block)?;
+        return Ok(Name { id, block });
+    }
+    let mut add =
+        connection.prepare_cached("INSERT INTO names (field, text, block) VALUES (?1, ?2, ?3)")?;
+    let id = add.insert(params![field.number(), text, Number(block)])?;
+    Ok(Name { id, block })
+}
+
+fn use_in(connection: &Connection, id: i64, block: u64) -> rusqlite::Result<()> {
+    let sql = "UPDATE names SET block = ?2 WHERE id = ?1 AND block < ?2";
+    connection.prepare_cached(sql)?.execute(params![id, Number(block)]).map(|_| ())
+}
+
+/// The id of this very name.
+pub(super) fn find(
+    connection: &Connection,
+    field: Field,
+    text: &str,
+) -> rusqlite::Result<Option<i64>> {
+    let mut query = connection.prepare_cached(FIND)?;
+    query.query_row(params![field.number(), text], |row| row.get(0)).optional()
+}
+
+/// The ids of all names of a field that match.
+pub(super) fn matching(
+    connection: &Connection,
+    field: Field,
+    pattern: &Pattern,
+) -> rusqlite::Result<Vec<i64>> {
+    let mut query = connection.prepare_cached(OF_FIELD)?;
+    let mut rows = query.query([field.number()])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text: String = row.get(1)?;
+        if pattern.matches(&text) {
+            ids.push(row.get(0)?);
+        }
+    }
+    Ok(ids)
+}
+
+/// The name with this id.
+pub(super) fn text(connection: &Connection, id: i64) -> rusqlite::Result<Option<String>> {
+    connection.prepare_cached(TEXT)?.query_row([id], |row| row.get(0)).optional()
+}
+
+/// Removes the names that no block from this one on has. Says whether there were any.
+pub(super) fn prune(connection: &Connection, block: u64) -> rusqlite::Result<bool> {
+    let removed = connection
+        .prepare_cached("DELETE FROM names WHERE block < ?1")?
+        .execute([Number(block)])?;
+    if removed > 0 {
+        connection.prepare_cached("UPDATE filled SET pruned = pruned + 1")?.execute([])?;
+    }
+    Ok(removed > 0)
+}
+
+pub(super) const FIND: &str = "SELECT id FROM names WHERE field = ?1 AND text = ?2";
+pub(super) const OF_FIELD: &str = "SELECT id, text FROM names WHERE field = ?1";
+pub(super) const TEXT: &str = "SELECT text FROM names WHERE id = ?1";
+
+/// Names that are remembered. Clients choose some of them, so there must be an end; then all are forgotten
+/// and looked up again.
+const MAX_CACHED: usize = 20_000;

@@ -1,0 +1,21 @@
+//! Numbers without a sign, which SQLite does not have.
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+/// A number of a record, a block, a segment or a byte. None of them comes near the largest that SQLite has;
+/// as a bound, a larger one means the same as that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number(pub(super) u64);
+
+impl ToSql for Number {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(i64::try_from(self.0).unwrap_or(i64::MAX).into())
+    }
+}
+
+impl FromSql for Number {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let number = value.as_i64()?;
+        u64::try_from(number).map(Self).map_err(|_| FromSqlError::OutOfRange(number))
+    }
+}

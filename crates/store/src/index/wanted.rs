@@ -1,0 +1,109 @@
+//! A filter in the terms of an index.
+
+use rusqlite::Connection;
+
+use super::columns::nanoseconds;
+use super::field::Field;
+use super::filled::Filled;
+use super::{Index, IndexError, names};
+use crate::error::ReadError;
+use callgate_audit::{Filter, Pattern};
+
+/// A filter in the terms of one index: which values of which fields, and when.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// When the values were looked up, the index had been begun anew so often.
+    pub(super) generation: i64,
+    /// What also turns can be asked for. Each must hold.
+    pub(super) of_turns: Vec<Condition>,
+    /// What only other records can be asked for. Each must hold too.
+    pub(super) of_others: Vec<Condition>,
+    /// The earliest and the latest time, both included.
+    pub(super) since: i64,
+    pub(super) until: i64,
+}
+
+/// Holds for a record that has one of these values in one of these fields.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Condition(pub(super) Vec<(Field, Vec<i64>)>);
+
+impl Index {
+    /// Looks up what a filter asks for. Its `after`, limit and order are the caller's.
+    pub(crate) fn wanted(&self, filter: &Filter) -> Result<Wanted, IndexError> {
+        let view = self.connection.unchecked_transaction()?;
+        let wanted = Wanted {
+            generation: Filled::read(&view)?.generation,
+            of_turns: of_turns(&view, filter)?,
+            of_others: of_others(&view, filter)?,
+            since: filter.since.map_or(i64::MIN, nanoseconds),
+            until: filter.until.map_or(i64::MAX, |until| match nanoseconds(until) {
+                i64::MAX => i64::MAX,
+                until => until.saturating_sub(1),
+            }),
+        };
+        Ok(wanted)
+    }
+}
+
+fn of_turns(view: &Connection, filter: &Filter) -> Result<Vec<Condition>, IndexError> {
+    let who = &filter.who;
+    let patterns = [
+        (Field::Model, &filter.model),
+        (Field::Provider, &filter.provider),
+        (Field::User, &who.user),
+        (Field::Team, &who.team),
+        (Field::Org, &who.org),
+        (Field::Agent, &who.agent),
+        (Field::Key, &who.key),
+    ];
+    let mut conditions = matching(view, &patterns)?;
+    if let Some(session) = &filter.session {
+        conditions.push(one_of(view, &[Field::Session], &[session])?);
+    }
+    Ok(conditions)
+}
+
+fn of_others(view: &Connection, filter: &Filter) -> Result<Vec<Condition>, IndexError> {
+    let patterns = [(Field::Tool, &filter.tool), (Field::Server, &filter.server)];
+    let mut conditions = matching(view, &patterns)?;
+    if !filter.kinds.is_empty() {
+        let words: Vec<&str> = filter.kinds.iter().map(|kind| kind.as_str()).collect();
+        conditions.push(one_of(view, &[Field::Kind], &words)?);
+    }
+    if let Some(surface) = filter.surface {
+        conditions.push(one_of(view, &[Field::Surface], &[surface.as_str()])?);
+    }
+    if let Some(action) = filter.verdict {
+        conditions.push(one_of(view, &[Field::Action], &[action.as_str()])?);
+    }
+    if let Some(rule) = &filter.rule {
+        conditions.push(one_of(view, &[Field::Rule, Field::RuleBeside], &[rule])?);
+    }
+    Ok(conditions)
+}
+
+fn matching(
+    view: &Connection,
+    patterns: &[(Field, &Option<String>)],
+) -> Result<Vec<Condition>, IndexError> {
+    let mut conditions = Vec::new();
+    for (field, pattern) in patterns {
+        let Some(pattern) = pattern else { continue };
+        let pattern = Pattern::new(pattern).map_err(ReadError::from)?;
+        conditions.push(Condition(vec![(*field, names::matching(view, *field, &pattern)?)]));
+    }
+    Ok(conditions)
+}
+
+/// One of these words in one of these fields.
+fn one_of(view: &Connection, fields: &[Field], words: &[&str]) -> Result<Condition, IndexError> {
+    let mut any = Vec::new();
+    for field in fields {
+        let mut ids = Vec::new();
+        for word in words {
+            ids.extend(names::find(view, *field, word)?);
+        }
+        any.push((*field, ids));
+    }
+    Ok(Condition(any))
+}
