@@ -54,9 +54,9 @@ impl Beside {
     }
 
     /// Writes them. What could not be written is kept for the next time.
-    pub(crate) fn write(&self, records: &dyn Records) -> Result<(), Fault> {
+    pub(crate) fn write(&self, records: &Records) -> Result<(), Fault> {
         let taken = std::mem::take(&mut *self.0.lock()).records;
-        let done = records.append(sealed(taken.clone()));
+        let done = records.append(&sealed(taken.clone()));
         if done.is_err() {
             let mut waiting = self.0.lock();
             waiting.due = Some(Instant::now() + AGAIN);

@@ -22,6 +22,7 @@ use std::ops::ControlFlow;
 use callgate_audit::Hash;
 
 use crate::error::ReadError;
+use crate::verify::{Verified, VerifyError};
 pub(crate) use files::{FileVolume, ReadOnlyVolume};
 pub(crate) use import::{Import, Tail};
 pub(crate) use limits::Limits;
@@ -79,6 +80,9 @@ pub(crate) trait Log: Send {
         near: Option<Spot>,
         visit: &mut dyn FnMut(Entry) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError>;
+
+    /// Checks every record, and tells how far it is: records checked, records in all.
+    fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, VerifyError>;
 
     /// The record that lies there; `None` if it has expired.
     fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError>;

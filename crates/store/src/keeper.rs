@@ -6,41 +6,37 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::error::OpenError;
-use crate::records::RecordsKeeper;
 use crate::shared::Shared;
 use crate::state::StateKeeper;
 
 /// Keeps a store in order. What fails is tried again a second later: nobody waits for any of it.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    pub(crate) records: RecordsKeeper,
+    shared: Arc<Shared>,
     pub(crate) state: StateKeeper,
     expired: Option<Instant>,
 }
 
 impl Keeper {
     pub(crate) fn new(shared: &Arc<Shared>) -> Result<Self, OpenError> {
-        let records = RecordsKeeper::new(Arc::clone(shared))?;
         let state = StateKeeper::new(Arc::clone(shared))?;
-        Ok(Self { records, state, expired: None })
+        Ok(Self { shared: Arc::clone(shared), state, expired: None })
     }
 
     /// Runs until it is told to stop.
     pub(crate) fn run(mut self, stop: &Stop) {
-        self.records.begin();
         self.state.begin();
         while !stop.wait(TICK) {
-            self.tick(stop);
+            self.tick();
         }
     }
 
-    fn tick(&mut self, stop: &Stop) {
-        self.records.tick();
+    fn tick(&mut self) {
         self.state.tick();
         if self.expired.is_none_or(|last| last.elapsed() >= EXPIRE_EVERY) {
             self.expired = Some(Instant::now());
             // Each is of use without the other.
-            let _ = self.records.expire(stop);
+            let _ = self.shared.records.expire();
             let _ = self.state.expire();
         }
     }

@@ -69,24 +69,16 @@ mod database;
 mod error;
 #[cfg(test)]
 mod faults;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "takes the place of `reader` when the journal takes that of the table"
-)]
-mod find;
 mod health;
-#[allow(dead_code, reason = "the reader that uses it is switched over with the journal")]
 mod index;
-#[allow(dead_code, unused_imports, reason = "used by what is built on it next")]
 mod journal;
 mod keeper;
+mod legacy;
 mod place;
 mod queue;
 mod reader;
 mod receipt;
 mod records;
-mod row;
 mod schema;
 mod settings;
 mod shared;
@@ -114,5 +106,3 @@ pub use state::turns::TurnCount;
 pub use store::{Glance, Store};
 pub use verify::{Broken, Verified, VerifyError};
 
-// Reading still finds it here.
-use state::turns;

@@ -12,9 +12,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::OpenError;
-use crate::schema::{Identity, RECORDS, Schema};
+use crate::schema::{Identity, Schema};
 use crate::settings::{Durability, Location};
-use crate::state;
 
 /// Where a store lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,44 +157,6 @@ impl Place {
         Ok(identity)
     }
 
-    /// Opens the store to read. A running gateway may write meanwhile.
-    pub(crate) fn reader(&self) -> Result<Connection, OpenError> {
-        let mut connection = match self {
-            Self::File(path) if matches!(path.try_exists(), Ok(false)) => {
-                return Err(OpenError::Missing { path: path.clone() });
-            }
-            Self::File(path) => {
-                Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON)
-            }
-            Self::Memory(uri) => {
-                Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_WRITE | COMMON)
-            }
-        }
-        .map_err(|error| self.unreadable(&error))?;
-        let patience = Patience::new();
-        connection
-            .busy_handler(Some(move |count| patience.wait(count)))
-            .map_err(|error| self.unreadable(&error))?;
-        let identity = match RECORDS.identify(&connection) {
-            Ok(identity) => identity,
-            Err(error) => {
-                // In a folder that cannot be written SQLite cannot make the index of its log. If
-                // there is no log either, nobody is writing and none is needed.
-                connection = self.immutable().ok_or_else(|| self.unreadable(&error))?;
-                RECORDS.identify(&connection).map_err(|error| self.unreadable(&error))?
-            }
-        };
-        self.check(&RECORDS, &identity)?;
-        match identity {
-            Identity::Empty => Err(OpenError::Missing { path: self.path().to_owned() }),
-            _ => {
-                let state = self.state();
-                state::show(&state, &connection).map_err(|error| state.unreadable(&error))?;
-                Ok(connection)
-            }
-        }
-    }
-
     /// Opens a file that nobody writes, without locks.
     pub(crate) fn immutable(&self) -> Option<Connection> {
         let uri = self.immutable_uri()?;
@@ -240,7 +201,7 @@ impl Place {
         Ok(())
     }
 
-    fn check(&self, schema: &Schema, identity: &Identity) -> Result<(), OpenError> {
+    pub(crate) fn check(&self, schema: &Schema, identity: &Identity) -> Result<(), OpenError> {
         match identity {
             Identity::Empty => Ok(()),
             Identity::Store(found) if *found <= schema.version() => Ok(()),
@@ -263,7 +224,7 @@ impl Place {
         })
     }
 
-    fn unreadable(&self, error: &rusqlite::Error) -> OpenError {
+    pub(crate) fn unreadable(&self, error: &rusqlite::Error) -> OpenError {
         self.sorted(error).unwrap_or_else(|| OpenError::Unreadable {
             path: self.path().to_owned(),
             why: error.to_string(),
@@ -366,7 +327,7 @@ impl Patience {
 
     /// Another writer of this kind is done within microseconds, so the first looks are close
     /// together. Later ones are a millisecond apart.
-    fn wait(&self, count: i32) -> bool {
+    pub(crate) fn wait(&self, count: i32) -> bool {
         const CLOSE: i32 = 40;
         if !self.waits.load(Ordering::Relaxed) || count >= CLOSE + self.milliseconds {
             return false;
@@ -453,7 +414,8 @@ const SET_UP: Duration = Duration::from_secs(2);
 
 /// One thread uses a connection at a time, so SQLite need not lock; names of stores in memory are
 /// addresses.
-const COMMON: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_URI);
+pub(crate) const COMMON: OpenFlags =
+    OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_URI);
 
 /// A log that once grew larger is cut to this when it begins anew: four times what makes a
 /// checkpoint.

@@ -1,5 +1,7 @@
 //! What the handles, the writer and the keeper share.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use callgate_audit::{Record, Sealed};
@@ -9,10 +11,12 @@ use crate::cipher::Cipher;
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::health::Health;
+use crate::journal::Volume;
+use crate::legacy;
 use crate::place::Place;
 use crate::queue::{Queue, Work, Write};
 use crate::receipt::Receipt;
-use crate::records::{Records, RecordsFile};
+use crate::records::{Records, file_volume};
 use crate::settings::Settings;
 use crate::state::keys::KnownKeys;
 use crate::state::known::Known;
@@ -26,7 +30,7 @@ use crate::state::{Kept, StateDb};
 pub(crate) struct Shared {
     pub(crate) place: Place,
     pub(crate) settings: Settings,
-    pub(crate) records: RecordsFile,
+    pub(crate) records: Records,
     pub(crate) state: StateDb,
     pub(crate) queue: Queue,
     pub(crate) keys: KnownKeys,
@@ -41,7 +45,8 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn open(settings: &Settings) -> Result<Self, OpenError> {
         let place = Place::new(&settings.store);
-        let records = RecordsFile::open(&place, settings.durability)?;
+        bring_up_to_date(&place)?;
+        let records = Records::open(&place, settings)?;
         let state = StateDb::open(&place, settings.durability)?;
         let cipher = Cipher::of(&place)?;
         let shared = Self {
@@ -79,7 +84,7 @@ impl Shared {
     /// Appends what must be on record before a change of the state holds. Whatever is wrong with the
     /// records, nothing is wrong with the state.
     pub(crate) fn append_first(&self, records: Vec<Sealed>) -> Result<(), Fault> {
-        self.records.append(records).map_err(|fault| Fault::NotRecorded(fault.why()))
+        self.records.append(&records).map_err(|fault| Fault::NotRecorded(fault.why()))
     }
 
     /// Looks for keys and removed calls of other processes.
@@ -97,11 +102,28 @@ impl Shared {
     }
 
     pub(crate) fn health(&self) -> Health {
-        match self.records.0.pulse.health() {
+        match self.records.pulse.health() {
             Health::Ok => self.state.writing.pulse.health(),
             failing => failing,
         }
     }
+}
+
+/// Moves the content of a store of version 0.1, if one lies there, to where it belongs now.
+pub(crate) fn bring_up_to_date(place: &Place) -> Result<(), OpenError> {
+    let Place::File(path) = place else { return Ok(()) };
+    if legacy::look(path)? == legacy::Found::Other {
+        return Ok(());
+    }
+    place.check_private()?;
+    let volume: Arc<dyn Volume> = Arc::new(file_volume(place)?);
+    legacy::move_over(path, &volume, |older| {
+        let state = StateDb::anew(place)?;
+        state.take_over(older).map_err(|fault| OpenError::Unwritable {
+            path: place.state().path().to_owned(),
+            why: fault.why(),
+        })
+    })
 }
 
 /// Microseconds since 1970.

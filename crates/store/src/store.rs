@@ -107,7 +107,8 @@ impl Store {
 
     /// Reads this very store: the only way to read one in memory.
     pub fn reader(&self) -> Result<Reader, OpenError> {
-        Reader::at(&self.0.shared.place)
+        let shared = &self.0.shared;
+        Reader::over(shared.records.log()?, &shared.place)
     }
 
     pub(crate) fn shared(&self) -> &Shared {

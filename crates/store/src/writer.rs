@@ -8,7 +8,6 @@ use callgate_audit::{Record, Sealed};
 use crate::database::Fault;
 use crate::queue::{Entry, Taken, Work};
 use crate::receipt::AppendError;
-use crate::records::Records;
 use crate::shared::{Shared, now};
 use crate::state::sessions::Sessions;
 use crate::state::{Kept, State};
@@ -89,7 +88,7 @@ fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
     let now = now();
     let unknown = shared.sessions.unknown(&records, shared.settings.session_idle, now);
     if unknown.is_empty() {
-        return shared.records.append(records);
+        return shared.records.append(&records);
     }
     let mut appended = false;
     let mut append = |begun: Vec<Record>| {
@@ -112,7 +111,7 @@ fn append(shared: &Shared, mut records: Vec<Sealed>) -> Result<(), Fault> {
 /// Once a second: what nobody waits for is written, and a file that failed is tried.
 fn tick(shared: &Shared) {
     let _ = write_rest(shared);
-    shared.records.0.try_again();
+    shared.records.try_again();
     shared.state.writing.try_again();
 }
 

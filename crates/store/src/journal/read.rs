@@ -9,6 +9,7 @@ use super::scan::{Next, Scan};
 use super::volume::Volume;
 use super::{Entry, Extent, Log, Spot};
 use crate::error::ReadError;
+use crate::verify::{Verified, VerifyError};
 
 /// A journal that is open to read. It takes no lock: it reads as far as the head says, and what lies
 /// before that never changes.
@@ -110,6 +111,10 @@ impl Log for JournalLog {
             number += 1;
         }
         Ok(())
+    }
+
+    fn verify(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, VerifyError> {
+        self.verify_all(progress)
     }
 
     fn entry(&self, spot: Spot) -> Result<Option<Entry>, ReadError> {

@@ -28,7 +28,7 @@ fn sealed(text: &str) -> Sealed {
 
 fn append(journal: &mut Journal, texts: &[&str], now: i64) -> Result<u64, Fault> {
     let records: Vec<Sealed> = texts.iter().map(|text| sealed(text)).collect();
-    journal.append(&records.iter().collect::<Vec<_>>(), now)
+    journal.append(&records, now)
 }
 
 /// What the records say, in order.
@@ -49,7 +49,7 @@ fn log(volume: &Arc<impl Volume + 'static>) -> JournalLog {
 }
 
 fn verify(volume: &Arc<impl Volume + 'static>) -> Result<Verified, VerifyError> {
-    log(volume).verify(|_, _| {})
+    log(volume).verify(&mut |_, _| {})
 }
 
 #[test]

@@ -24,9 +24,9 @@ struct Position {
 impl JournalLog {
     /// Checks every record up to the last one that was confirmed when this began, and tells how far it is:
     /// records checked, records in all. Memory does not grow with the journal.
-    pub(crate) fn verify(
+    pub(super) fn verify_all(
         &self,
-        mut progress: impl FnMut(u64, u64),
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Verified, VerifyError> {
         let head = self.head().map_err(|_| broken(0, HEAD))?;
         let numbers = self.volume.numbers().map_err(failed)?;

@@ -81,7 +81,7 @@ impl Journal {
 
     /// Appends records and returns when they are as safe as was asked for; or appends none of them. `now`
     /// is in microseconds since 1970. Returns the number of the last one.
-    pub(crate) fn append(&mut self, records: &[&Sealed], now: i64) -> Result<u64, Fault> {
+    pub(crate) fn append(&mut self, records: &[Sealed], now: i64) -> Result<u64, Fault> {
         let volume = Arc::clone(&self.volume);
         let mut why = Fault::Failed("nothing was tried".to_owned());
         for _ in 0..ATTEMPTS {
@@ -135,7 +135,7 @@ impl Journal {
     }
 
     /// Writes all of these, or none.
-    fn write(&mut self, records: &[&Sealed], now: i64) -> Result<Written, Fault> {
+    fn write(&mut self, records: &[Sealed], now: i64) -> Result<Written, Fault> {
         let before = self.caught_up()?.clone();
         let done = self.fill(records, now);
         if done.is_err() {
@@ -144,7 +144,7 @@ impl Journal {
         done
     }
 
-    fn fill(&mut self, records: &[&Sealed], now: i64) -> Result<Written, Fault> {
+    fn fill(&mut self, records: &[Sealed], now: i64) -> Result<Written, Fault> {
         let mut done = 0;
         // Each record may need a segment of its own, and for that another one may have to leave.
         for _ in 0..3 * (records.len() + ATTEMPTS) {
@@ -168,7 +168,7 @@ impl Journal {
 
     /// Writes as many records as fit into the segment, at least one, and says how many. None if there had
     /// to be another segment first.
-    fn put(&mut self, tip: &Tip, records: &[&Sealed], now: i64) -> Result<usize, Fault> {
+    fn put(&mut self, tip: &Tip, records: &[Sealed], now: i64) -> Result<usize, Fault> {
         let buffer = std::mem::take(&mut self.buffer);
         let is_full = |last, bytes| self.is_full(tip, last, bytes, now);
         let (Encoded { bytes, last, start }, many) = encode(buffer, tip, records, is_full, now);
@@ -357,7 +357,7 @@ struct Encoded {
 fn encode(
     mut bytes: Vec<u8>,
     tip: &Tip,
-    records: &[&Sealed],
+    records: &[Sealed],
     is_full: impl Fn(u64, u64) -> bool,
     now: i64,
 ) -> (Encoded, usize) {

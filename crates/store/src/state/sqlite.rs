@@ -6,10 +6,10 @@ mod keys;
 mod meters;
 mod older;
 mod pins;
+mod read;
 mod removed;
 mod schema;
 mod sessions;
-mod show;
 mod turns;
 
 use parking_lot::Mutex;
@@ -22,8 +22,8 @@ use crate::state::{Kept, State};
 use crate::writing::{File, View, Writing};
 
 pub(crate) use keeper::StateKeeper;
+pub(crate) use read::StateReader;
 use schema::STATE;
-pub(crate) use show::show;
 #[cfg(test)]
 pub(crate) use {
     history::prune as prune_history, meters::prune as prune_meters,

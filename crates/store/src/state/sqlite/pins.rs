@@ -4,9 +4,6 @@ use callgate_scan::{redact, redact_json};
 use rusqlite::{Row, params};
 
 use crate::database::{Database, Fault};
-use crate::error::ReadError;
-use crate::reader::Reader;
-use crate::schema;
 use crate::state::pins::{PinName, PinnedVersion, Pins, PutPin, StoredPin, ThenPut};
 use crate::state::{StateDb, Then};
 
@@ -27,16 +24,6 @@ impl Pins for StateDb {
 
     fn remove(&self, pin: PinName<'_>, then: Then<'_, StoredPin>) -> Result<bool, Fault> {
         self.change(|database| remove(database, pin, then))
-    }
-}
-
-impl Reader {
-    /// Every pin, by server, kind and name. A store that was made before there were any has none.
-    pub fn pins(&self) -> Result<Vec<StoredPin>, ReadError> {
-        match schema::has_table(self.connection(), "pins")? {
-            true => Ok(all(self.connection())?),
-            false => Ok(Vec::new()),
-        }
     }
 }
 
@@ -127,7 +114,7 @@ const COLUMNS: &str = "server, kind, name, state, first_seen, last_seen, revisio
     launch, launch_shown, hash, whole, definition, \
     seen_launch, seen_launch_shown, seen_hash, seen_whole, seen_definition";
 
-fn all(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<StoredPin>> {
+pub(super) fn all(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<StoredPin>> {
     let sql = format!("SELECT {COLUMNS} FROM pins ORDER BY server, kind, name");
     let mut query = connection.prepare_cached(&sql)?;
     query.query_map([], read)?.collect()

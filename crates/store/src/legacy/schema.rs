@@ -1,0 +1,170 @@
+//! The tables of a store of version 0.1, and how an older one of them became a newer one.
+
+use crate::schema::{APPLICATION, Schema};
+
+/// A store of version 0.1.
+pub(crate) static RECORDS: Schema =
+    Schema { application: APPLICATION, steps: &[FIRST, MCP, WHO, KEY_EXPIRY] };
+
+const FIRST: &str = "
+-- The records, in the order in which they were stored. `hash` covers all columns but `tail`.
+-- `tail` is 1 in the last row and 0 in all others: cutting off the end shows. It lies in the page
+-- that is written anyway; a row of its own elsewhere would cost each append a third more.
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    tail INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    joins TEXT,
+    body TEXT NOT NULL
+);
+-- Only turns and completions are in it.
+CREATE INDEX records_joins ON records (joins) WHERE joins IS NOT NULL;
+
+-- Where the chain begins: the last record that expired. One row. `begun` is 1 once there was a
+-- record; expiry always leaves the last one, so that an emptied table shows.
+CREATE TABLE chain (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    begun INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    total INTEGER NOT NULL,
+    expired INTEGER NOT NULL,
+    time INTEGER NOT NULL
+);
+INSERT INTO chain VALUES (1, 0, 0, zeroblob(32), 0, 0, 0);
+
+-- Responses without calls, by the hour.
+CREATE TABLE turns (
+    hour INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    tokens_input INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    PRIMARY KEY (hour, provider, model)
+) WITHOUT ROWID;
+
+-- Gateway keys, by the SHA-256 of what is presented.
+CREATE TABLE keys (
+    name TEXT PRIMARY KEY,
+    hash BLOB NOT NULL,
+    org TEXT,
+    team TEXT,
+    user TEXT,
+    created INTEGER NOT NULL,
+    revoked INTEGER
+);
+
+-- Calls taken out of responses, encrypted, and by what their turns are recognised.
+CREATE TABLE removed (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    binding BLOB NOT NULL,
+    nonce BLOB NOT NULL,
+    content BLOB NOT NULL,
+    created INTEGER NOT NULL
+);
+CREATE TABLE removed_signs (
+    sign BLOB NOT NULL,
+    removed INTEGER NOT NULL REFERENCES removed (id) ON DELETE CASCADE,
+    PRIMARY KEY (sign, removed)
+) WITHOUT ROWID;
+CREATE INDEX removed_signs_removed ON removed_signs (removed);
+
+-- Written after a checkpoint, see the keeper.
+CREATE TABLE touched (one INTEGER PRIMARY KEY CHECK (one = 1), times INTEGER NOT NULL);
+INSERT INTO touched VALUES (1, 0);
+";
+
+const MCP: &str = "
+-- Pins of what MCP servers offer, and what was seen instead.
+CREATE TABLE pins (
+    id INTEGER PRIMARY KEY,
+    server TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    launch TEXT NOT NULL,
+    launch_shown TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    whole TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    seen_launch TEXT,
+    seen_launch_shown TEXT,
+    seen_hash TEXT,
+    seen_whole TEXT,
+    seen_definition TEXT,
+    UNIQUE (server, kind, name)
+);
+
+-- What other processes watch: one number for each thing they keep in memory.
+CREATE TABLE versions (one INTEGER PRIMARY KEY CHECK (one = 1), pins INTEGER NOT NULL);
+INSERT INTO versions VALUES (1, 0);
+
+-- Token buckets that several processes take from. `full_at` is when one can be forgotten.
+CREATE TABLE buckets (
+    key BLOB PRIMARY KEY,
+    tokens REAL NOT NULL,
+    at INTEGER NOT NULL,
+    full_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX buckets_full_at ON buckets (full_at);
+
+-- What sessions have lately called. Sessions are hashes.
+CREATE TABLE flows (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    role TEXT NOT NULL,
+    record TEXT NOT NULL,
+    arguments BLOB NOT NULL
+);
+CREATE INDEX flows_session ON flows (session, at);
+CREATE INDEX flows_at ON flows (at);
+";
+
+const WHO: &str = "
+-- Responses without calls, by the hour and by who asked. What was counted before has no name.
+CREATE TABLE turns_of (
+    hour INTEGER NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    org TEXT NOT NULL,
+    team TEXT NOT NULL,
+    user TEXT NOT NULL,
+    key TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    tokens_input INTEGER NOT NULL,
+    tokens_cached INTEGER NOT NULL,
+    tokens_output INTEGER NOT NULL,
+    tokens_reasoning INTEGER NOT NULL,
+    PRIMARY KEY (hour, provider, model, org, team, user, key, agent)
+) WITHOUT ROWID;
+INSERT INTO turns_of SELECT hour, provider, model, '', '', '', '', '', turns, tokens_input, 0,
+    tokens_output, 0 FROM turns;
+DROP TABLE turns;
+ALTER TABLE turns_of RENAME TO turns;
+
+-- Sessions that are under way. The key is a hash of the principal and the session.
+CREATE TABLE sessions (
+    key BLOB PRIMARY KEY,
+    began INTEGER NOT NULL,
+    seen INTEGER NOT NULL,
+    who TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX sessions_seen ON sessions (seen);
+";
+
+const KEY_EXPIRY: &str = "
+-- When a key expires, and for how long it was last given, both in microseconds; NULL if it does not
+-- expire.
+ALTER TABLE keys ADD COLUMN expires INTEGER;
+ALTER TABLE keys ADD COLUMN term INTEGER;
+";
