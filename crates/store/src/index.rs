@@ -34,8 +34,8 @@ use rusqlite::{Connection, ErrorCode};
 use crate::error::ReadError;
 use names::NameCache;
 
-pub(crate) use filled::Filled;
 pub(crate) use fill::{Begin, Progress};
+pub(crate) use filled::Filled;
 pub(crate) use page::Bounds;
 pub(crate) use seek::IdRange;
 pub(crate) use wanted::Wanted;
@@ -83,6 +83,13 @@ impl IndexError {
         matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
             || matches!(error, rusqlite::Error::InvalidColumnType(..))
             || matches!(error, rusqlite::Error::IntegralValueOutOfRange(..))
+    }
+
+    /// Whether another connection holds a lock on it.
+    fn is_lock(&self) -> bool {
+        let Self::Index(error) = self else { return false };
+        let code = error.sqlite_error_code();
+        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 }
 

@@ -46,11 +46,7 @@ impl Reader {
         }
     }
 
-    fn joined(
-        &self,
-        parts: &Parts<'_>,
-        joins: &str,
-    ) -> Result<Option<Body<Record>>, IndexError> {
+    fn joined(&self, parts: &Parts<'_>, joins: &str) -> Result<Option<Body<Record>>, IndexError> {
         let found = parts.joined(&*self.log, joins)?;
         Ok(found.map(|entry| decode(&entry)).transpose()?)
     }

@@ -102,8 +102,9 @@ impl<'a> Batch<'a> {
             )?
             .execute(params![Number(self.block), earliest, latest])?;
         let mut before = self.connection.prepare_cached(super::page::MARK)?;
-        let mut write =
-            self.connection.prepare_cached("INSERT OR REPLACE INTO marks VALUES (?1, ?2, ?3, ?4)")?;
+        let mut write = self
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO marks VALUES (?1, ?2, ?3, ?4)")?;
         for ((field, value), positions) in &self.marks {
             let mut bits = Bits::NONE;
             let key = params![Number(self.block), field.number(), value];

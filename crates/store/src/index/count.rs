@@ -8,8 +8,8 @@ use rusqlite::params;
 
 use super::bits::{BLOCK, Bits, position_of};
 use super::field::{Field, Flag};
-use super::page::{Block, next_block};
 use super::number::Number;
+use super::page::{Block, next_block};
 use super::wanted::{Condition, Wanted};
 use super::{Bounds, Index, IndexError, names};
 use callgate_audit::{Action, Kind, Order, Stats};
@@ -67,7 +67,8 @@ impl Block<'_> {
     /// Leaves only the records of the wanted time.
     fn keep_in_time(&self, wanted: &Wanted, set: &mut Bits) -> Result<(), IndexError> {
         let mut times = self.view.prepare_cached(TIMES)?;
-        let (earliest, latest) = times.query_row([Number(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (earliest, latest) =
+            times.query_row([Number(self.block)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         if wanted.is_in_time(earliest) && wanted.is_in_time(latest) {
             return Ok(());
         }

@@ -71,8 +71,8 @@ fn find_or_add(
         use_in(connection, id, block)?;
         return Ok(Name { id, block });
     }
-    let mut add = connection
-        .prepare_cached("INSERT INTO names (field, text, block) VALUES (?1, ?2, ?3)")?;
+    let mut add =
+        connection.prepare_cached("INSERT INTO names (field, text, block) VALUES (?1, ?2, ?3)")?;
     let id = add.insert(params![field.number(), text, Number(block)])?;
     Ok(Name { id, block })
 }
@@ -117,7 +117,9 @@ pub(super) fn text(connection: &Connection, id: i64) -> rusqlite::Result<Option<
 
 /// Removes the names that no block from this one on has. Says whether there were any.
 pub(super) fn prune(connection: &Connection, block: u64) -> rusqlite::Result<bool> {
-    let removed = connection.prepare_cached("DELETE FROM names WHERE block < ?1")?.execute([Number(block)])?;
+    let removed = connection
+        .prepare_cached("DELETE FROM names WHERE block < ?1")?
+        .execute([Number(block)])?;
     if removed > 0 {
         connection.prepare_cached("UPDATE filled SET pruned = pruned + 1")?.execute([])?;
     }
