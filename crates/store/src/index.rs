@@ -84,6 +84,13 @@ impl IndexError {
             || matches!(error, rusqlite::Error::InvalidColumnType(..))
             || matches!(error, rusqlite::Error::IntegralValueOutOfRange(..))
     }
+
+    /// Whether another connection holds a lock on it.
+    fn is_lock(&self) -> bool {
+        let Self::Index(error) = self else { return false };
+        let code = error.sqlite_error_code();
+        matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
 }
 
 impl From<IndexError> for ReadError {

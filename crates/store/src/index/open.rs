@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -90,7 +91,7 @@ impl Index {
             return Self::read_only(place);
         }
         let index = Self::new(connection, Access::Write);
-        match index.prepare(place) {
+        match index.prepare_in_time(place) {
             Ok(()) => Ok(Some(index)),
             Err(Refusal::Open(error)) => Err(error),
             Err(Refusal::Index(error)) if error.is_damage() && was_index(path) => {
@@ -102,6 +103,20 @@ impl Index {
             }
             // Locked, or in a folder where its log cannot be made.
             Err(Refusal::Index(_)) => Self::read_only(place),
+        }
+    }
+
+    /// Where several processes make an index at once, SQLite says to some that it is busy without waiting
+    /// for the others: it is not yet in the mode in which it would.
+    fn prepare_in_time(&self, place: &Place) -> Result<(), Refusal> {
+        let begin = Instant::now();
+        loop {
+            match self.prepare(place) {
+                Err(Refusal::Index(error)) if error.is_lock() && begin.elapsed() < SET_UP => {
+                    thread::sleep(Duration::from_millis(5));
+                }
+                done => return done,
+            }
         }
     }
 
@@ -118,7 +133,7 @@ impl Index {
         Ok(())
     }
 
-    fn read_only(place: &Place) -> Result<Option<Self>, OpenError> {
+    pub(crate) fn read_only(place: &Place) -> Result<Option<Self>, OpenError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | COMMON;
         let opened = Connection::open_with_flags(place.path(), flags);
         let Ok(mut connection) = opened else { return Ok(None) };
@@ -209,6 +224,9 @@ fn unreadable(place: &Place, error: &IndexError) -> OpenError {
 
 /// How long another connection's lock is waited for. A transaction that fills takes some ten milliseconds.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// For how long a file that is being made by another process is tried again.
+const SET_UP: Duration = Duration::from_secs(2);
 
 /// Statements that are kept prepared: all of them.
 const STATEMENTS: usize = 48;

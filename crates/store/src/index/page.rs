@@ -124,8 +124,7 @@ impl Block<'_> {
     /// The records that may pass, and those that nobody can read.
     fn candidates(&self, wanted: &Wanted, bounds: Bounds) -> Result<Bits, IndexError> {
         let mut set = Bits::between(self.block, bounds.low, bounds.high);
-        self.narrow(&mut set, &wanted.of_turns)?;
-        self.narrow(&mut set, &wanted.of_others)?;
+        self.narrow(&mut set, wanted.cheapest_first())?;
         if !set.is_empty() {
             set.remove_all(&self.flagged(Flag::Completes)?);
         }
@@ -136,10 +135,10 @@ impl Block<'_> {
     }
 
     /// Leaves only the records for which every condition holds.
-    pub(super) fn narrow(
+    pub(super) fn narrow<'c>(
         &self,
         set: &mut Bits,
-        conditions: &[Condition],
+        conditions: impl IntoIterator<Item = &'c Condition>,
     ) -> Result<(), IndexError> {
         for Condition(any) in conditions {
             if set.is_empty() {

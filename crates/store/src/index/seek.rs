@@ -4,7 +4,6 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::joins_hash;
 use super::number::Number;
-use super::wanted::Wanted;
 use super::{Bounds, Index, IndexError};
 use crate::journal::Spot;
 
@@ -89,13 +88,6 @@ impl Index {
         let values = params![ids.first, ids.last, Number(bounds.low), Number(bounds.high)];
         let rows = query.query_map(values, seq_and_spot)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-}
-
-impl Wanted {
-    /// Whether a record that happened then may pass.
-    pub(crate) fn is_in_time(&self, time: i64) -> bool {
-        self.since <= time && time <= self.until
     }
 }
 

@@ -27,6 +27,20 @@ pub(crate) struct Wanted {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Condition(pub(super) Vec<(Field, Vec<i64>)>);
 
+impl Wanted {
+    /// All conditions, those with the fewest values first: what they leave may be nothing.
+    pub(super) fn cheapest_first(&self) -> Vec<&Condition> {
+        let mut all: Vec<&Condition> = self.of_turns.iter().chain(&self.of_others).collect();
+        all.sort_by_key(|Condition(any)| any.iter().map(|(_, ids)| ids.len()).sum::<usize>());
+        all
+    }
+
+    /// Whether a record that happened then may pass.
+    pub(crate) fn is_in_time(&self, time: i64) -> bool {
+        self.since <= time && time <= self.until
+    }
+}
+
 impl Index {
     /// Looks up what a filter asks for. Its `after`, limit and order are the caller's.
     pub(crate) fn wanted(&self, filter: &Filter) -> Result<Wanted, IndexError> {

@@ -1,0 +1,37 @@
+//! The reader over an index: the same answers as reading every record, whatever the index is like.
+
+mod answers;
+mod equal;
+mod without;
+
+use callgate_audit::{Filter, Order, Stored};
+
+use super::*;
+use crate::index::tests::log::MemoryLog;
+use crate::index::tests::{Folder, call};
+
+fn reader(folder: &Folder, log: &MemoryLog) -> Reader {
+    Reader::new(Box::new(log.clone()), &folder.place()).unwrap()
+}
+
+/// A reader that can read the shared index, but not write it.
+fn read_only(folder: &Folder, log: &MemoryLog) -> Reader {
+    let shared = Index::read_only(&folder.place()).unwrap();
+    assert!(shared.is_some());
+    Reader { shared, ..reader(&Folder::new(), log) }
+}
+
+fn seqs(found: &[Stored]) -> Vec<u64> {
+    found.iter().map(|stored| stored.seq).collect()
+}
+
+fn oldest_first() -> Filter {
+    Filter { order: Order::OldestFirst, ..Filter::default() }
+}
+
+fn stats(reader: &Reader, filter: &Filter) -> Result<Stats, ReadError> {
+    reader.stats(filter, |_, tally| {
+        tally.add_turns(2, 3, 4);
+        Ok(())
+    })
+}

@@ -1,0 +1,53 @@
+//! Files that are not what they should be.
+
+use super::*;
+use crate::error::OpenError;
+
+#[test]
+fn a_damaged_index_is_made_anew() {
+    let (folder, log) = (Folder::new(), sample());
+    fill(&folder.index(), &log).unwrap();
+    folder.raw().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+    let mut bytes = std::fs::read(folder.path()).unwrap();
+    // The header still says what it is; the rest is noise.
+    bytes[100..].fill(0xa5);
+    std::fs::write(folder.path(), bytes).unwrap();
+    let index = folder.index();
+    assert_eq!(fill(&index, &log).unwrap().seq, 4150);
+}
+
+#[test]
+fn what_is_not_an_index_is_left_as_it_is() {
+    let files: [(&str, fn(&Folder)); 4] = [
+        ("something else", |folder| {
+            folder.raw().execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
+        }),
+        ("file is not a database", |folder| {
+            std::fs::write(folder.path(), "my diary, all of it, for years".repeat(100)).unwrap();
+        }),
+        ("schema 4", |folder| {
+            crate::schema::migrate(&mut folder.raw()).unwrap();
+        }),
+        ("schema 6", |folder| {
+            folder.index();
+            folder.raw().execute_batch("PRAGMA user_version = 6").unwrap();
+        }),
+    ];
+    for (why, make) in files {
+        let folder = Folder::new();
+        make(&folder);
+        let before = std::fs::read(folder.path()).unwrap();
+        let error = Index::open(&folder.place()).unwrap_err();
+        assert!(matches!(error, OpenError::Foreign { .. } | OpenError::Newer { .. }), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(std::fs::read(folder.path()).unwrap(), before, "{why}");
+    }
+}
+
+#[test]
+fn an_older_callgate_says_that_it_is_too_old() {
+    let folder = Folder::new();
+    folder.index();
+    let error = folder.place().reader().unwrap_err();
+    assert!(matches!(error, OpenError::Newer { found: 5, known: 4, .. }), "{error}");
+}
