@@ -65,6 +65,7 @@
 
 mod beside;
 mod cipher;
+mod clerk;
 mod database;
 mod error;
 #[cfg(test)]
@@ -78,6 +79,7 @@ mod queue;
 mod reader;
 mod receipt;
 mod records;
+mod reply;
 mod row;
 mod schema;
 mod settings;
@@ -96,6 +98,7 @@ pub use error::{OpenError, ReadError, StoreError};
 pub use health::Health;
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
+pub use reply::{NoAnswer, Reply};
 pub use settings::{Durability, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
 pub use state::keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
