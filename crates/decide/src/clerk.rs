@@ -72,6 +72,12 @@ impl Inner {
         }
     }
 
+    /// Whether a refresh that was asked for is not done yet.
+    #[cfg(test)]
+    pub(crate) fn waits_to_refresh(&self) -> bool {
+        self.clerk.refresh.lock().is_some()
+    }
+
     fn look_now_and_then(self: &Arc<Self>) {
         self.clerk.looks.get_or_init(|| {
             let inner = Arc::downgrade(self);
