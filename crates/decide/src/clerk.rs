@@ -1,32 +1,25 @@
-//! A thread that asks the store, so that no thread that carries streams ever waits for it.
+//! Questions to the store: asked by its own thread, so that no thread that carries streams ever waits for it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use parking_lot::Mutex;
 
 use crate::decider::Inner;
 
-/// The clerk of a process. It begins with the first question.
+/// What a process has the store's thread do besides questions.
 #[derive(Debug, Default)]
 pub(crate) struct Clerk {
-    jobs: OnceLock<Option<SyncSender<Job>>>,
-    /// A refresh waits to be done.
-    refreshes: AtomicBool,
+    /// Whether the thread looks now and then what other processes did. It begins with the first question.
+    looks: OnceLock<()>,
+    /// When a refresh was last asked for that is not done yet.
+    refresh: Mutex<Option<Instant>>,
 }
-
-type Job = Box<dyn FnOnce() + Send>;
 
 /// The store did not answer: it is too busy, too slow, or gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoAnswer;
-
-/// Questions that may wait. Each belongs to a call that waits for it.
-const MAX_WAITING: usize = 16_384;
 
 /// How often the clerk looks what other processes have pinned, trusted or reset.
 const TICK: Duration = Duration::from_secs(1);
@@ -47,67 +40,57 @@ impl Inner {
         question: impl FnOnce(&Arc<Self>) -> T + Send + 'static,
         undo: impl FnOnce(T, &Self) + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        let (sender, answer) = oneshot::channel();
-        let inner = Arc::clone(self);
-        self.queue(Box::new(move || {
-            if sender.is_closed() {
-                return;
-            }
-            if let Err(unheard) = sender.send(question(&inner)) {
-                undo(unheard, &inner);
-            }
-        }))?;
+        self.look_now_and_then();
+        let (asking, undoing) = (Arc::clone(self), Arc::clone(self));
+        let reply = self
+            .audit
+            .ask_or(move |_| question(&asking), move |unheard, _| undo(unheard, &undoing));
         let patience = self.in_force().settings.record_timeout;
-        let answer = tokio::time::timeout(patience, answer).await;
-        answer.ok().and_then(Result::ok).ok_or(NoAnswer)
+        match tokio::time::timeout(patience, reply).await {
+            Ok(Ok(answer)) => return Ok(answer),
+            // Whoever is too busy to answer is not kept busy with telling so.
+            Err(_) | Ok(Err(callgate_store::NoAnswer::Full)) => {}
+            Ok(Err(error)) => tracing::error!(%error, "a call gets no answer of the store"),
+        }
+        Err(NoAnswer)
     }
 
     /// Has the clerk look what other processes did to the pins; nobody waits for it. However often it is
-    /// asked for, it is done once.
+    /// asked for, it is done once, and not at all if somebody else has looked since.
     pub(crate) fn ask_to_refresh(self: &Arc<Self>) {
-        if self.clerk.refreshes.swap(true, Ordering::AcqRel) {
+        self.look_now_and_then();
+        if self.clerk.refresh.lock().replace(Instant::now()).is_some() {
             return;
         }
         let inner = Arc::clone(self);
-        let refresh = move || {
-            inner.clerk.refreshes.store(false, Ordering::Release);
-            inner.refresh_books();
-        };
-        if self.queue(Box::new(refresh)).is_err() {
-            self.clerk.refreshes.store(false, Ordering::Release);
+        let asked = self.audit.do_later(move |_| {
+            let asked = inner.clerk.refresh.lock().take();
+            inner.refresh_books_since(asked.unwrap_or_else(Instant::now));
+        });
+        if asked.is_err() {
+            *self.clerk.refresh.lock() = None;
         }
     }
 
-    fn queue(self: &Arc<Self>, job: Job) -> Result<(), NoAnswer> {
-        let clerk = self.clerk.jobs.get_or_init(|| start(Arc::downgrade(self)));
-        clerk.as_ref().ok_or(NoAnswer)?.try_send(job).map_err(|_| NoAnswer)
+    /// Whether a refresh that was asked for is not done yet.
+    #[cfg(test)]
+    pub(crate) fn waits_to_refresh(&self) -> bool {
+        self.clerk.refresh.lock().is_some()
     }
-}
 
-/// `None` if the system gives us no thread: then nothing that needs the store is let through.
-fn start(inner: Weak<Inner>) -> Option<SyncSender<Job>> {
-    let (sender, jobs) = sync_channel::<Job>(MAX_WAITING);
-    let work = move || {
-        let mut refreshed = Instant::now();
-        loop {
-            match jobs.recv_timeout(TICK) {
-                // One that panics leaves its own call without an answer, and no other.
-                Ok(job) => {
-                    if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                        tracing::error!("a question to the store panicked");
-                    }
+    fn look_now_and_then(self: &Arc<Self>) {
+        self.clerk.looks.get_or_init(|| {
+            let inner = Arc::downgrade(self);
+            let look = move || match inner.upgrade() {
+                Some(inner) => {
+                    inner.refresh_books();
+                    ControlFlow::Continue(())
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                None => ControlFlow::Break(()),
+            };
+            if let Err(error) = self.audit.do_each(TICK, look) {
+                tracing::error!(%error, "what other processes pin is noticed late");
             }
-            if refreshed.elapsed() >= TICK {
-                let Some(inner) = inner.upgrade() else { return };
-                inner.refresh_books();
-                refreshed = Instant::now();
-            }
-        }
-    };
-    let started = thread::Builder::new().name("callgate-clerk".to_owned()).spawn(work);
-    started.inspect_err(|error| tracing::error!(%error, "no thread to ask the store")).ok()?;
-    Some(sender)
+        });
+    }
 }

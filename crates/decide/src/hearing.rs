@@ -111,10 +111,13 @@ impl Hearing {
         let begun = Instant::now();
         let settings = &*self.in_force.mcp;
         let meant = self.inner.meant(settings, &call.name);
-        // Where there are no lists of servers and tools, it is early enough to know with the arguments.
-        if settings.restricts_names() && self.inner.may_be_news(&call.name, &meant, self.begun) {
+        if self.inner.may_be_news(&call.name, &meant, self.begun) {
+            // So that the call, once it is whole, seldom has to wait for it.
             self.inner.ask_to_refresh();
-            return ByName::NeedArguments;
+            // Where there are no lists of servers and tools, it is early enough to know with the arguments.
+            if settings.restricts_names() {
+                return ByName::NeedArguments;
+            }
         }
         let call = &meant.read(call.clone());
         let objections = self.inner.check_meant(settings, &call.name, &meant);

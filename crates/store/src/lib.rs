@@ -65,6 +65,7 @@
 
 mod beside;
 mod cipher;
+mod clerk;
 mod database;
 mod error;
 #[cfg(test)]
@@ -79,6 +80,7 @@ mod queue;
 mod reader;
 mod receipt;
 mod records;
+mod reply;
 mod schema;
 mod settings;
 mod shared;
@@ -96,6 +98,7 @@ pub use error::{OpenError, ReadError, StoreError};
 pub use health::Health;
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
+pub use reply::{NoAnswer, Reply};
 pub use settings::{Durability, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
 pub use state::keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use callgate_audit::{Record, Sealed};
 
 use crate::beside::{self, Added};
+use crate::clerk::Clerk;
 use crate::error::OpenError;
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
@@ -33,10 +34,11 @@ pub struct Glance<'a> {
     pub(crate) view: Option<View>,
 }
 
-/// A store and its two threads.
+/// A store and its threads.
 #[derive(Debug)]
 struct Running {
     shared: Arc<Shared>,
+    clerk: Clerk,
     stop: Arc<Stop>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -47,7 +49,7 @@ impl Store {
         let shared = Arc::new(Shared::open(settings)?);
         let keeper = Keeper::new(&shared)?;
         let stop = Arc::new(Stop::default());
-        let mut running = Running { shared, stop, threads: Vec::new() };
+        let mut running = Running { shared, clerk: Clerk::default(), stop, threads: Vec::new() };
         let shared = Arc::clone(&running.shared);
         running.start("callgate-audit", move || writer::run(&shared))?;
         let stop = Arc::clone(&running.stop);
@@ -109,6 +111,10 @@ impl Store {
     pub fn reader(&self) -> Result<Reader, OpenError> {
         let shared = &self.0.shared;
         Reader::over(shared.records.log()?, &shared.place)
+    }
+
+    pub(crate) fn clerk(&self) -> &Clerk {
+        &self.0.clerk
     }
 
     pub(crate) fn shared(&self) -> &Shared {

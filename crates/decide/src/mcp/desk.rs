@@ -124,6 +124,14 @@ impl Inner {
         self.refresh_books_at(self.audit.glance());
     }
 
+    /// The same, unless somebody has done so since then.
+    pub(crate) fn refresh_books_since(&self, then: Instant) {
+        let is_fresh = self.desk.books.lock().is_fresh_since(then);
+        if !is_fresh {
+            self.refresh_books();
+        }
+    }
+
     /// The same, with a glance that was taken before. The books stay unlocked while the store is read,
     /// because threads that carry streams use them. If the store cannot be read, the books stay as they
     /// are.

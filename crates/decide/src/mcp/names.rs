@@ -114,7 +114,7 @@ impl Inner {
         };
         if self.may_be_news(&subject.call.name, &meant, begun) {
             // Without an answer, what is known stays.
-            self.ask(|inner| inner.refresh_books()).await.ok();
+            self.ask(move |inner| inner.refresh_books_since(begun)).await.ok();
             meant = self.meant(&settings, &subject.call.name);
         }
         let subject = match &meant {

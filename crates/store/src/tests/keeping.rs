@@ -137,3 +137,17 @@ fn removed_calls_are_bounded() {
     let signs: i64 = place.raw_state().query_row(signs, [], |row| row.get(0)).unwrap();
     assert_eq!(signs, 3, "signs leave with their entries");
 }
+
+/// The thread that asks the store closes it then, and must not wait for itself.
+#[test]
+fn a_question_may_be_the_last_to_hold_the_store() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    let log = place.path().with_extension("db-wal");
+    let (go, goes) = std::sync::mpsc::channel::<()>();
+    audit.do_later(move |_| _ = goes.recv()).unwrap();
+    drop(audit);
+    assert!(log.exists());
+    drop(go);
+    until("the store is closed", || !log.exists());
+}

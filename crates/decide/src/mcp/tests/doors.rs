@@ -1,5 +1,7 @@
 //! Calls of MCP tools in a model's answer.
 
+use std::time::Instant;
+
 use callgate_audit::{Action, Kind};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 
@@ -232,4 +234,39 @@ fn changed_settings_hold_for_responses_that_begin_later_and_for_calls_of_open_co
     assert_eq!(told, 1, "it is recorded once for each settings");
     world.decider.set_mcp(McpSettings::default());
     assert!(!refused(&session));
+}
+
+/// What another process has pinned is looked up as soon as a name comes that nobody knows, also where no
+/// list restricts names: then the whole call finds it done.
+#[test]
+fn a_name_that_may_be_news_is_looked_up_before_the_call_is_whole() {
+    let world = World::new(McpSettings::default());
+    let inner = world.decider.inner();
+    let (go, goes) = std::sync::mpsc::channel::<()>();
+    world.audit.do_later(move |_| _ = goes.recv()).unwrap();
+    let begun = Instant::now();
+    let mut hearing = world.decider.hearing(Context::new(Origin::at(Surface::Response))).unwrap();
+    assert!(!inner.waits_to_refresh());
+    assert!(matches!(hearing.by_name(0, &call_of("Bash")), ByName::Stream(_)));
+    assert!(!inner.waits_to_refresh(), "a tool that is the agent's own is no news");
+    assert!(matches!(hearing.by_name(1, &call_of("git-push")), ByName::Stream(_)));
+    assert!(inner.waits_to_refresh());
+    assert!(!inner.desk.books.lock().is_fresh_since(begun));
+    drop(go);
+    world.audit.ask(|_| ()).wait().unwrap();
+    assert!(!inner.waits_to_refresh());
+    assert!(inner.desk.books.lock().is_fresh_since(begun));
+}
+
+#[test]
+fn what_somebody_has_looked_up_since_is_not_looked_up_again() {
+    let world = World::new(McpSettings::default());
+    let inner = world.decider.inner();
+    let before = Instant::now();
+    inner.refresh_books();
+    let after = Instant::now();
+    inner.refresh_books_since(before);
+    assert!(!inner.desk.books.lock().is_fresh_since(after));
+    inner.refresh_books_since(after);
+    assert!(inner.desk.books.lock().is_fresh_since(after));
 }
