@@ -317,6 +317,7 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
             bytes: or(audit.size.clone(), standard.bytes),
         },
         session_idle: or(audit.session_idle.clone(), callgate_store::Settings::SESSION_IDLE),
+        indexing: callgate_store::Indexing::ByReaders,
     }
 }
 

@@ -69,6 +69,20 @@ impl Database {
         run: impl FnOnce(&Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.execute("BEGIN IMMEDIATE", [])?;
+        self.finish(run)
+    }
+
+    /// The same, with no lock before something is read or written: for one that only reads from a file that
+    /// somebody else has locked.
+    pub(crate) fn deferred_transaction<T>(
+        &self,
+        run: impl FnOnce(&Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.execute("BEGIN", [])?;
+        self.finish(run)
+    }
+
+    fn finish<T>(&self, run: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, Fault> {
         let done = run(self).and_then(|value| {
             self.execute("COMMIT", [])?;
             Ok(value)

@@ -75,12 +75,12 @@ pub(crate) fn move_over(
 ) -> Result<(), OpenError> {
     let begun = Instant::now();
     loop {
-        match look(path)? {
+        let done = match look(path)? {
             Found::Other => return Ok(()),
-            Found::Moved => return put_aside(path),
-            Found::Old => {}
-        }
-        match move_once(path, volume, &make_state) {
+            Found::Moved => put_aside(path),
+            Found::Old => move_once(path, volume, &make_state),
+        };
+        match done {
             Err(MoveError::Busy) if begun.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_millis(100));
             }
@@ -145,21 +145,18 @@ fn move_once(
 }
 
 /// Gets a file whose content was moved out of the way of the index.
-fn put_aside(path: &Path) -> Result<(), OpenError> {
-    let wrong = |why: String| failed(path, &why);
-    let old =
-        connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|it| wrong(it.to_string()))?;
+fn put_aside(path: &Path) -> Result<(), MoveError> {
+    let old = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // What is still in its log would be taken for the log of the index.
-    let log: i64 = old
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        .map_err(|error| wrong(error.to_string()))?;
-    if log != 0 {
-        return Err(OpenError::Locked { path: path.to_owned() });
+    let is_busy: i64 = old.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    // Another process may have been faster, and made an index here.
+    if is_busy != 0 || version_of(&old)? != MOVED {
+        return Err(MoveError::Busy);
     }
     drop(old);
-    fs::rename(path, kept_path(path)).map_err(|error| wrong(error.to_string()))?;
+    fs::rename(path, kept_path(path))?;
     for ending in ["-wal", "-shm"] {
-        remove(&beside(path, ending)).map_err(|error| wrong(error.to_string()))?;
+        remove(&beside(path, ending))?;
     }
     Ok(())
 }

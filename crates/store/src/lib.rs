@@ -70,6 +70,7 @@ mod database;
 mod error;
 #[cfg(test)]
 mod faults;
+mod filler;
 mod health;
 mod index;
 mod journal;
@@ -99,7 +100,7 @@ pub use health::Health;
 pub use reader::Reader;
 pub use receipt::{AppendError, Receipt};
 pub use reply::{NoAnswer, Reply};
-pub use settings::{Durability, Location, Retention, Settings};
+pub use settings::{Durability, Indexing, Location, Retention, Settings};
 pub use state::history::{FlowName, FlowStep};
 pub use state::keys::{KeyInfo, KeyRefusal, KeyState, Renewed, Secret, SecretChoice, Term};
 pub use state::meters::Bucket;
@@ -108,4 +109,3 @@ pub use state::removed::{FoundRemoved, RemovedEntry, SoughtRemoved};
 pub use state::turns::TurnCount;
 pub use store::{Glance, Store};
 pub use verify::{Broken, Verified, VerifyError};
-

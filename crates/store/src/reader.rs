@@ -86,6 +86,14 @@ impl Reader {
         Ok(Self { log, shared, shared_is_broken: Cell::new(false), own, progress, state })
     }
 
+    /// Reads this journal as if there were no place for an index.
+    #[cfg(test)]
+    pub(crate) fn without_index(log: JournalLog) -> Self {
+        let (own, progress, state) = (OnceCell::new(), None, None);
+        let shared_is_broken = Cell::new(false);
+        Self { log: Box::new(log), shared: None, shared_is_broken, own, progress, state }
+    }
+
     /// Shows how far indexing has come, where a query has to index many records first: how many are done,
     /// and how many there are.
     #[must_use]

@@ -22,6 +22,8 @@ pub(crate) struct Records {
     /// `None` after it was lost, until it is needed again.
     journal: Mutex<Option<Journal>>,
     pub(crate) pulse: Pulse,
+    #[cfg(test)]
+    pub(crate) faults: crate::faults::Faults,
 }
 
 /// Where the journal is.
@@ -65,6 +67,8 @@ impl Records {
             limits: Limits::new(&retention),
             journal: Mutex::new(None),
             pulse: Pulse::default(),
+            #[cfg(test)]
+            faults: crate::faults::Faults::default(),
         };
         let journal = records.opened().map_err(|error| match error {
             OpenedError::Open(error) => error,
@@ -84,12 +88,18 @@ impl Records {
         if records.is_empty() {
             return Ok(());
         }
-        self.with(|journal| journal.append(records, now()).map(drop))
+        self.with(|journal| {
+            #[cfg(test)]
+            self.faults.step()?;
+            journal.append(records, now()).map(drop)
+        })
     }
 
     /// Lets records leave that are too old.
     pub(crate) fn expire(&self) -> Result<(), Fault> {
-        self.with(|journal| journal.expire(now()))
+        // Nobody learns from it whether records can be written.
+        let mut place = self.journal.lock();
+        self.reopened(&mut place)?.expire(now())
     }
 
     /// Writes a little if the last time failed, to see whether it still does.

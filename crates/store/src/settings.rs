@@ -14,6 +14,17 @@ pub struct Settings {
     pub retention: Retention,
     /// A session has ended once nothing was recorded of it for so long.
     pub session_idle: Duration,
+    /// Who fills the index.
+    pub indexing: Indexing,
+}
+
+/// Who fills the index from the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indexing {
+    /// Whoever reads. For processes that must not do more than they have to.
+    ByReaders,
+    /// This process too, when it has nothing better to do: then readers find little left to do.
+    Here,
 }
 
 impl Settings {
@@ -24,6 +35,7 @@ impl Settings {
             durability: Durability::Disk,
             retention: Retention::default(),
             session_idle: Self::SESSION_IDLE,
+            indexing: Indexing::ByReaders,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::cipher::Cipher;
 use crate::database::Fault;
 use crate::error::OpenError;
 use crate::health::Health;
+use crate::index::Index;
 use crate::journal::Volume;
 use crate::legacy;
 use crate::place::Place;
@@ -46,6 +47,8 @@ impl Shared {
     pub(crate) fn open(settings: &Settings) -> Result<Self, OpenError> {
         let place = Place::new(&settings.store);
         bring_up_to_date(&place)?;
+        // Made by whoever comes first, so that an older callgate sees that it is too old.
+        drop(Index::open(&place)?);
         let records = Records::open(&place, settings)?;
         let state = StateDb::open(&place, settings.durability)?;
         let cipher = Cipher::of(&place)?;

@@ -8,12 +8,13 @@ use callgate_audit::{Record, Sealed};
 use crate::beside::{self, Added};
 use crate::clerk::Clerk;
 use crate::error::OpenError;
+use crate::filler;
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
 use crate::queue::Work;
 use crate::reader::Reader;
 use crate::receipt::Receipt;
-use crate::settings::Settings;
+use crate::settings::{Indexing, Settings};
 use crate::shared::{Shared, now};
 use crate::state::history::{FlowName, FlowStep, SealedStep};
 use crate::state::turns::TurnCount;
@@ -54,6 +55,10 @@ impl Store {
         running.start("callgate-audit", move || writer::run(&shared))?;
         let stop = Arc::clone(&running.stop);
         running.start("callgate-keeper", move || keeper.run(&stop))?;
+        if settings.indexing == Indexing::Here {
+            let (shared, stop) = (Arc::clone(&running.shared), Arc::clone(&running.stop));
+            running.start("callgate-index", move || filler::run(&shared, &stop))?;
+        }
         Ok(Self(Arc::new(running)))
     }
 

@@ -5,11 +5,11 @@ mod expiry;
 mod failing;
 mod keeping;
 mod keys;
+mod moving;
 mod reading;
 mod sessions;
 mod sharing;
 mod state;
-mod tampering;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -58,6 +58,18 @@ impl Place {
         Self::raw_at(&self.path())
     }
 
+    /// The folder of the journal.
+    fn journal(&self) -> std::path::PathBuf {
+        crate::place::Place::new(&self.location()).beside(".journal").unwrap()
+    }
+
+    /// Keeps everybody else from writing records until it is dropped.
+    fn lock(&self) -> std::fs::File {
+        let lock = std::fs::File::open(self.journal().join("lock")).unwrap();
+        lock.lock().unwrap();
+        lock
+    }
+
     /// The same for the file with the state.
     fn raw_state(&self) -> Connection {
         Self::raw_at(&self.state_path())
@@ -79,16 +91,18 @@ impl Place {
         let files = std::fs::read_dir(folder.parent().unwrap()).unwrap();
         let key = |path: &Path| path.extension().is_some_and(|it| it == "key");
         let paths = files.map(|file| file.unwrap().path()).filter(|path| !key(path));
+        let inside = std::fs::read_dir(self.journal()).unwrap().map(|file| file.unwrap().path());
+        let paths = paths.filter(|path| path.is_file()).chain(inside);
         paths.flat_map(|path| std::fs::read(path).unwrap()).collect()
     }
 }
 
 /// Ends the faults, and lets the store notice, so that its threads do not look for it in the next fault.
 fn heal(shared: &crate::shared::Shared) {
-    for file in [&shared.records.0, &shared.state.writing] {
-        file.faults.fail_after(i64::MAX);
-        file.try_again();
-    }
+    shared.records.faults.fail_after(i64::MAX);
+    shared.state.writing.faults.fail_after(i64::MAX);
+    shared.records.try_again();
+    shared.state.writing.try_again();
 }
 
 fn contains(bytes: &[u8], text: &str) -> bool {

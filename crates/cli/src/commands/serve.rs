@@ -17,7 +17,7 @@ use anyhow::{Context as _, Result};
 use callgate_config::{Resolved, StartSettings};
 use callgate_decide::Decider;
 use callgate_proxy::{Server, StartError};
-use callgate_store::Store;
+use callgate_store::{Indexing, Store};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
@@ -37,6 +37,8 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     reload::warn_of_exposed(&resolved.policies);
     let started = running::start_settings(&resolved);
     fit_connections(&mut resolved);
+    // Whoever serves has time for it; shims and hooks have not.
+    resolved.audit.indexing = Indexing::Here;
     let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());

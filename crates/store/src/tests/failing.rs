@@ -4,88 +4,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use callgate_audit::Sealed;
-
 use super::*;
-use crate::database::Fault;
 use crate::keeper::Keeper;
-use crate::records::Records;
 use crate::shared::Shared;
+use crate::state::removed::SealedRemoved;
+use crate::state::{Kept, State};
 use crate::wal::LogBounds;
-use crate::{AppendError, Health, OpenError};
+use crate::{AppendError, Health, OpenError, RemovedEntry};
 
 fn shared(place: &Place, durability: Durability) -> Shared {
     Shared::open(&place.settings(durability)).unwrap()
 }
 
-fn item(name: &str) -> Sealed {
-    Sealed::new(call(name, "{}"))
-}
-
-/// What the writer does with an item.
-fn write(store: &Shared, item: Sealed) -> Result<(), Fault> {
-    store.records.append(vec![item])
-}
-
-#[test]
-fn each_statement_may_fail_and_nothing_is_half_written() {
-    let mut statement = 0;
-    loop {
-        let place = Place::new();
-        let store = shared(&place, Durability::Process);
-        write(&store, item("before")).unwrap();
-        store.records.0.faults.fail_after(statement);
-        let items = vec![item("failing"), item("failing")];
-        let failed = store.records.append(items).is_err();
-        let happened = store.records.0.faults.happened();
-        assert_eq!(failed, happened, "statement {statement}");
-        let expected = if failed { 1 } else { 3 };
-        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, expected);
-        if !happened {
-            assert!(statement >= 4, "a commit has more statements than {statement}");
-            break;
-        }
-        assert!(matches!(store.records.0.pulse.health(), Health::Failing { .. }));
-        store.records.0.faults.fail_after(i64::MAX);
-        write(&store, item("after")).unwrap();
-        assert_eq!(store.records.0.pulse.health(), Health::Ok);
-        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
-        statement += 1;
-    }
-}
-
-/// Whatever limits this test sets are the connection's own, so it is done to that one.
-#[test]
-fn a_full_disk_fails_and_recovers() {
-    for durability in [Durability::Disk, Durability::Process] {
-        let place = Place::new();
-        let store = shared(&place, durability);
-        let limit = |pages: i64| {
-            let set = store.records.0.with(|it| {
-                it.connection().pragma_update(None, "max_page_count", pages)?;
-                Ok(())
-            });
-            set.unwrap();
-        };
-        let commit = |many: usize| store.records.append((0..many).map(|_| item("Bash")).collect());
-        commit(10).unwrap();
-        limit(30);
-        let fault = commit(1000).unwrap_err();
-        assert_eq!(fault.why(), "the disk is full");
-        let Health::Failing { why, since } = store.records.0.pulse.health() else {
-            panic!("it fails")
-        };
-        assert_eq!(why, "the disk is full");
-        let _ = commit(1000);
-        let Health::Failing { since: again, .. } = store.records.0.pulse.health() else {
-            panic!("it fails")
-        };
-        assert_eq!(since, again);
-        limit(1_000_000);
-        commit(1000).unwrap();
-        assert_eq!(store.records.0.pulse.health(), Health::Ok);
-        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 1010);
-    }
+/// Keeps a removed call of so many bytes.
+fn keep(store: &Shared, bytes: usize) {
+    let (signs, keys) = (vec![[2; 32]], Vec::new());
+    let entry =
+        RemovedEntry { binding: [1; 32], signs, keys, alike: None, content: vec![7; bytes] };
+    let sealed = SealedRemoved::new(entry, &store.cipher).unwrap();
+    // Busy where it is the keeper's turn.
+    let _ = store.state.keep(&[&Kept::Removed(sealed)], crate::shared::now());
 }
 
 #[test]
@@ -94,15 +32,14 @@ fn a_locked_store_fails_in_bounded_time_and_recovers() {
         let place = Place::new();
         let audit = place.open(durability);
         audit.append(call("Bash", "{}")).wait().unwrap();
-        let other = place.raw();
-        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let lock = place.lock();
         let receipts: Vec<_> = (0..3).map(|_| audit.append(call("Bash", "{}"))).collect();
         for receipt in receipts {
             let error = receipt.wait().unwrap_err();
             assert!(matches!(&error, AppendError::Store(why) if why.contains("locked")), "{error}");
         }
         assert!(matches!(audit.health(), Health::Failing { .. }));
-        other.execute_batch("ROLLBACK").unwrap();
+        drop(lock);
         audit.append(call("Bash", "{}")).wait().unwrap();
         assert_eq!(audit.health(), Health::Ok);
     }
@@ -112,12 +49,11 @@ fn a_locked_store_fails_in_bounded_time_and_recovers() {
 fn a_lock_that_is_soon_gone_is_waited_for() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    let other = place.raw();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let lock = place.lock();
     let receipt = audit.append(call("Bash", "{}"));
     assert!(!receipt.is_ready(), "it is queued");
     std::thread::sleep(Duration::from_millis(100));
-    other.execute_batch("ROLLBACK").unwrap();
+    drop(lock);
     receipt.wait().unwrap();
 }
 
@@ -125,10 +61,9 @@ fn a_lock_that_is_soon_gone_is_waited_for() {
 fn health_comes_back_without_a_call() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    let other = place.raw();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let lock = place.lock();
     audit.append(call("Bash", "{}")).wait().unwrap_err();
-    other.execute_batch("ROLLBACK").unwrap();
+    drop(lock);
     let deadline = Instant::now() + Duration::from_secs(120);
     while audit.health() != Health::Ok {
         assert!(Instant::now() < deadline, "{:?}", audit.health());
@@ -189,8 +124,8 @@ fn what_cannot_be_opened_says_why() {
     assert!(matches!(read("newer"), OpenError::Newer { found: 99, .. }), "{}", read("newer"));
 
     drop(Store::open(&settings("locked")).unwrap());
-    let lock = Connection::open(folder.path().join("locked")).unwrap();
-    lock.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE").unwrap();
+    let lock = std::fs::File::open(folder.path().join("locked.journal/lock")).unwrap();
+    lock.lock().unwrap();
     assert!(matches!(open("locked"), OpenError::Locked { .. }), "{}", open("locked"));
 }
 
@@ -206,31 +141,36 @@ fn a_store_that_nobody_may_write_can_be_read() {
     // part of an address, so it is an odd one.
     let odd = place.folder.path().join("é %3f?#&.db");
     std::fs::copy(place.path(), &odd).unwrap();
-    let location = Location::Sqlite(odd);
-    let connection = crate::place::Place::new(&location).immutable().unwrap();
-    let many: i64 =
-        connection.query_row("SELECT count(*) FROM records", [], |row| row.get(0)).unwrap();
-    assert_eq!(many, 1);
+    let connection = crate::place::Place::new(&Location::Sqlite(odd)).immutable().unwrap();
+    connection.query_row("SELECT seq FROM filled", [], |_| Ok(())).unwrap();
+    // Without an index, all is read from the journal.
+    std::fs::remove_file(place.path()).unwrap();
+    std::fs::create_dir(place.path()).unwrap();
+    let log = crate::journal::ReadOnlyVolume::new(
+        place.journal(),
+        crate::place::Place::new(&place.location()).beside(".head").unwrap(),
+    );
+    let log = crate::journal::JournalLog::new(Arc::new(log));
+    let reader = Reader::without_index(log);
+    assert_eq!((all(&reader).len(), reader.verify(|_, _| {}).unwrap().records), (1, 1));
 }
 
 #[test]
-fn the_log_does_not_grow_for_ever() {
+fn the_log_of_the_state_does_not_grow_for_ever() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
     let mut keeper = Keeper::new(&store).unwrap();
-    let log = || std::fs::metadata(place.path().with_extension("db-wal")).unwrap().len();
-    let large = "x".repeat(60_000);
+    let log = || std::fs::metadata(place.path().with_extension("db.state-wal")).unwrap().len();
     let mut longest = 0;
     for number in 0..1200 {
-        write(&store, Sealed::new(call("Bash", &large))).unwrap();
+        keep(&store, 60_000);
         if number % 100 == 0 {
-            keeper.records.checkpoint().unwrap();
+            keeper.state.checkpoint().unwrap();
             longest = longest.max(log());
         }
     }
     // 72 MB were written.
     assert!(longest < 40 * 1024 * 1024, "{longest}");
-    place.reader().verify(|_, _| {}).unwrap();
 }
 
 #[test]
@@ -238,7 +178,7 @@ fn the_log_begins_anew_under_constant_readers() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
     let mut keeper = Keeper::new(&store).unwrap();
-    keeper.records.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
+    keeper.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         // Three readers, so that there is never a moment without one.
@@ -247,9 +187,9 @@ fn the_log_begins_anew_under_constant_readers() {
             let place = &place;
             scope.spawn(move || {
                 std::thread::sleep(Duration::from_millis(delay));
-                let raw = place.raw();
+                let raw = place.raw_state();
                 while !done.load(Ordering::Relaxed) {
-                    raw.execute_batch("BEGIN; SELECT count(*) FROM chain").unwrap();
+                    raw.execute_batch("BEGIN; SELECT count(*) FROM keys").unwrap();
                     std::thread::sleep(Duration::from_millis(10));
                     raw.execute_batch("COMMIT").unwrap();
                 }
@@ -257,39 +197,17 @@ fn the_log_begins_anew_under_constant_readers() {
         }
         for number in 0..10_000 {
             // Busy where it is the keeper's turn.
-            let _ = write(&store, item("Bash"));
+            keep(&store, 100);
             if number % 50 == 0 {
                 // Readers may be faster than it; then it is tried again.
-                let _ = keeper.records.checkpoint();
+                let _ = keeper.state.checkpoint();
             }
         }
         done.store(true, Ordering::Relaxed);
     });
-    let log = std::fs::metadata(place.path().with_extension("db-wal")).unwrap().len();
+    let log = std::fs::metadata(place.path().with_extension("db.state-wal")).unwrap().len();
     // Without beginning anew it would hold ten thousand pages and more: 40 MB.
     assert!(log < 10 * 1024 * 1024, "{log}");
-    place.reader().verify(|_, _| {}).unwrap();
-}
-
-#[test]
-fn a_store_that_became_read_only_fails_and_recovers() {
-    for durability in [Durability::Disk, Durability::Process] {
-        let place = Place::new();
-        let store = shared(&place, durability);
-        let commit = || write(&store, item("Bash"));
-        commit().unwrap();
-        store
-            .records
-            .0
-            .with(|it| Ok(it.connection().pragma_update(None, "query_only", true)?))
-            .unwrap();
-        let why = commit().unwrap_err().why();
-        assert!(why.contains("readonly"), "{why}");
-        assert!(matches!(store.records.0.pulse.health(), Health::Failing { .. }));
-        commit().unwrap();
-        assert_eq!(store.records.0.pulse.health(), Health::Ok, "with a new connection");
-        assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 2);
-    }
 }
 
 #[test]
@@ -297,12 +215,12 @@ fn what_stands_beside_others_waits_for_a_store_that_fails() {
     let place = Place::new();
     let store = shared(&place, Durability::Process);
     store.beside.add(call("first", "{}"));
-    store.records.0.faults.fail_after(1);
+    let lock = place.lock();
     store.beside.write(&store.records).unwrap_err();
     // Not at once: a store that fails is not to be asked all the time.
     assert!(store.beside.due() > Some(Duration::from_millis(100)));
     store.beside.add(call("second", "{}"));
-    store.records.0.faults.fail_after(i64::MAX);
+    drop(lock);
     store.beside.write(&store.records).unwrap();
     assert_eq!(store.beside.due(), None);
     let names: Vec<_> =

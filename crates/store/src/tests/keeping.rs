@@ -143,7 +143,7 @@ fn removed_calls_are_bounded() {
 fn a_question_may_be_the_last_to_hold_the_store() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
-    let log = place.path().with_extension("db-wal");
+    let log = place.path().with_extension("db.state-wal");
     let (go, goes) = std::sync::mpsc::channel::<()>();
     audit.do_later(move |_| _ = goes.recv()).unwrap();
     drop(audit);

@@ -6,7 +6,7 @@ use callgate_call::Who;
 use jiff::Timestamp;
 
 use super::*;
-use crate::schema::RECORDS;
+use crate::legacy::RECORDS;
 use crate::shared::Shared;
 use crate::state::history::SealedStep;
 use crate::state::keys::hash_of;
@@ -80,6 +80,8 @@ fn the_state_survives_the_loss_of_the_records() {
     assert_eq!(audit.reader().unwrap().stats(&Filter::default()).unwrap().records, 2);
     drop(audit);
     std::fs::remove_file(place.path()).unwrap();
+    std::fs::remove_dir_all(place.journal()).unwrap();
+    std::fs::remove_file(place.path().with_extension("db.head")).unwrap();
 
     let audit = place.open(Durability::Disk);
     assert!(audit.find_key(key.expose(), Timestamp::now()).is_ok());
@@ -216,7 +218,7 @@ fn a_record_fails_with_its_step_and_no_other_does() {
     audit.append_together([(session(), step())], call("Stepped", "{}")).wait().unwrap();
     assert_eq!(names(&audit), ["Bash", "Stepped"]);
     // The other way round: the step comes first and stays.
-    audit.shared().records.0.faults.fail_after(0);
+    audit.shared().records.faults.fail_after(0);
     assert!(audit.append_together([(session(), step())], call("Late", "{}")).wait().is_err());
     heal(audit.shared());
     assert_eq!(names(&audit), ["Bash", "Stepped"]);

@@ -45,8 +45,12 @@ impl StateKeeper {
     pub(crate) fn tick(&mut self) {
         self.watch_file();
         let _ = self.look();
-        let _ = self.checkpoints.run(&self.database);
+        let _ = self.checkpoint();
         let _ = self.end_idle();
+    }
+
+    pub(crate) fn checkpoint(&mut self) -> Result<(), Fault> {
+        self.checkpoints.run(&self.database)
     }
 
     /// Lets old counts, removed calls, buckets and steps of sessions leave.

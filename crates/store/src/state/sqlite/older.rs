@@ -37,7 +37,7 @@ impl StateDb {
             // As bytes: a path need not be text.
             let path = older.as_os_str().as_encoded_bytes();
             database.execute("ATTACH ?1 AS older", [path])?;
-            let done = database.transaction(copy);
+            let done = database.deferred_transaction(copy);
             // A statement that is kept prepared would keep it attached.
             database.connection().flush_prepared_statement_cache();
             database.execute("DETACH older", []).and(done)
