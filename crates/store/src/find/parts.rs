@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::Reader;
 use crate::error::ReadError;
-use crate::index::{Access, Begin, Bounds, Filled, IdRange, Index, IndexError, Progress, Wanted};
+use crate::index::{
+    Access, Begin, Bounds, Filled, IdRange, Index, IndexError, MAX_SHOWN, Progress, Wanted,
+};
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::Order;
 
@@ -32,7 +34,7 @@ impl<'a> Parts<'a> {
                 entries.extend(entry_at(log, seq, spot)?);
             }
         }
-        entries.truncate(5);
+        entries.truncate(MAX_SHOWN);
         Ok(entries)
     }
 

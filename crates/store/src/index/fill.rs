@@ -122,7 +122,7 @@ impl Index {
     ) -> Result<u64, IndexError> {
         let mut names = self.names.borrow_mut();
         names.check(filled.pruned);
-        let mut batch = Batch::new(transaction, &mut names, filled.seq + 1);
+        let mut batch = Batch::new(transaction, &mut names, filled.seq + 1)?;
         let (mut last, mut failed) = (None::<Entry>, None);
         log.walk(filled.seq, filled.spot(), &mut |entry| {
             let expected = last.as_ref().map_or(filled.seq, |last| last.seq) + 1;
