@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::bits::{BLOCK, block_of};
 use super::filled::Filled;
 use super::number::Number;
-use super::{Index, IndexError, names, schema};
+use super::{Access, Index, IndexError, names, schema};
 use crate::error::ReadError;
 use crate::journal::{Entry, Extent, Log};
 
@@ -66,6 +66,22 @@ impl Index {
                     return Err(error);
                 }
             }
+        }
+    }
+
+    /// Indexes at most so many blocks: what a gateway does from time to time. A damaged index is made anew.
+    pub(crate) fn keep_up(&self, log: &dyn Log, blocks: usize) -> Result<Filled, IndexError> {
+        let mut left = blocks;
+        let mut progress = |_| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match self.fill(log, Begin::Oldest, &mut progress) {
+            Err(error) if error.is_damage() && self.access == Access::Write => {
+                self.recreate()?;
+                self.fill(log, Begin::Oldest, &mut progress)
+            }
+            filled => filled,
         }
     }
 

@@ -4,7 +4,6 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::joins_hash;
 use super::bits::{BLOCK, block_of};
-use super::filled::Filled;
 use super::number::Number;
 use super::{Bounds, Index, IndexError};
 use crate::journal::Spot;
@@ -71,7 +70,16 @@ impl Index {
             }
             high = seq.saturating_sub(1);
         }
+        self.check_reaches(bounds)?;
         Ok(None)
+    }
+
+    /// What is not found in an index that was begun anew may be missing in it.
+    fn check_reaches(&self, bounds: Bounds) -> Result<(), IndexError> {
+        match self.filled()?.seq {
+            seq if seq < bounds.high => Err(IndexError::BegunAnew),
+            _ => Ok(()),
+        }
     }
 
     fn last_joined(&self, hash: i64, bounds: Bounds) -> Result<Option<(u64, Spot)>, IndexError> {
@@ -87,9 +95,7 @@ impl Index {
         bounds: Bounds,
     ) -> Result<Vec<(u64, Spot)>, IndexError> {
         let view = self.connection.unchecked_transaction()?;
-        if Filled::read(&view)?.seq < bounds.high {
-            return Err(IndexError::BegunAnew);
-        }
+        self.check_reaches(bounds)?;
         let mut blocks = view.prepare_cached(BLOCKS_WITH_ID)?;
         let (low, high) = (block_of(bounds.low), block_of(bounds.high));
         let mut blocks = blocks.query(params![Number(low), Number(high), ids.first, ids.last])?;
