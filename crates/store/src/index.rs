@@ -37,7 +37,7 @@ use names::NameCache;
 pub(crate) use fill::{Begin, Progress};
 pub(crate) use filled::Filled;
 pub(crate) use page::Bounds;
-pub(crate) use seek::IdRange;
+pub(crate) use seek::{IdRange, MAX_SHOWN};
 pub(crate) use wanted::Wanted;
 
 /// An open index.

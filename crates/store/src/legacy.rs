@@ -77,7 +77,7 @@ pub(crate) fn move_over(
     loop {
         let done = match look(path)? {
             Found::Other => return Ok(()),
-            Found::Moved => put_aside(path),
+            Found::Moved => put_aside(path, volume),
             Found::Old => move_once(path, volume, &make_state),
         };
         match done {
@@ -145,7 +145,8 @@ fn move_once(
 }
 
 /// Gets a file whose content was moved out of the way of the index.
-fn put_aside(path: &Path) -> Result<(), MoveError> {
+fn put_aside(path: &Path, volume: &Arc<dyn Volume>) -> Result<(), MoveError> {
+    let _lock = volume.lock()?;
     let old = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // What is still in its log would be taken for the log of the index.
     let is_busy: i64 = old.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;

@@ -234,14 +234,14 @@ impl Reader {
             while let Some(here) = next {
                 let page = part.index.page(&wanted, here, order)?;
                 for seq in page.seqs {
-                    let found = part.entry(&*self.log, seq, &wanted)?;
+                    let found = match part.entry(&*self.log, seq, &wanted)? {
+                        Some(entry) => self.passing(&parts, compiled, &entry)?,
+                        None => None,
+                    };
                     *bounds = bounds.behind(seq, order);
-                    let Some(entry) = found else { continue };
-                    let body = decode(&entry)?;
-                    if body.record.completes.is_some() || !compiled.passes(&body.record) {
-                        continue;
-                    }
-                    if visit(self.join_body(&parts, &entry, body)?)?.is_break() {
+                    if let Some(stored) = found
+                        && visit(stored)?.is_break()
+                    {
                         return Ok(());
                     }
                 }
@@ -249,6 +249,20 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// A record with what belongs to it, if it passes and is shown by itself.
+    fn passing(
+        &self,
+        parts: &Parts<'_>,
+        compiled: &Compiled<'_>,
+        entry: &Entry,
+    ) -> Result<Option<Stored>, IndexError> {
+        let body = decode(entry)?;
+        if body.record.completes.is_some() || !compiled.passes(&body.record) {
+            return Ok(None);
+        }
+        self.join_body(parts, entry, body).map(Some)
     }
 
     fn count(&self, filter: &Filter, tally: &mut Tally<'_>) -> Result<(), IndexError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::IndexError;
@@ -19,15 +19,23 @@ pub(super) struct Batch<'a> {
     names: &'a mut NameCache,
     block: u64,
     marks: HashMap<(Field, i64), Vec<u16>>,
+    add_entry: CachedStatement<'a>,
     times: Option<(i64, i64)>,
+    ids: Option<([u8; 16], [u8; 16])>,
     bytes: usize,
 }
 
 impl<'a> Batch<'a> {
     /// A batch of the block that this record is in.
-    pub(super) fn new(connection: &'a Connection, names: &'a mut NameCache, seq: u64) -> Self {
-        let block = block_of(seq);
-        Self { connection, names, block, marks: HashMap::new(), times: None, bytes: 0 }
+    pub(super) fn new(
+        connection: &'a Connection,
+        names: &'a mut NameCache,
+        seq: u64,
+    ) -> Result<Self, IndexError> {
+        let add_entry = connection
+            .prepare_cached("INSERT OR IGNORE INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        let (block, marks) = (block_of(seq), HashMap::new());
+        Ok(Self { connection, names, block, marks, add_entry, times: None, ids: None, bytes: 0 })
     }
 
     /// Adds a record of this block.
@@ -76,11 +84,13 @@ impl<'a> Batch<'a> {
     ) -> Result<(), IndexError> {
         let (earliest, latest) = self.times.unwrap_or((time, time));
         self.times = Some((earliest.min(time), latest.max(time)));
+        if let Some(id) = id {
+            let (first, last) = self.ids.unwrap_or((id, id));
+            self.ids = Some((first.min(id), last.max(id)));
+        }
         let joins = entry.joins.as_deref().map(joins_hash);
         let (segment, offset) = (Number(entry.spot.segment), Number(entry.spot.offset));
-        self.connection
-            .prepare_cached("INSERT OR IGNORE INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-            .execute(params![Number(entry.seq), segment, offset, time, id, joins])?;
+        self.add_entry.execute(params![Number(entry.seq), segment, offset, time, id, joins])?;
         Ok(())
     }
 
@@ -95,12 +105,14 @@ impl<'a> Batch<'a> {
     /// Writes what was gathered.
     pub(super) fn write(self) -> Result<(), IndexError> {
         let Some((earliest, latest)) = self.times else { return Ok(()) };
-        self.connection
-            .prepare_cached(
-                "INSERT INTO blocks VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET \
-                 earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest)",
-            )?
-            .execute(params![Number(self.block), earliest, latest])?;
+        let (first, last) = self.ids.unzip();
+        self.connection.prepare_cached(WIDEN_BLOCK)?.execute(params![
+            Number(self.block),
+            earliest,
+            latest,
+            first,
+            last
+        ])?;
         let mut before = self.connection.prepare_cached(super::page::MARK)?;
         let mut write = self
             .connection
@@ -118,6 +130,12 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 }
+
+const WIDEN_BLOCK: &str = "INSERT INTO blocks VALUES (?1, ?2, ?3, ?4, ?5) \
+     ON CONFLICT DO UPDATE SET \
+     earliest = min(earliest, excluded.earliest), latest = max(latest, excluded.latest), \
+     first_id = min(coalesce(first_id, ?4), coalesce(?4, first_id)), \
+     last_id = max(coalesce(last_id, ?5), coalesce(?5, last_id))";
 
 /// What `joins` is looked up by. Two texts may have the same, so whoever finds a record compares the text.
 pub(super) fn joins_hash(joins: &str) -> i64 {

@@ -1,5 +1,6 @@
 //! A set of records within one block.
 
+use std::iter::successors;
 use std::ops::{BitAndAssign, BitOrAssign};
 
 /// How many consecutive records share a block. A set over a block then takes 512 bytes at most, and a
@@ -58,8 +59,11 @@ impl Bits {
     }
 
     pub(crate) fn positions(&self) -> impl Iterator<Item = u16> {
-        (0_u16..).zip(&self.0).flat_map(|(index, word)| {
-            (0_u16..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| index * 64 + bit)
+        (0_u16..).step_by(64).zip(self.0).flat_map(|(begin, word)| {
+            // Without its lowest bit each time, until none is left.
+            let left = successors(Some(word), |word| Some(word & word.wrapping_sub(1)));
+            let left = left.take_while(|word| *word != 0);
+            left.map(move |word| begin + word.trailing_zeros() as u16)
         })
     }
 

@@ -8,7 +8,7 @@ use super::batch::Batch;
 use super::bits::{BLOCK, block_of};
 use super::filled::Filled;
 use super::number::Number;
-use super::{Index, IndexError, names, schema};
+use super::{Access, Index, IndexError, names, schema};
 use crate::error::ReadError;
 use crate::journal::{Entry, Extent, Log};
 
@@ -69,6 +69,22 @@ impl Index {
         }
     }
 
+    /// Indexes at most so many blocks: what a gateway does from time to time. A damaged index is made anew.
+    pub(crate) fn keep_up(&self, log: &dyn Log, blocks: usize) -> Result<Filled, IndexError> {
+        let mut left = blocks;
+        let mut progress = |_| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match self.fill(log, Begin::Oldest, &mut progress) {
+            Err(error) if error.is_damage() && self.access == Access::Write => {
+                self.recreate()?;
+                self.fill(log, Begin::Oldest, &mut progress)
+            }
+            filled => filled,
+        }
+    }
+
     /// Throws everything away, and fills it again.
     pub(crate) fn rebuild(
         &self,
@@ -122,7 +138,7 @@ impl Index {
     ) -> Result<u64, IndexError> {
         let mut names = self.names.borrow_mut();
         names.check(filled.pruned);
-        let mut batch = Batch::new(transaction, &mut names, filled.seq + 1);
+        let mut batch = Batch::new(transaction, &mut names, filled.seq + 1)?;
         let (mut last, mut failed) = (None::<Entry>, None);
         log.walk(filled.seq, filled.spot(), &mut |entry| {
             let expected = last.as_ref().map_or(filled.seq, |last| last.seq) + 1;

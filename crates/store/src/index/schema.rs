@@ -34,7 +34,6 @@ CREATE TABLE entries (
     id BLOB,
     joins INTEGER
 );
-CREATE INDEX entries_id ON entries (id);
 CREATE INDEX entries_joins ON entries (joins) WHERE joins IS NOT NULL;
 
 -- The tokens of turns.
@@ -63,11 +62,14 @@ CREATE TABLE marks (
     PRIMARY KEY (block, field, value)
 ) WITHOUT ROWID;
 
--- The times of the records of each block.
+-- The times and the ids of the records of each block. Ids are in the order of time, so few blocks can have
+-- an id, and an index over all ids, which would cost each record a third more, is not needed.
 CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
     earliest INTEGER NOT NULL,
-    latest INTEGER NOT NULL
+    latest INTEGER NOT NULL,
+    first_id BLOB,
+    last_id BLOB
 );
 ";
 

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::batch::joins_hash;
+use super::bits::{BLOCK, block_of};
 use super::number::Number;
 use super::{Bounds, Index, IndexError};
 use crate::journal::Spot;
@@ -69,7 +70,16 @@ impl Index {
             }
             high = seq.saturating_sub(1);
         }
+        self.check_reaches(bounds)?;
         Ok(None)
+    }
+
+    /// What is not found in an index that was begun anew may be missing in it.
+    fn check_reaches(&self, bounds: Bounds) -> Result<(), IndexError> {
+        match self.filled()?.seq {
+            seq if seq < bounds.high => Err(IndexError::BegunAnew),
+            _ => Ok(()),
+        }
     }
 
     fn last_joined(&self, hash: i64, bounds: Bounds) -> Result<Option<(u64, Spot)>, IndexError> {
@@ -84,10 +94,26 @@ impl Index {
         ids: &IdRange,
         bounds: Bounds,
     ) -> Result<Vec<(u64, Spot)>, IndexError> {
-        let mut query = self.connection.prepare_cached(WITH_ID)?;
-        let values = params![ids.first, ids.last, Number(bounds.low), Number(bounds.high)];
-        let rows = query.query_map(values, seq_and_spot)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        let view = self.connection.unchecked_transaction()?;
+        self.check_reaches(bounds)?;
+        let mut blocks = view.prepare_cached(BLOCKS_WITH_ID)?;
+        let (low, high) = (block_of(bounds.low), block_of(bounds.high));
+        let mut blocks = blocks.query(params![Number(low), Number(high), ids.first, ids.last])?;
+        let mut query = view.prepare_cached(WITH_ID)?;
+        let mut found = Vec::new();
+        while let Some(row) = blocks.next()? {
+            let begin = row.get::<_, Number>(0)?.0.saturating_mul(BLOCK);
+            let Bounds { low, high } =
+                bounds.and(Bounds { low: begin, high: begin.saturating_add(BLOCK - 1) });
+            let values = params![Number(low), Number(high), ids.first, ids.last];
+            for row in query.query_map(values, seq_and_spot)? {
+                found.push(row?);
+                if found.len() == MAX_SHOWN {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(found)
     }
 }
 
@@ -104,8 +130,13 @@ fn spot(row: &Row<'_>, at: usize) -> rusqlite::Result<Spot> {
 pub(super) const SPOT: &str = "SELECT segment, offset, time FROM entries WHERE seq = ?1";
 pub(super) const JOINED: &str = "SELECT seq, segment, offset FROM entries \
      WHERE joins = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq DESC LIMIT 1";
+pub(super) const BLOCKS_WITH_ID: &str = "SELECT block FROM blocks \
+     WHERE block BETWEEN ?1 AND ?2 AND first_id <= ?4 AND last_id >= ?3 ORDER BY block";
 pub(super) const WITH_ID: &str = "SELECT seq, segment, offset FROM entries \
-     WHERE id BETWEEN ?1 AND ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY id LIMIT 5";
+     WHERE seq BETWEEN ?1 AND ?2 AND id BETWEEN ?3 AND ?4 ORDER BY seq";
+
+/// So many records are named where several begin alike.
+pub(crate) const MAX_SHOWN: usize = 5;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::Reader;
 use crate::error::ReadError;
-use crate::index::{Access, Begin, Bounds, Filled, IdRange, Index, IndexError, Progress, Wanted};
+use crate::index::{
+    Access, Begin, Bounds, Filled, IdRange, Index, IndexError, MAX_SHOWN, Progress, Wanted,
+};
 use crate::journal::{Entry, Log, Spot};
 use callgate_audit::Order;
 
@@ -32,7 +34,7 @@ impl<'a> Parts<'a> {
                 entries.extend(entry_at(log, seq, spot)?);
             }
         }
-        entries.truncate(5);
+        entries.truncate(MAX_SHOWN);
         Ok(entries)
     }
 
@@ -78,23 +80,24 @@ fn entry_at(log: &dyn Log, seq: u64, spot: Spot) -> Result<Option<Entry>, IndexE
 }
 
 impl Reader {
-    /// Brings the indices up to date, so that they know every record of the journal.
+    /// Brings the indices up to date, so that they know every record that is in the journal now. Records that
+    /// are appended meanwhile may be missing: the next query finds them.
     pub(super) fn parts(&self) -> Result<Parts<'_>, IndexError> {
+        let last = self.log.extent()?.last;
         let shared = self.catch_up_shared()?;
-        let extent = self.log.extent()?;
+        let first = self.log.extent()?.first;
         let mut parts = Vec::new();
-        let mut known = extent.first.saturating_sub(1);
+        let mut known = first.saturating_sub(1);
         if let Some((index, filled)) = shared
-            && filled.first <= extent.first
+            && filled.first <= first
             && filled.seq >= known
         {
             known = filled.seq;
-            let high = filled.seq.min(extent.last);
-            parts.push(Part { index, bounds: Bounds { low: extent.first, high } });
+            parts.push(Part { index, bounds: Bounds { low: first, high: filled.seq } });
         }
-        if known < extent.last {
+        if known < last {
             let index = self.catch_up_own(known)?;
-            parts.push(Part { index, bounds: Bounds { low: known + 1, high: extent.last } });
+            parts.push(Part { index, bounds: Bounds { low: known + 1, high: last } });
         }
         Ok(Parts(parts))
     }

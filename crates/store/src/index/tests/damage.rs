@@ -17,8 +17,23 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
+fn who_keeps_an_index_up_makes_a_damaged_one_anew() {
+    let (folder, log) = (Folder::new(), sample());
+    let index = folder.index();
+    assert_eq!(index.keep_up(&log, 1).unwrap().seq, 4095, "one block at a time");
+    let damage = "UPDATE filled SET seq = 'no number'";
+    folder.raw().execute_batch(damage).unwrap();
+    assert!(fill(&index, &log).unwrap_err().is_damage());
+    assert_eq!(index.keep_up(&log, 10).unwrap().seq, 4150);
+    let whole = Folder::new();
+    fill(&whole.index(), &log).unwrap();
+    assert_eq!(folder.content(), whole.content());
+}
+
+#[test]
 fn what_is_not_an_index_is_left_as_it_is() {
-    let files: [(&str, fn(&Folder)); 4] = [
+    type Make = fn(&Folder);
+    let files: [(&str, Make); 4] = [
         ("something else", |folder| {
             folder.raw().execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
         }),

@@ -34,6 +34,27 @@ fn a_locked_index_holds_up_nobody() {
 }
 
 #[test]
+fn a_reader_needs_no_index_of_its_own_while_records_are_appended() {
+    fn sent<T: Send>(it: T) -> T {
+        it
+    }
+    let (folder, log) = (Folder::new(), journal());
+    let reader = sent(reader(&folder, &log));
+    std::thread::scope(|scope| {
+        let log = log.clone();
+        let writer = scope.spawn(move || (0..500).for_each(|_| _ = log.append(call("Bash"))));
+        let mut found = 0;
+        while !writer.is_finished() {
+            let now = reader.records(&bash()).unwrap().len();
+            assert!(now >= found.max(100));
+            found = now;
+        }
+    });
+    assert_eq!(reader.records(&bash()).unwrap().len(), 600);
+    assert!(reader.own.get().is_none());
+}
+
+#[test]
 fn no_index_at_all_is_enough() {
     let (folder, log) = (Folder::new(), journal());
     let reader = Reader { shared: None, ..reader(&folder, &log) };
