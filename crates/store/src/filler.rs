@@ -1,11 +1,10 @@
 //! The thread that brings the index up to date while nobody reads.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::index::{Begin, Index};
-use crate::journal::{JournalLog, Log};
+use crate::index::Index;
+use crate::journal::Log;
 use crate::keeper::Stop;
 use crate::shared::Shared;
 
@@ -23,16 +22,11 @@ pub(crate) fn run(shared: &Arc<Shared>, stop: &Stop) {
         let is_quiet = extent.last == before;
         before = extent.last;
         if is_quiet || extent.last.saturating_sub(filled.seq) >= MANY {
-            fill(&index, &log, stop);
+            while !stop.wait(Duration::ZERO)
+                && index.keep_up(&log, 1).is_ok_and(|filled| filled.seq < extent.last)
+            {}
         }
     }
-}
-
-fn fill(index: &Index, log: &JournalLog, stop: &Stop) {
-    let _ = index.fill(log, Begin::Oldest, &mut |_| match stop.wait(Duration::ZERO) {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    });
 }
 
 /// Calls come first. Where the system does not allow it, this thread is one like the others.

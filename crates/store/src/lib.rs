@@ -1,9 +1,13 @@
 //! Where records are kept and found again, with everything else that must last.
 //!
-//! An [`Store`] is an open store. [`Store::append`] takes a [`Record`] and gives a [`Receipt`], which
+//! A [`Store`] is an open store. [`Store::append`] takes a [`Record`] and gives a [`Receipt`], which
 //! is ready when the record is as safe as the [`Durability`] promises; what completes a call is let
 //! go only then. A [`Reader`] finds records again by a [`Filter`], counts them, checks their chain
 //! and exports them, also while a gateway writes.
+//!
+//! [`Record`]: callgate_audit::Record
+//! [`Filter`]: callgate_audit::Filter
+//! [`Tool::MAX_INPUT`]: callgate_audit::Tool::MAX_INPUT
 //!
 //! ```
 //! use callgate_audit::{Action, Filter, Kind, Record, Tool, Verdict};

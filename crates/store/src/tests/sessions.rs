@@ -135,3 +135,46 @@ fn records_of_sessions_that_are_known_need_no_state() {
     audit.append(of("s2", "ann")).wait().unwrap();
     assert_eq!(told(&place).len(), 6, "two begins and four calls");
 }
+
+#[test]
+fn a_running_store_ends_idle_sessions() {
+    let place = Place::new();
+    let settings =
+        Settings { session_idle: Duration::from_millis(1), ..place.settings(Durability::Process) };
+    let audit = Store::open(&settings).unwrap();
+    audit.append(of("s1", "ann")).wait().unwrap();
+    let ended = || told(&place).iter().any(|(kind, _)| *kind == Kind::SessionEnded);
+    until("its end is on record", ended);
+}
+
+#[test]
+fn looking_for_idle_sessions_takes_no_lock() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.append(of("s1", "ann")).wait().unwrap();
+    let (other, store) = (place.raw_state(), Database::new(place.raw_state()));
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let now = crate::shared::now();
+    end_idle(&store, IDLE, now, &mut |_| Ok(())).unwrap();
+    end_idle(&store, IDLE, now + 31 * MINUTE, &mut |_| Ok(())).unwrap_err();
+}
+
+/// An end that cannot be recorded is no end: it comes again.
+#[test]
+fn a_session_ends_only_on_record() {
+    let place = Place::new();
+    let audit = place.open(Durability::Process);
+    audit.append(of("s1", "ann")).wait().unwrap();
+    let store = Database::new(place.raw_state());
+    let later = crate::shared::now() + 31 * MINUTE;
+    let mut fail = |_| Err(crate::database::Fault::NotRecorded("on purpose".to_owned()));
+    end_idle(&store, IDLE, later, &mut fail).unwrap_err();
+    let mut ended = 0;
+    let mut count = |records: Vec<Record>| {
+        ended += records.len();
+        Ok(())
+    };
+    end_idle(&store, IDLE, later, &mut count).unwrap();
+    end_idle(&store, IDLE, later, &mut count).unwrap();
+    assert_eq!(ended, 1);
+}

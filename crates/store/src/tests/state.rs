@@ -1,17 +1,20 @@
 //! The state has a file of its own: private, its own kind, and there whatever happens to the records.
 
 use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
 
 use callgate_call::Who;
 use jiff::Timestamp;
 
 use super::*;
+use crate::keeper::Keeper;
 use crate::legacy::RECORDS;
 use crate::shared::Shared;
 use crate::state::history::SealedStep;
 use crate::state::keys::hash_of;
 use crate::state::removed::{RemovedCalls, SealedRemoved};
 use crate::state::{Kept, State};
+use crate::wal::LogBounds;
 use crate::{
     Bucket, FlowName, FlowStep, Health, OpenError, PinnedVersion, RemovedEntry, SoughtRemoved,
     StoredPin, TurnCount,
@@ -294,4 +297,22 @@ fn what_an_older_store_keeps_is_taken_over_once() {
     audit.revoke_key("k", &by()).unwrap();
     state.take_over(&older.path()).unwrap();
     assert!(audit.list_keys().unwrap()[0].revoked.is_some(), "nothing comes back");
+}
+
+#[test]
+fn the_log_of_the_state_does_not_grow_for_ever() {
+    let place = Place::new();
+    let shared = Arc::new(Shared::open(&place.settings(Durability::Process)).unwrap());
+    let mut keeper = Keeper::new(&shared).unwrap();
+    keeper.state.checkpoints.bounds = LogBounds { checkpoint: 64, restart: 512 };
+    for number in 0..2000 {
+        let kept = Kept::Step(SealedStep::new(&session(), FlowStep { at: number, ..step() }));
+        shared.state.keep(&[&kept], 1).unwrap();
+        if number % 20 == 0 {
+            keeper.state.tick();
+        }
+    }
+    let log = std::fs::metadata(place.state_path().with_extension("state-wal")).unwrap().len();
+    // Without beginning anew it would hold at least two pages for each step: 16 MB.
+    assert!(log < 4 * 1024 * 1024, "{log}");
 }
