@@ -125,7 +125,9 @@ impl Index {
         self.connection.busy_timeout(PATIENCE).map_err(IndexError::from)?;
         let identity = schema::identify(&self.connection).map_err(IndexError::from)?;
         check(place, &identity)?;
-        set_up(&self.connection, "wal")?;
+        // Not a write-ahead log: a process of version 0.1 that had an older file open under this name removes
+        // such a log by its name when it ends.
+        set_up(&self.connection, "truncate")?;
         if identity == Identity::Empty {
             self.create()?;
         }
@@ -178,7 +180,7 @@ impl From<IndexError> for Refusal {
 fn set_up(connection: &Connection, mode: &str) -> Result<(), IndexError> {
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update_and_check(None, "journal_mode", mode, |_| Ok(()))?;
-    // A commit is a write; checkpoints sync, so that after a power loss the index is old, not wrong.
+    // After a power loss the index is old, not wrong.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "trusted_schema", false)?;
     // Otherwise each query that compares with a value is planned again for each value.
