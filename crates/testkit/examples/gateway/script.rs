@@ -87,7 +87,7 @@ impl Api {
 }
 
 /// The frames of one stream: an opening, texts that repeat, an ending.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Script {
     opening: Vec<Bytes>,
     texts: Vec<Bytes>,

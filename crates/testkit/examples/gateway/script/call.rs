@@ -1,6 +1,8 @@
 //! Streams that end with a call.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 use super::{Api, Script, TEXTS, messages_ending, messages_frame, messages_text, stop, text};
 
@@ -22,7 +24,16 @@ impl Script {
 
     /// A stream of `frames` short text frames and a call whose arguments come in exactly `pieces`
     /// frames.
+    ///
+    /// Each is made once: hundreds of streams end and begin again at about the same time, and to
+    /// make their scripts just then would delay the frames that are timed.
     pub(crate) fn mixed(frames: usize, pieces: usize) -> Self {
+        static MADE: Mutex<BTreeMap<(usize, usize), Script>> = Mutex::new(BTreeMap::new());
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry((frames, pieces)).or_insert_with(|| Self::make_mixed(frames, pieces)).clone()
+    }
+
+    fn make_mixed(frames: usize, pieces: usize) -> Self {
         let arguments = arguments(SHORT * pieces);
         let border = |at: usize| arguments.len() * at / pieces;
         let pieces: Vec<&[u8]> = (0..pieces)
