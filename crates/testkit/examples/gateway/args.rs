@@ -14,7 +14,7 @@ usage: gateway [options]
   --quick              a short run, to see that everything works
   --first              ahead of everything else on the machine: for a busy one; needs root
   --rounds N           how often everything is measured (4; with --quick 1)
-  --only A,B           startup, memory, burst, live, call, json, counts
+  --only A,B           startup, memory, burst, live, call, json, mixed, calls, counts
   --proxies A,B        direct, bytecopy, nginx, callgate, callgate-masked, callgate-disk,
                        callgate-off
   --dialects A,B       of burst and live: messages, chat, responses, gemini, ollama, converse

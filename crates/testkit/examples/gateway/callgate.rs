@@ -6,9 +6,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::proxy::{Kind, Start};
+
+/// The name of its config file.
+const CONFIG: &str = "callgate.yaml";
 
 pub(crate) fn command(
     kind: Kind,
@@ -19,11 +23,29 @@ pub(crate) fn command(
     std::fs::write(home.join("rules.yaml"), rules(kind, start.rules))?;
     // Apart from the policies, as by default: their folder is watched.
     std::fs::create_dir(home.join("state"))?;
-    let file = home.join("callgate.yaml");
+    let file = home.join(CONFIG);
     std::fs::write(&file, config(kind, start.upstream, address, &home.display().to_string()))?;
     let mut command = Command::new(&start.callgate);
     command.arg("--config").arg(&file).arg("serve");
     Ok(command)
+}
+
+/// An error unless exactly so many calls were recorded as allowed, and no others. To be asked when
+/// it has ended: by then everything is written.
+pub(crate) fn expect_recorded(binary: &Path, home: &Path, calls: usize) -> Result<()> {
+    let asked = Command::new(binary)
+        .arg("--config")
+        .arg(home.join(CONFIG))
+        .args(["stats", "--json"])
+        .output()
+        .context("cannot start `callgate stats`")?;
+    let errors = String::from_utf8_lossy(&asked.stderr);
+    ensure!(asked.status.success(), "`callgate stats` failed: {errors}");
+    let stats: Value = serde_json::from_slice(&asked.stdout).context("`callgate stats --json`")?;
+    let verdicts = stats.get("verdicts").context("`callgate stats --json` has no verdicts")?;
+    let expected = serde_json::json!({ "allow": calls });
+    ensure!(*verdicts == expected, "{calls} calls were made, but recorded are {verdicts}");
+    Ok(())
 }
 
 fn config(kind: Kind, upstream: SocketAddr, listen: SocketAddr, home: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::measure::median;
 use crate::proxy::Kind;
-use crate::results::{Metric, Results};
+use crate::results::{Figure, Metric, Results, Streams};
 use crate::script::Api;
 
 /// A goal, and the figure on the way there.
@@ -11,8 +11,16 @@ pub(crate) struct Goal {
     pub(crate) what: &'static str,
     kind: Kind,
     measure: Measure,
+    pub(crate) better: Better,
     pub(crate) first: Option<f64>,
     pub(crate) last: Option<f64>,
+}
+
+/// On which side of its figures a goal is met.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Better {
+    Less,
+    More,
 }
 
 /// How a goal is read from what was measured.
@@ -38,7 +46,7 @@ pub(crate) struct Standing {
 use Kind::{Callgate, CallgateDisk, CallgateMasked, CallgateOff, Nginx};
 use Measure::{Added, Plain, Times};
 
-pub(crate) const GOALS: [Goal; 23] = [
+pub(crate) const GOALS: [Goal; 38] = [
     goal("burst, messages: CPU a frame", Times(Metric::Burst(Api::Messages), Nginx))
         .figures(1.6, 1.25),
     goal("burst, chat: CPU a frame", Times(Metric::Burst(Api::Chat), Nginx)).figures(1.6, 1.4),
@@ -69,18 +77,55 @@ pub(crate) const GOALS: [Goal; 23] = [
     goal("the same, durability: disk", Times(Metric::CallP50, Nginx)).of(CallgateDisk),
     goal("the same, disk, more than nginx", Added(Metric::CallP50)).of(CallgateDisk),
     goal("call of 100 KB: more than nginx", Added(Metric::LongCallP50)).last(300.0),
+    goal("mixed, burst: CPU a frame", Times(Metric::MixedBurst, Nginx)).figures(1.6, 1.25),
+    goal("the same, durability: disk", Times(Metric::MixedBurst, Nginx))
+        .of(CallgateDisk)
+        .figures(1.6, 1.25),
+    goal("mixed, 16 live: CPU a frame", Times(live(16, Figure::Cpu), Nginx)).figures(1.25, 1.1),
+    goal("the same, durability: disk", Times(live(16, Figure::Cpu), Nginx))
+        .of(CallgateDisk)
+        .figures(1.25, 1.1),
+    goal("mixed, 200 live: CPU a frame", Times(live(200, Figure::Cpu), Nginx)).figures(1.25, 1.1),
+    goal("the same, durability: disk", Times(live(200, Figure::Cpu), Nginx))
+        .of(CallgateDisk)
+        .figures(1.25, 1.1),
+    goal("mixed, 16 live: call p50, disk", Plain(live(16, Figure::CallP50)))
+        .of(CallgateDisk)
+        .figures(5_000.0, 2_000.0),
+    goal("mixed, 16 live: call p99, disk", Plain(live(16, Figure::CallP99))).of(CallgateDisk),
+    goal("mixed, 200 live: call p50, disk", Plain(live(200, Figure::CallP50)))
+        .of(CallgateDisk)
+        .figures(5_000.0, 2_000.0),
+    goal("mixed, 200 live: call p99, disk", Plain(live(200, Figure::CallP99))).of(CallgateDisk),
+    goal("calls, 64 streams: a second of CPU", Plain(Metric::Calls(Streams(64))))
+        .at_least(10_000.0, 16_000.0),
+    goal("the same, durability: disk", Plain(Metric::Calls(Streams(64))))
+        .of(CallgateDisk)
+        .at_least(10_000.0, 16_000.0),
+    goal("calls, 8 streams: a second of CPU", Plain(Metric::Calls(Streams(8)))),
+    goal("the same, durability: disk", Plain(Metric::Calls(Streams(8)))).of(CallgateDisk),
+    goal("calls, 64 streams: against nginx", Times(Metric::Calls(Streams(64)), Nginx)),
     goal("memory of a silent stream", Plain(Metric::Idle)).figures(32.0, 10.0),
     goal("memory after start", Plain(Metric::Base)).figures(12.0, 8.0),
     goal("start to first answer", Times(Metric::Startup, Nginx)).last(1.5),
 ];
 
 const fn goal(what: &'static str, measure: Measure) -> Goal {
-    Goal { what, kind: Callgate, measure, first: None, last: None }
+    Goal { what, kind: Callgate, measure, better: Better::Less, first: None, last: None }
+}
+
+const fn live(streams: usize, figure: Figure) -> Metric {
+    Metric::MixedLive(Streams(streams), figure)
 }
 
 impl Goal {
     const fn figures(self, first: f64, last: f64) -> Self {
         Self { first: Some(first), last: Some(last), ..self }
+    }
+
+    /// Figures of which more is better.
+    const fn at_least(self, first: f64, last: f64) -> Self {
+        Self { better: Better::More, ..self.figures(first, last) }
     }
 
     const fn last(self, last: f64) -> Self {
@@ -114,6 +159,7 @@ fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::Idle => " KB",
         Metric::Base => " MB",
+        Metric::MixedLive(_, Figure::CallP50 | Figure::CallP99) => " µs",
         _ => "",
     }
 }

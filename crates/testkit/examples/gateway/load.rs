@@ -109,6 +109,12 @@ impl Check {
         Ok(())
     }
 
+    /// Begins from the first frame again.
+    fn restart(&mut self) {
+        self.whole = 0;
+        self.within = 0;
+    }
+
     fn finish(&self) -> Result<()> {
         let all = self.script.len();
         ensure!(self.whole == all, "only {} of {all} frames came", self.whole);
@@ -129,6 +135,23 @@ pub(crate) async fn stream(target: SocketAddr, plan: Plan, arrives: Arrives) -> 
     Ok(check.script().len())
 }
 
+/// Reads so many streams of one plan, one after the other on one connection. Gives the number of
+/// frames.
+pub(crate) async fn repeated(target: SocketAddr, plan: Plan, times: usize) -> Result<usize> {
+    let mut wire = Wire::connect(target).await?;
+    let mut check = Check::new(plan.script());
+    for _ in 0..times {
+        check.restart();
+        ask(&mut wire, target, plan, |bytes| {
+            check.feed(bytes)?;
+            Ok(Flow::Continue)
+        })
+        .await?;
+        check.finish()?;
+    }
+    Ok(times * check.script.len())
+}
+
 /// How long the frames of one stream were under way.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
@@ -145,11 +168,22 @@ pub(crate) async fn timed(
     sent: &Sent,
     arrives: Arrives,
 ) -> Result<Delays> {
-    let mut wire = Wire::connect(target).await?;
+    timed_on(&mut Wire::connect(target).await?, target, plan, number, sent, arrives).await
+}
+
+/// Reads such a stream on a connection that is there already.
+pub(crate) async fn timed_on(
+    wire: &mut Wire,
+    target: SocketAddr,
+    plan: Plan,
+    number: usize,
+    sent: &Sent,
+    arrives: Arrives,
+) -> Result<Delays> {
     let mut check = arrives.check(plan);
     let mut delays = Delays { frames: check.script().len(), ..Delays::default() };
     let (texts, completing) = (check.script().texts(), check.script().completing());
-    ask(&mut wire, target, plan, |bytes| {
+    ask(wire, target, plan, |bytes| {
         let now = Instant::now();
         let before = check.whole();
         check.feed(bytes)?;

@@ -12,6 +12,7 @@ mod goals;
 mod http;
 mod load;
 mod measure;
+mod mixed;
 mod nginx;
 mod plan;
 mod proxy;

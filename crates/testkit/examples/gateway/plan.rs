@@ -13,10 +13,24 @@ pub(crate) enum Plan {
     Live { api: Api, stream: usize, frames: usize, gap_ms: u64, delay_us: u64 },
     /// Text, then a call with so many bytes of arguments, each frame a little after the last.
     Call { stream: usize, bytes: usize, delay_us: u64 },
+    /// Text and a call, as fast as they go.
+    Mixed { mix: Mix },
+    /// Text and a call, a piece of them every `gap_ms`, beginning `delay_us` after the request. The
+    /// times at which they are sent are noted under `stream`.
+    LiveMixed { mix: Mix, stream: usize, gap_ms: u64, delay_us: u64 },
     /// One frame of text, and then nothing until the client goes away.
     Idle,
     /// A whole answer at once.
     Json,
+}
+
+/// An answer with text and a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mix {
+    /// Text frames.
+    pub(crate) texts: usize,
+    /// Frames in which the arguments of the call come.
+    pub(crate) pieces: usize,
 }
 
 /// Text frames in front of a call.
@@ -25,11 +39,20 @@ const TEXT_BEFORE_CALL: usize = 5;
 /// Before this a plan stands in a request.
 const MARK: &str = "\"model\":\"bench.";
 
+const TOOLS: &str = r#","tools":[{"name":"Bash","description":"Runs a command","input_schema":{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"}},"required":["command"]}}]"#;
+
+const INSTRUCTION: &str =
+    "You are a coding agent: read the files, change what was asked for and run the tests. ";
+
 impl Plan {
     pub(crate) fn api(self) -> Api {
         match self {
             Self::Burst { api, .. } | Self::Live { api, .. } => api,
-            Self::Call { .. } | Self::Idle | Self::Json => Api::Messages,
+            Self::Call { .. }
+            | Self::Mixed { .. }
+            | Self::LiveMixed { .. }
+            | Self::Idle
+            | Self::Json => Api::Messages,
         }
     }
 
@@ -40,6 +63,9 @@ impl Plan {
                 Script::text(api, frames)
             }
             Self::Call { bytes, .. } => Script::call(TEXT_BEFORE_CALL, bytes),
+            Self::Mixed { mix } | Self::LiveMixed { mix, .. } => {
+                Script::mixed(mix.texts, mix.pieces)
+            }
             Self::Idle | Self::Json => Script::text(Api::Messages, 1),
         }
     }
@@ -51,10 +77,12 @@ impl Plan {
             _ => r#","stream":true"#,
         };
         let tools = match self {
-            Self::Call { .. } => {
-                r#","tools":[{"name":"Bash","description":"Runs a command","input_schema":{"type":"object","properties":{"command":{"type":"string"},"description":{"type":"string"}},"required":["command"]}}]"#
+            Self::Call { .. } => TOOLS.to_owned(),
+            // An agent's instructions come with its tools: about 1 KB of them.
+            Self::Mixed { .. } | Self::LiveMixed { .. } => {
+                format!(r#","system":"{}"{TOOLS}"#, INSTRUCTION.repeat(12))
             }
-            _ => "",
+            _ => String::new(),
         };
         let asked = "Which file has the function, and what should become of it?";
         let messages = match self.api() {
@@ -88,6 +116,10 @@ impl Plan {
                 format!("live.{}.{stream}.{frames}.{gap_ms}.{delay_us}", api.word())
             }
             Self::Call { stream, bytes, delay_us } => format!("call.{stream}.{bytes}.{delay_us}"),
+            Self::Mixed { mix } => format!("mixed.{}.{}", mix.texts, mix.pieces),
+            Self::LiveMixed { mix, stream, gap_ms, delay_us } => {
+                format!("livemixed.{}.{}.{stream}.{gap_ms}.{delay_us}", mix.texts, mix.pieces)
+            }
             Self::Idle => "idle".into(),
             Self::Json => "json".into(),
         }
@@ -98,6 +130,9 @@ impl Plan {
         let body = std::str::from_utf8(body).ok()?;
         let (word, _) = body.split_once(MARK)?.1.split_once('"')?;
         let parts: Vec<&str> = word.split('.').collect();
+        let mix = |texts: &str, pieces: &str| {
+            Some(Mix { texts: texts.parse().ok()?, pieces: pieces.parse().ok()? })
+        };
         let api = |word: &str| Api::ALL.into_iter().find(|it| it.word() == word);
         Some(match parts.as_slice() {
             ["burst", kind, frames] => {
@@ -113,6 +148,13 @@ impl Plan {
             ["call", stream, bytes, delay_us] => Self::Call {
                 stream: stream.parse().ok()?,
                 bytes: bytes.parse().ok()?,
+                delay_us: delay_us.parse().ok()?,
+            },
+            ["mixed", texts, pieces] => Self::Mixed { mix: mix(texts, pieces)? },
+            ["livemixed", texts, pieces, stream, gap_ms, delay_us] => Self::LiveMixed {
+                mix: mix(texts, pieces)?,
+                stream: stream.parse().ok()?,
+                gap_ms: gap_ms.parse().ok()?,
                 delay_us: delay_us.parse().ok()?,
             },
             ["idle"] => Self::Idle,

@@ -51,6 +51,14 @@ impl Kind {
             Self::CallgateOff => "callgate-off",
         }
     }
+
+    /// Whether it records the calls that it lets through.
+    pub(crate) fn records(self) -> bool {
+        match self {
+            Self::Callgate | Self::CallgateMasked | Self::CallgateDisk => true,
+            Self::Direct | Self::Bytecopy | Self::Nginx | Self::CallgateOff => false,
+        }
+    }
 }
 
 /// How proxies are started.
@@ -85,6 +93,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a process may take to end when it is asked to.
 const FAREWELL: Duration = Duration::from_secs(10);
+
+/// A proxy rests when it takes less than this from one look to the next. One that never does is
+/// measured as it is after so many looks.
+const RESTING: Duration = Duration::from_millis(2);
+const LOOKS: usize = 20;
 
 impl Proxy {
     pub(crate) async fn start(kind: Kind, start: &Start) -> Result<Self> {
@@ -122,6 +135,11 @@ impl Proxy {
         }
     }
 
+    /// Where its configuration and its data are.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// What it has written.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
@@ -135,6 +153,21 @@ impl Proxy {
     /// CPU time of all of them until now.
     pub(crate) fn cpu(&self) -> Duration {
         self.processes().into_iter().map(measure::cpu).sum()
+    }
+
+    /// The same once they have hardly taken any more for so long: work that was left for later
+    /// counts too.
+    pub(crate) async fn cpu_at_rest(&self, quiet: Duration) -> Duration {
+        let mut cpu = self.cpu();
+        for _ in 0..LOOKS {
+            tokio::time::sleep(quiet).await;
+            let more = self.cpu().saturating_sub(cpu);
+            cpu += more;
+            if more < RESTING {
+                break;
+            }
+        }
+        cpu
     }
 
     /// Resident memory of all of them in bytes.

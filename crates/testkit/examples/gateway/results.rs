@@ -25,6 +25,12 @@ pub(crate) enum Metric {
     LongCallP50,
     JsonCpu,
     JsonP50,
+    /// Text and a call in one answer, as fast as they go: CPU.
+    MixedBurst,
+    /// Live streams of these, so many: CPU, and how long the last frame of the call takes.
+    MixedLive(Streams, Figure),
+    /// Answers of little more than a call, so many streams: how many a second of CPU.
+    Calls(Streams),
     Base,
     Idle,
     Startup,
@@ -34,11 +40,40 @@ pub(crate) enum Metric {
     LiveSyscalls,
 }
 
+/// Streams at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Streams(pub(crate) usize);
+
+/// What is measured of live streams with text and a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Figure {
+    Cpu,
+    CallP50,
+    CallP99,
+}
+
+impl Figure {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Cpu => "CPU a frame, µs",
+            Self::CallP50 => "last frame of the call p50, µs",
+            Self::CallP99 => "last frame of the call p99, µs",
+        }
+    }
+}
+
 impl Metric {
     pub(crate) fn title(self) -> String {
         let fixed = match self {
             Self::Burst(api) => return format!("burst, {}: CPU a frame, µs", api.word()),
             Self::Live(api) => return format!("16 live, {}: CPU a frame, µs", api.word()),
+            Self::MixedLive(Streams(streams), figure) => {
+                return format!("mixed, {streams} live streams: {}", figure.title());
+            }
+            Self::Calls(Streams(streams)) => {
+                return format!("calls, {streams} streams: calls a second of CPU");
+            }
+            Self::MixedBurst => "mixed, burst of 8 streams: CPU a frame, µs",
             Self::Live16Cpu => "16 live streams: CPU a frame, µs",
             Self::Live16P50 => "16 live streams: text frame p50, µs",
             Self::Live16P99 => "16 live streams: text frame p99, µs",
@@ -64,10 +99,11 @@ impl Metric {
     /// Digits behind the point that mean something.
     pub(crate) fn digits(self) -> usize {
         match self {
-            Self::Burst(_) | Self::BurstSyscalls | Self::LiveSyscalls => 2,
+            Self::Burst(_) | Self::MixedBurst | Self::BurstSyscalls | Self::LiveSyscalls => 2,
             Self::Live16Cpu
             | Self::Live200Cpu
             | Self::Live(_)
+            | Self::MixedLive(_, Figure::Cpu)
             | Self::JsonCpu
             | Self::Base
             | Self::Idle

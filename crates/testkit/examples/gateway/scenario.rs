@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use crate::counts;
 use crate::load::{self, Arrives, Delays};
 use crate::measure::{micros, percentile};
+use crate::mixed;
 use crate::plan::Plan;
 use crate::proxy::{Kind, Proxy, Start};
 use crate::results::{Metric, Results};
@@ -23,6 +24,10 @@ pub(crate) enum Scenario {
     Live,
     Call,
     Json,
+    /// Answers with text and a call.
+    Mixed,
+    /// Answers with little more than a call.
+    Calls,
     Counts,
 }
 
@@ -42,6 +47,7 @@ pub(crate) struct Sizes {
     long_call: usize,
     /// Requests on each connection.
     answers: usize,
+    pub(crate) mixed: mixed::Sizes,
     /// Until memory has settled.
     settle: Duration,
 }
@@ -56,6 +62,7 @@ impl Sizes {
         calls: 25,
         long_call: 100 * 1024,
         answers: 500,
+        mixed: mixed::Sizes::FULL,
         settle: Duration::from_millis(700),
     };
     pub(crate) const QUICK: Self = Self {
@@ -67,6 +74,7 @@ impl Sizes {
         calls: 1,
         long_call: 8 * 1024,
         answers: 20,
+        mixed: mixed::Sizes::QUICK,
         settle: Duration::from_millis(50),
     };
 }
@@ -79,7 +87,7 @@ const CALL_STREAMS: usize = 4;
 const CALLS_APART_MS: u64 = 60;
 
 /// Between the frames of a live stream.
-const GAP_MS: u64 = 10;
+pub(crate) const GAP_MS: u64 = 10;
 
 /// Bytes of arguments of a call.
 const CALL: usize = 4 * 1024;
@@ -88,13 +96,15 @@ const CALL: usize = 4 * 1024;
 const OPENING: usize = 20;
 
 impl Scenario {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Startup,
         Self::Memory,
         Self::Burst,
         Self::Live,
         Self::Call,
         Self::Json,
+        Self::Mixed,
+        Self::Calls,
         Self::Counts,
     ];
 
@@ -106,6 +116,8 @@ impl Scenario {
             Self::Live => "live",
             Self::Call => "call",
             Self::Json => "json",
+            Self::Mixed => "mixed",
+            Self::Calls => "calls",
             Self::Counts => "counts",
         }
     }
@@ -114,7 +126,7 @@ impl Scenario {
     pub(crate) fn takes(self, kind: Kind) -> bool {
         match kind {
             Kind::Direct => matches!(self, Self::Live | Self::Call),
-            Kind::CallgateDisk => self == Self::Call,
+            Kind::CallgateDisk => matches!(self, Self::Call | Self::Mixed | Self::Calls),
             Kind::CallgateOff | Kind::CallgateMasked => matches!(self, Self::Live | Self::Burst),
             Kind::Bytecopy | Kind::Nginx | Kind::Callgate => true,
         }
@@ -122,7 +134,10 @@ impl Scenario {
 
     /// Whether it starts its own processes.
     pub(crate) fn starts_afresh(self) -> bool {
-        matches!(self, Self::Startup | Self::Memory | Self::Counts)
+        match self {
+            Self::Startup | Self::Memory | Self::Mixed | Self::Calls | Self::Counts => true,
+            Self::Burst | Self::Live | Self::Call | Self::Json => false,
+        }
     }
 }
 
@@ -143,6 +158,8 @@ impl Trial<'_> {
         match scenario {
             Scenario::Startup => self.startup().await,
             Scenario::Counts => counts::count(self).await,
+            Scenario::Mixed => mixed::mixed(self).await,
+            Scenario::Calls => mixed::calls(self).await,
             _ => self.memory().await,
         }
     }
@@ -177,7 +194,7 @@ impl Trial<'_> {
         }
     }
 
-    fn add(&mut self, metric: Metric, value: f64) {
+    pub(crate) fn add(&mut self, metric: Metric, value: f64) {
         self.results.add(metric, self.kind, value);
     }
 

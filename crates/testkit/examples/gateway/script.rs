@@ -1,8 +1,8 @@
 //! What the upstream streams: frames shaped and sized like the real ones.
 
+mod call;
 mod others;
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -28,11 +28,6 @@ const TEXT: usize = 100;
 
 /// Different texts before they repeat, so that no two frames in a row are the same.
 pub(crate) const TEXTS: usize = 64;
-
-/// Arguments come in pieces of this many bytes; long ones in about so many longer pieces.
-/// Real pieces are shorter; with these a call arrives in a time worth waiting for.
-const PIECE: usize = 200;
-const PIECES: usize = 50;
 
 const PROSE: &str = "the answer goes on for a while with words that nobody reads at this hour, \
     and then it names the file in which the function lives and says what should become of it; ";
@@ -92,14 +87,14 @@ impl Api {
 }
 
 /// The frames of one stream: an opening, texts that repeat, an ending.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Script {
     opening: Vec<Bytes>,
     texts: Vec<Bytes>,
     repeated: usize,
     ending: Vec<Bytes>,
-    /// Which frame of the ending completes a call.
-    completing: Option<usize>,
+    /// The frames of the ending that carry the arguments of a call. The next one completes it.
+    arguments: Option<Range<usize>>,
 }
 
 impl Script {
@@ -111,29 +106,7 @@ impl Script {
             Api::Chat => (chat_opening(), chat_ending()),
             _ => others::around(api),
         };
-        Self { opening, texts, repeated: frames, ending, completing: None }
-    }
-
-    /// A stream of `frames` text frames and a call with about `bytes` of arguments.
-    pub(crate) fn call(frames: usize, bytes: usize) -> Self {
-        let mut ending = vec![
-            stop(0),
-            messages_frame(
-                "content_block_start",
-                r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_01A09q90qw90lq917835lq9","name":"Bash","input":{}}}"#,
-            ),
-        ];
-        let arguments = arguments(bytes);
-        for piece in arguments.as_bytes().chunks(PIECE.max(bytes / PIECES)) {
-            let piece = String::from_utf8_lossy(piece).replace('\\', "\\\\").replace('"', "\\\"");
-            let data = format!(
-                r#"{{"type":"content_block_delta","index":1,"delta":{{"type":"input_json_delta","partial_json":"{piece}"}}}}"#
-            );
-            ending.push(messages_frame("content_block_delta", &data));
-        }
-        let completing = ending.len();
-        ending.extend(messages_ending(1, "tool_use"));
-        Self { ending, completing: Some(completing), ..Self::text(Api::Messages, frames) }
+        Self { opening, texts, repeated: frames, ending, arguments: None }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -147,7 +120,19 @@ impl Script {
 
     /// The place of the frame that completes the call.
     pub(crate) fn completing(&self) -> Option<usize> {
-        self.completing.map(|at| self.texts().end + at)
+        self.arguments.as_ref().map(|arguments| self.texts().end + arguments.end)
+    }
+
+    /// The frames that a model sends together: each text and each piece of the arguments comes when
+    /// the model has thought of it, and the frames between them come with the one before.
+    pub(crate) fn groups(&self) -> Vec<Range<usize>> {
+        let texts = self.texts();
+        let arguments = self.arguments.clone().unwrap_or_default();
+        let arguments = texts.end + arguments.start..texts.end + arguments.end;
+        let starts: Vec<usize> = texts.chain(arguments).chain([self.len()]).collect();
+        let mut begin = 0;
+        let group = |end: usize| std::mem::replace(&mut begin, end)..end;
+        starts.into_iter().map(group).collect()
     }
 
     /// The frame at a place; `None` behind the last.
@@ -179,15 +164,7 @@ pub(crate) fn json_answer() -> String {
 
 fn text_frame(api: Api, at: usize) -> Bytes {
     match api {
-        Api::Messages => {
-            let frame = |text: &str| {
-                let data = format!(
-                    r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}"#
-                );
-                messages_frame("content_block_delta", &data)
-            };
-            frame(&text(at, MESSAGES_FRAME - frame("").len()))
-        }
+        Api::Messages => messages_text(&text(at, MESSAGES_FRAME - messages_text("").len())),
         Api::Chat => {
             let frame = |text: &str| {
                 chat_frame(&format!(
@@ -211,6 +188,13 @@ fn text(at: usize, len: usize) -> String {
     let left = len - text.len();
     text.extend(PROSE.chars().cycle().skip(at * 37 % PROSE.len()).take(left));
     text
+}
+
+fn messages_text(text: &str) -> Bytes {
+    let data = format!(
+        r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}"#
+    );
+    messages_frame("content_block_delta", &data)
 }
 
 fn messages_frame(event: &str, data: &str) -> Bytes {
@@ -265,15 +249,4 @@ fn chat_ending() -> Vec<Bytes> {
         chat_frame(r#"[{"index":0,"delta":{},"finish_reason":"stop"}]"#),
         Bytes::from_static(b"data: [DONE]\n\n"),
     ]
-}
-
-/// A shell command that no rule of the benchmark minds.
-fn arguments(bytes: usize) -> String {
-    let mut command = String::from("cargo test --package gate");
-    let mut line = 0;
-    while command.len() + 80 < bytes {
-        line += 1;
-        let _ = write!(command, " && grep --count 'case {line:04}' report/{line:04}.txt");
-    }
-    format!(r#"{{"command":"{command}","description":"Run the tests, then count the cases"}}"#)
 }

@@ -1,6 +1,6 @@
 //! The two tables at the end: what was measured, and where callgate stands.
 
-use crate::goals::{GOALS, Goal, Standing};
+use crate::goals::{Better, GOALS, Goal, Standing};
 use crate::measure::median;
 use crate::proxy::Kind;
 use crate::results::{Metric, Results};
@@ -37,12 +37,26 @@ pub(crate) fn goals(results: &Results) -> String {
         let standing = goal.standing(results);
         let mut row = vec![goal.what.to_owned(), standing.as_ref().map_or("-".into(), shown)];
         for figure in [goal.first, goal.last] {
-            row.push(figure.map_or(String::new(), |figure| format!("<= {figure}")));
+            row.push(figure.map_or(String::new(), |figure| format!("{} {figure}", sign(goal))));
             row.push(word(goal, standing.as_ref(), figure).to_owned());
         }
         rows.push(row);
     }
     align(&rows)
+}
+
+fn sign(goal: &Goal) -> &'static str {
+    match goal.better {
+        Better::Less => "<=",
+        Better::More => ">=",
+    }
+}
+
+fn is_met(goal: &Goal, measured: f64, figure: f64) -> bool {
+    match goal.better {
+        Better::Less => measured <= figure,
+        Better::More => measured >= figure,
+    }
 }
 
 fn shown(standing: &Standing) -> String {
@@ -56,7 +70,7 @@ fn word(goal: &Goal, standing: Option<&Standing>, figure: Option<f64>) -> &'stat
         (_, None) if goal.first.is_none() && goal.last.is_none() => "",
         (_, None) => "",
         (None, Some(_)) => "not measured",
-        (Some(standing), Some(figure)) if standing.middle <= figure => "met",
+        (Some(standing), Some(figure)) if is_met(goal, standing.middle, figure) => "met",
         (Some(_), Some(_)) => "MISSED",
     }
 }

@@ -23,6 +23,10 @@ const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 /// Between the frames of a call. Long enough that a frame has arrived before the next is sent.
 const CALL_GAP: Duration = Duration::from_millis(4);
 
+/// Frames in one write of an answer with text and a call: as many as hyper, which is inside of many
+/// servers, writes at once.
+const FRAMES_PER_WRITE: usize = 16;
+
 /// Rounds of text frames in one write of a burst: about 50 KB.
 const ROUNDS_PER_WRITE: usize = 4;
 
@@ -83,6 +87,7 @@ pub(crate) async fn start() -> Result<Upstream> {
 }
 
 async fn serve(mut wire: Wire, sent: &Sent) -> Result<()> {
+    let mut prepared = None;
     while let Some(head) = wire.head().await? {
         let mut body = Vec::new();
         wire.body(&head, |piece| {
@@ -91,12 +96,50 @@ async fn serve(mut wire: Wire, sent: &Sent) -> Result<()> {
         })
         .await?;
         let plan = Plan::find(&body).context("a request without a plan")?;
-        answer(&mut wire, plan, sent).await?;
+        answer(&mut wire, plan, sent, &mut prepared).await?;
     }
     Ok(())
 }
 
-async fn answer(wire: &mut Wire, plan: Plan, sent: &Sent) -> Result<()> {
+/// The answer to a plan, ready to be sent. A connection asks for the same one again and again, and
+/// to make it takes longer than many a proxy takes to forward it.
+#[derive(Debug)]
+struct Prepared {
+    plan: Plan,
+    writes: Vec<Vec<u8>>,
+}
+
+impl Prepared {
+    /// The answer that was prepared before, if it is to the same plan.
+    fn of(plan: Plan, last: &mut Option<Self>) -> &Self {
+        let fits = last.take().filter(|last| last.plan == plan);
+        last.insert(fits.unwrap_or_else(|| Self::new(plan)))
+    }
+
+    fn new(plan: Plan) -> Self {
+        let script = plan.script();
+        let chunks: Vec<Vec<u8>> = (0..script.len())
+            .filter_map(|at| script.frame(at))
+            .map(|frame| script::chunk(frame))
+            .collect();
+        let mut writes: Vec<Vec<u8>> =
+            chunks.chunks(FRAMES_PER_WRITE).map(<[Vec<u8>]>::concat).collect();
+        if let Some(first) = writes.first_mut() {
+            first.splice(..0, head(plan.api()));
+        }
+        if let Some(last) = writes.last_mut() {
+            last.extend_from_slice(LAST_CHUNK);
+        }
+        Self { plan, writes }
+    }
+}
+
+async fn answer(
+    wire: &mut Wire,
+    plan: Plan,
+    sent: &Sent,
+    prepared: &mut Option<Prepared>,
+) -> Result<()> {
     match plan {
         Plan::Json => {
             let body = script::json_answer();
@@ -105,6 +148,12 @@ async fn answer(wire: &mut Wire, plan: Plan, sent: &Sent) -> Result<()> {
                 body.len()
             );
             wire.write((head + &body).as_bytes()).await
+        }
+        Plan::Mixed { .. } => {
+            for write in &Prepared::of(plan, prepared).writes {
+                wire.write(write).await?;
+            }
+            Ok(())
         }
         Plan::Burst { .. } => {
             wire.write(&head(plan.api())).await?;
@@ -119,6 +168,11 @@ async fn answer(wire: &mut Wire, plan: Plan, sent: &Sent) -> Result<()> {
             let pace = Pace::new(delay_us, CALL_GAP);
             wire.write(&head(plan.api())).await?;
             paced(wire, &plan.script(), stream, pace, sent).await
+        }
+        Plan::LiveMixed { stream, gap_ms, delay_us, .. } => {
+            let pace = Pace::new(delay_us, Duration::from_millis(gap_ms));
+            wire.write(&head(plan.api())).await?;
+            in_groups(wire, &plan.script(), stream, pace, sent).await
         }
         Plan::Idle => {
             let script = plan.script();
@@ -181,4 +235,31 @@ async fn paced(
         wire.write(&chunk).await?;
     }
     wire.write(LAST_CHUNK).await
+}
+
+/// Like [`paced`], but the frames that a model sends together come in one write.
+async fn in_groups(
+    wire: &mut Wire,
+    script: &Script,
+    stream: usize,
+    pace: Pace,
+    sent: &Sent,
+) -> Result<()> {
+    sent.restart(stream);
+    let mut due = pace.begin;
+    for group in script.groups() {
+        sleep_until(due.into()).await;
+        due += pace.gap;
+        let is_last = group.end == script.len();
+        let mut write = Vec::new();
+        for frame in group.filter_map(|at| script.frame(at)) {
+            write.extend(script::chunk(frame));
+            sent.note(stream);
+        }
+        if is_last {
+            write.extend_from_slice(LAST_CHUNK);
+        }
+        wire.write(&write).await?;
+    }
+    Ok(())
 }
