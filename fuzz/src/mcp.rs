@@ -1,10 +1,10 @@
 //! A conversation with an MCP server, for the targets that speak in it.
 
-use callgate_store::{Durability, Location, Retention, Settings, Store};
 use callgate_decide::Decider;
 use callgate_facts::Catalogue;
 use callgate_mcp::probe::Probe;
 use callgate_policy::{Policies, Source};
+use callgate_store::{Durability, Location, Retention, Settings, Store};
 
 /// What the server lists when callgate asks for it.
 pub const TOOLS: &str = r#"{"name":"echo","description":"Says it again.","inputSchema":{"type":"object"}},{"name":"rm","inputSchema":{"type":"object"}}"#;
