@@ -1,7 +1,7 @@
 //! A conversation with an MCP server, for the targets that speak in it.
 
 use callgate_decide::Decider;
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_mcp::probe::Probe;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Settings, Store};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_call::Surface;
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::yaml::{At, Node, Problems};
 use callgate_policy::{Diagnostic, Document, Policies, Source, Warning, starter};
 

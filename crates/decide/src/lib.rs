@@ -9,7 +9,7 @@
 //! use callgate_store::{Durability, Location, Store};
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_decide::{Context, Decider, Decision, Settings};
-//! use callgate_facts::Catalogue;
+//! use callgate_effects::Catalogue;
 //! use callgate_policy::{Policies, Source};
 //!
 //! let text = "policy: p\nrules:\n  - { id: no-rm, tool: rm, verdict: deny, reason: Not here. }\n";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_audit::{Action, Filter, Kind, Order, Stored};
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Store};
 

@@ -177,7 +177,7 @@ pub fn is_line(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use callgate_facts::Catalogue;
+    use callgate_effects::Catalogue;
     use callgate_policy::{Policies, Source};
     use callgate_store::{Location, Store};
 

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::{LimitFacts, Moment, NameJudgement, Policies, Source, Weekday, starter};
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];

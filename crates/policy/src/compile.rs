@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use callgate_call::{Surface, fold};
-use callgate_facts::{Catalogue, Kind};
+use callgate_effects::{Catalogue, Kind};
 use globset::GlobBuilder;
 use regex::RegexBuilder;
 

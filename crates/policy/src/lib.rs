@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-//! use callgate_facts::Catalogue;
+//! use callgate_effects::Catalogue;
 //! use callgate_policy::{DenialText, LimitFacts, Moment, Policies, Settled, Source, Verdict, Weekday};
 //!
 //! let text = r#"

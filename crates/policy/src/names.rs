@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
-use callgate_facts::{Catalogue, Kind};
+use callgate_effects::{Catalogue, Kind};
 use callgate_scan::inspect::plain_name;
 
 use crate::pattern::Wildcard;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_call::{Facts, Surface};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 
 use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};

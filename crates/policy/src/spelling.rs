@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
-use callgate_facts::{Catalogue, Role};
+use callgate_effects::{Catalogue, Role};
 use callgate_scan::inspect::plain_name;
 
 use crate::names::{Names, Precision, suffices};

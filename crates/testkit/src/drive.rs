@@ -2,7 +2,7 @@
 
 use callgate_call::{Origin, Surface, ToolCall};
 use callgate_dialect::Dialect;
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
 use callgate_policy::{
     Judgement, LimitFacts, Moment, NameJudgement, Policies, Recorded, Settled, Source, Weekday,

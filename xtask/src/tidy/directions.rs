@@ -8,14 +8,14 @@ const TABLE: [(&str, May); 19] = [
     ("call", May::Use(&[])),
     ("wire", May::Use(&[])),
     ("dialect", May::Use(&["call", "wire"])),
-    ("facts", May::Use(&["call"])),
+    ("effects", May::Use(&["call"])),
     ("scan", May::Use(&["call"])),
-    ("policy", May::Use(&["call", "facts", "scan"])),
+    ("policy", May::Use(&["call", "effects", "scan"])),
     ("gate", May::Use(&["call", "wire", "dialect", "policy"])),
     ("audit", May::Use(&["call", "scan"])),
     ("store", May::Use(&["call", "policy", "scan", "audit"])),
     ("registry", May::Use(&["call", "scan"])),
-    ("decide", May::Use(&["call", "facts", "scan", "policy", "audit", "store", "registry"])),
+    ("decide", May::Use(&["call", "effects", "scan", "policy", "audit", "store", "registry"])),
     ("proxy", May::Use(&["call", "wire", "dialect", "gate", "scan", "decide"])),
     ("mcp", May::Use(&["call", "wire", "scan", "decide"])),
     ("hook", May::Use(&["call", "decide"])),
@@ -31,7 +31,8 @@ const TABLE: [(&str, May); 19] = [
 const TOPS: [&str; 2] = ["cli", "testkit"];
 
 /// Crates that only compute: no task, no socket, no clock, no disk.
-const PURE: [&str; 8] = ["call", "wire", "dialect", "facts", "scan", "policy", "gate", "registry"];
+const PURE: [&str; 8] =
+    ["call", "wire", "dialect", "effects", "scan", "policy", "gate", "registry"];
 
 /// Libraries that would bring those.
 const IMPURE: [&str; 12] = [

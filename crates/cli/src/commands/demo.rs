@@ -14,7 +14,7 @@ use callgate_audit::{Filter, Kind, Order};
 use callgate_call::Surface;
 use callgate_decide::Decider;
 use callgate_dialect::Dialect;
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_gate::{Limits, Malformed, OnDeny};
 use callgate_policy::{Policies, Source};
 use callgate_proxy::{Inbound, Mode, Mounts, Provider, Server, Settings, Timeouts};

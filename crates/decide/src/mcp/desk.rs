@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use callgate_audit::RecordId;
 use callgate_call::{fold, json::Value};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::NameReader;
 use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};

@@ -1,7 +1,7 @@
 use callgate_call::{Origin, Surface};
 use callgate_decide::mcp::Launch;
 use callgate_decide::{Context, Decider};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Location, Store};
 

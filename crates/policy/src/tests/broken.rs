@@ -1,7 +1,7 @@
 //! Broken rule files, and exactly what is said about them.
 
 use callgate_call::Surface;
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 
 use super::support::*;
 use crate::Policies;

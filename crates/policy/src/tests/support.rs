@@ -1,7 +1,7 @@
 //! Short ways to write policies and calls.
 
 use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 
 use crate::{
     Diagnostic, Judgement, LimitFacts, Moment, NameJudgement, Permit, Policies, Settled, Source,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::drive::moment;
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::{LimitFacts, NameJudgement, Policies, Source, render};
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);

@@ -2,7 +2,7 @@
 
 use callgate_audit::{Filter, Order, Record};
 use callgate_call::{Arguments, Facts, Origin, Surface, Who};
-use callgate_facts::Catalogue;
+use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Store};
 

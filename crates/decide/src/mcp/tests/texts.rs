@@ -62,7 +62,7 @@ fn a_default_that_denies_is_about_calls_not_texts() {
     let world = World::new(McpSettings::default());
     let text = "policy: p\ndefault: deny\nrules:\n  - { id: a, server: srv, tool: echo, verdict: allow }\n";
     let source = callgate_policy::Source { name: "p.yaml".into(), text: text.into() };
-    let catalogue = callgate_facts::Catalogue::builtin();
+    let catalogue = callgate_effects::Catalogue::builtin();
     let (policies, _) = callgate_policy::Policies::compile(&[source], &catalogue).unwrap();
     swap_policies(&world.decider, policies);
     let session = world.listed("srv", &[ECHO]);

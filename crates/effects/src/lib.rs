@@ -5,7 +5,7 @@
 //! tool of every agent.
 //!
 //! ```
-//! use callgate_facts::{Catalogue, Kind};
+//! use callgate_effects::{Catalogue, Kind};
 //!
 //! let catalogue = Catalogue::builtin();
 //! assert_eq!(catalogue.kinds("run_shell_command"), [Kind::Shell]);
