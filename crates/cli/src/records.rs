@@ -6,10 +6,10 @@ use anyhow::Result;
 use callgate_audit::{Change, Filter, Kind, Principal, Stored, Tool, WhoFilter};
 use callgate_control::Problem;
 use callgate_registry::Hash;
-use callgate_store::{Location, OpenError, Reader};
+use callgate_store::{BackupError, Location, OpenError, Reader};
 
 use crate::args::{By, Filters};
-use crate::render::rule_name;
+use crate::render::{count, printable, rule_name, talk};
 
 /// Opens the store to read it.
 pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
@@ -18,7 +18,18 @@ pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
 
 /// Opens a store whose place is known.
 pub(crate) fn opened(store: &Location) -> Result<Reader> {
+    announce_move(store);
     Reader::open(store).map_err(open_error)
+}
+
+/// Says that opening this store moves the records of version 0.1, which may take a while.
+pub(crate) fn announce_move(store: &Location) {
+    let (Location::Sqlite(path), Some(records)) = (store, store.records_to_move()) else { return };
+    let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+    talk(&format!(
+        "moving {records} of callgate 0.1 into the journal; the old file is kept as `{}.0.1`\n",
+        printable(&path.to_string_lossy())
+    ));
 }
 
 /// Opens the store to read it; `None` if it is not there yet.
@@ -28,6 +39,7 @@ pub(crate) fn reader_if_there(config: Option<&Path>) -> Result<Option<Reader>> {
 
 /// The same for a store whose place is known; `None` if it is not there yet.
 pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
+    announce_move(store);
     match Reader::open(store) {
         Err(OpenError::Missing { .. }) => Ok(None),
         opened => Ok(Some(opened?)),
@@ -38,22 +50,33 @@ pub(crate) fn opened_if_there(store: &Location) -> Result<Option<Reader>> {
 pub(crate) fn existing(config: Option<&Path>) -> Result<callgate_store::Settings> {
     let settings = callgate_config::audit_settings(config)?;
     match &settings.store {
-        Location::Sqlite(path) if !path.exists() => {
+        Location::Sqlite(path) if !settings.store.exists() => {
             Err(open_error(OpenError::Missing { path: path.clone() }))
         }
         Location::Memory => Err(open_error(OpenError::InMemory)),
-        Location::Sqlite(_) => Ok(settings),
+        Location::Sqlite(_) => {
+            announce_move(&settings.store);
+            Ok(settings)
+        }
     }
 }
 
 /// Whether nothing has been kept on this machine yet.
 pub(crate) fn is_new(config: Option<&Path>) -> Result<bool> {
     let settings = callgate_config::audit_settings(config)?;
-    Ok(matches!(&settings.store, Location::Sqlite(path) if !path.exists()))
+    Ok(matches!(&settings.store, Location::Sqlite(_)) && !settings.store.exists())
 }
 
 fn open_error(error: OpenError) -> anyhow::Error {
     open_problem(&error).into()
+}
+
+/// A backup of a store that does not exist reads like any other command on it.
+pub(crate) fn backup_error(error: BackupError) -> anyhow::Error {
+    match error {
+        BackupError::Open(error) => open_error(error),
+        error => Problem::of(&error).into(),
+    }
 }
 
 /// A store that is not there yet is where everybody begins.

@@ -11,6 +11,7 @@ mod memory;
 mod read;
 mod recover;
 mod scan;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -28,6 +29,7 @@ pub(crate) use import::{Import, Tail};
 pub(crate) use limits::Limits;
 pub(crate) use memory::MemoryVolume;
 pub(crate) use read::JournalLog;
+pub(crate) use snapshot::{Snapshot, create_private};
 pub(crate) use volume::Volume;
 pub(crate) use write::Journal;
 

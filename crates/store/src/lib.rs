@@ -67,6 +67,7 @@
 //! what they mean for a call is decided elsewhere. It takes no other SQLite file for its own, and
 //! no store of a newer version.
 
+mod backup;
 mod beside;
 mod cipher;
 mod clerk;
@@ -99,6 +100,7 @@ mod writing;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackedUp, BackupError, backup};
 pub use error::{OpenError, ReadError, StoreError};
 pub use health::Health;
 pub use reader::Reader;

@@ -11,12 +11,11 @@ use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{OpenError, ReadError};
 use crate::index::{Bounds, IdRange, Index, IndexError};
-use crate::journal::{Entry, JournalLog, Log, ReadOnlyVolume};
+use crate::journal::{Entry, Extent, JournalLog, Log, ReadOnlyVolume};
 use crate::place::Place;
 use crate::settings::Location;
 use crate::shared::bring_up_to_date;
@@ -62,15 +61,10 @@ impl Reader {
             Location::Sqlite(_) => Place::new(location),
         };
         bring_up_to_date(&place)?;
-        let journal = place.beside(".journal").unwrap_or_default();
-        // Where there is something else, it has to be said what that is.
-        let is_there = |path: &Path| path.try_exists().unwrap_or(true);
-        if !is_there(&journal) && !is_there(place.path()) {
+        if !location.exists() {
             return Err(OpenError::Missing { path: place.path().to_owned() });
         }
-        let head = place.beside(".head").unwrap_or_default();
-        let volume = Arc::new(ReadOnlyVolume::new(journal, head));
-        Self::over(JournalLog::new(volume), &place)
+        Self::over(JournalLog::new(read_only(&place)), &place)
     }
 
     /// Reads this journal, and whatever else belongs to the store at this place.
@@ -86,8 +80,12 @@ impl Reader {
         Ok(Self { log, shared, shared_is_broken: Cell::new(false), own, progress, state })
     }
 
+    /// Reads only the journal at this place, and writes nothing there: there is no shared index.
+    pub(crate) fn of_journal(place: &Place) -> Self {
+        Self::without_index(JournalLog::new(read_only(place)))
+    }
+
     /// Reads this journal as if there were no place for an index.
-    #[cfg(test)]
     pub(crate) fn without_index(log: JournalLog) -> Self {
         let (own, progress, state) = (OnceCell::new(), None, None);
         let shared_is_broken = Cell::new(false);
@@ -141,6 +139,13 @@ impl Reader {
     /// The number of the newest record; 0 where there is none.
     pub fn last(&self) -> Result<u64, ReadError> {
         Ok(self.log.extent()?.last)
+    }
+
+    /// The numbers of the oldest record that has not expired and of the newest one. The first is one more
+    /// than the last if there is no record.
+    pub fn extent(&self) -> Result<(u64, u64), ReadError> {
+        let Extent { first, last } = self.log.extent()?;
+        Ok((first, last))
     }
 
     /// The record with this id, or with the only id that begins like this.
@@ -297,6 +302,11 @@ impl Reader {
             }
         }
     }
+}
+
+fn read_only(place: &Place) -> Arc<ReadOnlyVolume> {
+    let beside = |ending| place.beside(ending).unwrap_or_default();
+    Arc::new(ReadOnlyVolume::new(beside(".journal"), beside(".head")))
 }
 
 fn decode(entry: &Entry) -> Result<Body<Record>, ReadError> {

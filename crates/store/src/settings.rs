@@ -1,7 +1,10 @@
 //! What the record is told by whoever starts it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use crate::legacy;
+use crate::place::Place;
 
 /// Where records go, how safe they are there, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +60,23 @@ impl Location {
     /// How many bytes of records a store in memory keeps, whatever its retention says: it must not
     /// eat the machine it guards.
     pub const MEMORY_BYTES: u64 = 256 * 1024 * 1024;
+
+    /// Whether a store is there. Its journal is enough: the index is rebuilt from it.
+    pub fn exists(&self) -> bool {
+        let place = Place::new(self);
+        let journal = place.beside(".journal");
+        let exists = |path: &Path| path.try_exists().unwrap_or(true);
+        matches!(self, Self::Sqlite(path) if exists(path)) || journal.is_some_and(|it| exists(&it))
+    }
+
+    /// The number of records that version 0.1 left here and that move into the journal when the store
+    /// is opened next. `None` if there is no store of version 0.1.
+    pub fn records_to_move(&self) -> Option<u64> {
+        match self {
+            Self::Sqlite(path) => legacy::count(path),
+            Self::Memory => None,
+        }
+    }
 }
 
 /// What a record survives once its receipt is there.

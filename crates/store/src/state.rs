@@ -25,7 +25,7 @@ use removed::{RemovedCalls, SealedRemoved};
 use sessions::Sessions;
 use turns::Turns;
 
-pub(crate) use sqlite::{StateDb, StateKeeper, StateReader};
+pub(crate) use sqlite::{StateDb, StateKeeper, StateLock, StateReader, StateSnapshot};
 
 /// What is to be done once a change is ready and before it holds. If it fails, nothing is changed.
 pub(crate) type Then<'a, T> = &'a mut dyn FnMut(T) -> Result<(), Fault>;

@@ -1,6 +1,7 @@
 //! The store from inside: what it keeps, what it notices, what it survives.
 
 mod appending;
+mod backup;
 mod expiry;
 mod failing;
 mod keeping;

@@ -71,6 +71,13 @@ pub(crate) struct Tail {
     #[arg(long)]
     pub(crate) no_follow: bool,
 
+    /// Begin with the record that follows this one, and skip none.
+    ///
+    /// SEQ is the `seq` of the last record you have seen (`--json` shows it); 0 begins with the
+    /// oldest record. A program that keeps the last `seq` it has handled resumes where it ended.
+    #[arg(long, value_name = "SEQ", conflicts_with = "limit")]
+    pub(crate) after: Option<u64>,
+
     #[command(flatten)]
     pub(crate) filters: Filters,
 
@@ -99,6 +106,30 @@ pub(crate) enum Audit {
         /// Write to this file instead of stdout. It is made readable for you alone.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+
+    /// Copy the store to a new folder while callgate goes on writing to it.
+    ///
+    /// Copies the journal, the state (keys, pins, removed calls, limits) and the key file as they
+    /// were at one moment, and verifies the copy. The index is not copied: it is rebuilt from the
+    /// journal. The copy holds the key file, so keep it as safe as the store itself.
+    Backup {
+        /// The folder to write. It must be empty, or not exist yet.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+
+        /// Print the result as one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Rebuild the index that finds records. Only needed if the index was damaged.
+    ///
+    /// The index is built from the journal, so this loses nothing. A gateway may run meanwhile.
+    Reindex {
+        /// Print the result as one JSON object.
+        #[arg(long)]
+        json: bool,
     },
 }
 

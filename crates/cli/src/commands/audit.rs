@@ -19,12 +19,14 @@ pub(crate) fn run(args: &args::Audit, config: Option<&Path>) -> Result<Exit> {
     match args {
         args::Audit::Verify { json } => verify(*json, config),
         args::Audit::Export { filters, out } => export(filters, out.as_deref(), config),
+        args::Audit::Backup { folder, json } => backup(folder, *json, config),
+        args::Audit::Reindex { json } => reindex(*json, config),
     }
 }
 
 fn verify(json: bool, config: Option<&Path>) -> Result<Exit> {
     let reader = records::reader(config)?;
-    match reader.verify(progress(io::stderr().is_terminal())) {
+    match reader.verify(progress("checked")) {
         Ok(verified) => {
             let text = if json { as_json(&verified)? } else { sound(&verified) };
             render::print(&text)?;
@@ -43,16 +45,17 @@ fn verify(json: bool, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// Tells people how far it is, and nobody else.
-fn progress(shown: bool) -> impl FnMut(u64, u64) {
-    let mut told = 0;
+/// Shows the progress of long work on a terminal, and nothing elsewhere.
+fn progress(verb: &'static str) -> impl FnMut(u64, u64) {
+    let is_terminal = io::stderr().is_terminal();
+    let mut shown = 0;
     move |done, all| {
         let percent = done.saturating_mul(100).checked_div(all).unwrap_or(100);
-        if shown && percent != told {
-            told = percent;
-            talk(&format!("\rchecked {percent} %"));
+        if is_terminal && percent != shown {
+            shown = percent;
+            talk(&format!("\r{verb} {percent} %"));
             if percent >= 100 {
-                talk("\r               \r");
+                talk("\r                    \r");
             }
         }
     }
@@ -114,6 +117,44 @@ fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Resul
             Ok(Exit::Success)
         }
     }
+}
+
+fn backup(folder: &Path, json: bool, config: Option<&Path>) -> Result<Exit> {
+    let settings = callgate_config::audit_settings(config)?;
+    records::announce_move(&settings.store);
+    let done = callgate_store::backup(&settings.store, folder, progress("copied"))
+        .map_err(records::backup_error)?;
+    let Verified { records, last, head, .. } = &done.verified;
+    let text = if json {
+        report::line(&json!({
+            "records": records, "last": last, "head": head, "bytes": done.bytes,
+            "store": done.store,
+        }))?
+    } else {
+        let records = count(usize::try_from(*records).unwrap_or(usize::MAX), "record");
+        let folder = render::printable(&folder.to_string_lossy());
+        let store = render::printable(&done.store.to_string_lossy());
+        format!(
+            "backed up {records} to {folder}, and verified the copy\nhead {head}\n\
+             to look at it: set `store: sqlite:{store}` in a config file of its own\n"
+        )
+    };
+    render::print(&text)?;
+    Ok(Exit::Success)
+}
+
+fn reindex(json: bool, config: Option<&Path>) -> Result<Exit> {
+    let reader = records::reader(config)?;
+    let progress = std::cell::RefCell::new(progress("indexed"));
+    let records = reader.reindex(|done, all| progress.borrow_mut()(done, all))?;
+    let text = if json {
+        report::line(&json!({ "records": records }))?
+    } else {
+        let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
+        format!("rebuilt the index: {records}\n")
+    };
+    render::print(&text)?;
+    Ok(Exit::Success)
 }
 
 /// Records tell what agents do: not everybody's business.

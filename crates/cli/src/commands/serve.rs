@@ -39,6 +39,7 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     fit_connections(&mut resolved);
     // Whoever serves has time for it; shims and hooks have not.
     resolved.audit.indexing = Indexing::Here;
+    crate::records::announce_move(&resolved.audit.store);
     let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());

@@ -16,7 +16,7 @@ use self::gateway::Gateway;
 use crate::args;
 use crate::exit::Exit;
 use crate::records;
-use crate::render::{self, Color};
+use crate::render::{self, Color, talk};
 use crate::report;
 use crate::when;
 
@@ -34,7 +34,11 @@ pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     let reader = records::opened(&settings.store)?;
     let color = Color::of(&io::stdout());
     let mut tail = Tail { reader, filter: filter(args), json: args.json, color, after: 0 };
-    if !tail.past(args.filters.part.limit.unwrap_or(PAST))? || args.no_follow {
+    let is_read = match args.after {
+        Some(after) => tail.resume(after)?,
+        None => tail.past(args.filters.part.limit.unwrap_or(PAST))?,
+    };
+    if !is_read || args.no_follow {
         return Ok(Exit::Success);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -67,6 +71,22 @@ impl Tail {
         found.reverse();
         self.after = found.last().map_or(self.after, |last| last.seq.max(self.after));
         self.print(&found)
+    }
+
+    /// Shows every record after this one. False if nobody reads them.
+    fn resume(&mut self, after: u64) -> Result<bool> {
+        let (first, last) = self.reader.extent()?;
+        if after > last {
+            let hint = "the store was replaced or restored since; begin again with `--after 0`";
+            let what = format!("there is no record {after}: the newest one is {last}");
+            return Err(render::hinted(what, hint));
+        }
+        if after + 1 < first {
+            let (from, to) = (after + 1, first - 1);
+            talk(&format!("warning: records {from} to {to} have expired and are not shown\n"));
+        }
+        self.after = after;
+        self.new_ones()
     }
 
     /// Shows new records until it is interrupted, or nobody reads them any more: those a gateway tells of

@@ -20,6 +20,7 @@ mod mcp;
 mod policy;
 mod records;
 mod spellings;
+mod store;
 mod support;
 mod surroundings;
 mod values;

@@ -94,7 +94,7 @@ fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-fn path_of(folder: &Path, number: u64) -> PathBuf {
+pub(super) fn path_of(folder: &Path, number: u64) -> PathBuf {
     folder.join(format!("{number:012}.log"))
 }
 

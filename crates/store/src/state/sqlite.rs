@@ -10,6 +10,7 @@ mod read;
 mod removed;
 mod schema;
 mod sessions;
+mod snapshot;
 mod turns;
 
 use parking_lot::Mutex;
@@ -24,6 +25,7 @@ use crate::writing::{File, View, Writing};
 pub(crate) use keeper::StateKeeper;
 pub(crate) use read::StateReader;
 use schema::STATE;
+pub(crate) use snapshot::{StateLock, StateSnapshot};
 #[cfg(test)]
 pub(crate) use {
     history::prune as prune_history, meters::prune as prune_meters,

@@ -32,6 +32,7 @@ pub(super) fn run(args: &args::Wrap, config: Option<&Path>) -> Result<Exit> {
     let program = program(args, declared, &words)?;
     logging::quiet()?;
     reload::warn_of_exposed(&resolved.policies);
+    crate::records::announce_move(&resolved.audit.store);
     let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());

@@ -29,6 +29,7 @@ pub(super) struct Listener {
 impl Listener {
     /// With the gateway's settings, but for what it forwards: nothing. Gateway keys are in the store.
     pub(super) fn new(resolved: &Resolved, listen: SocketAddr) -> Result<Self> {
+        crate::records::announce_move(&resolved.audit.store);
         let audit = Store::open(&resolved.audit)?;
         let decider = Decider::new(None, audit, resolved.decide.clone());
         let settings = callgate_proxy::Settings {

@@ -1,0 +1,131 @@
+//! Copying a store while callgate goes on writing to it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use crate::database::Fault;
+use crate::error::OpenError;
+use crate::journal::{Snapshot, Volume, create_private};
+use crate::place::Place;
+use crate::reader::Reader;
+use crate::records::file_volume;
+use crate::settings::Location;
+use crate::shared::bring_up_to_date;
+use crate::state::StateLock;
+use crate::verify::{Verified, VerifyError};
+
+/// A finished backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackedUp {
+    /// What checking the copied journal showed.
+    pub verified: Verified,
+    /// The size of the copied journal.
+    pub bytes: u64,
+    /// The path of the store inside the backup. A config with `store: sqlite:PATH` reads it.
+    pub store: PathBuf,
+}
+
+/// Why there is no backup.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A store in memory ends with its process.
+    #[error("a store in memory cannot be backed up\nhint: set `store: sqlite:PATH`")]
+    InMemory,
+    /// A backup never overwrites or mixes with other files.
+    #[error("`{}` is not empty\nhint: name a folder that does not exist yet", .0.display())]
+    NotEmpty(PathBuf),
+    /// The copy could not be written.
+    #[error("the backup cannot be written to `{}`: {why}", path.display())]
+    Write {
+        /// The folder of the backup.
+        path: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+    /// The copy was written, and its chain of records is not whole.
+    #[error(
+        "the backup was written, but its records do not verify: {0}\nhint: `callgate audit verify` checks the store itself"
+    )]
+    Broken(#[from] VerifyError),
+}
+
+/// Copies the journal, the state and the key file of a store into a new folder, as they all were at one
+/// moment, and verifies the copy. Other processes may write meanwhile: they wait only while the moment is
+/// fixed, not while files are copied. The index is not copied, because it is rebuilt from the journal.
+///
+/// `progress` is called with the number of journal bytes copied, and their total.
+pub fn backup(
+    location: &Location,
+    folder: &Path,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<BackedUp, BackupError> {
+    let Location::Sqlite(path) = location else { return Err(BackupError::InMemory) };
+    if !location.exists() {
+        return Err(OpenError::Missing { path: path.clone() }.into());
+    }
+    let place = Place::new(location);
+    bring_up_to_date(&place)?;
+    let failed = |why: String| BackupError::Write { path: folder.to_owned(), why };
+    let (journal, state) = moment(&place)?;
+    make_folder(folder)?;
+    let store = folder.join(path.file_name().unwrap_or(OsStr::new("callgate.db")));
+    let copy = Place::File(store.clone());
+    let (bytes, beside) = (journal.bytes(), |ending| copy.beside(ending).unwrap_or_default());
+    journal
+        .copy(&beside(".journal"), &beside(".head"), &mut |done| progress(done, bytes))
+        .map_err(|error| failed(error.to_string()))?;
+    if let Some(state) = state {
+        state.copy(copy.state().path()).map_err(|fault| failed(fault.why()))?;
+    }
+    copy_key(&place, &beside(".key")).map_err(|error| failed(error.to_string()))?;
+    File::open(folder).and_then(|it| it.sync_all()).map_err(|error| failed(error.to_string()))?;
+    let reader = Reader::of_journal(&copy);
+    let verified = reader.verify(|_, _| {})?;
+    Ok(BackedUp { verified, bytes, store })
+}
+
+type Moment = (Snapshot, Option<crate::state::StateSnapshot>);
+
+/// Fixes one moment for the journal and the state. A change of the state is recorded in the journal before
+/// it is committed, so no change may be under way: the state is locked first, as every change does.
+fn moment(place: &Place) -> Result<Moment, BackupError> {
+    let volume = file_volume(place)?;
+    let unreadable = |fault: Fault| match fault {
+        Fault::Busy => OpenError::Locked { path: place.path().to_owned() },
+        fault => OpenError::Unreadable { path: place.path().to_owned(), why: fault.why() },
+    };
+    let state = StateLock::take(place)?;
+    let _lock = volume.lock().map_err(unreadable)?;
+    let journal = Snapshot::take(&volume).map_err(unreadable)?;
+    let state = state.as_ref().map(StateLock::snapshot).transpose().map_err(unreadable)?;
+    Ok((journal, state))
+}
+
+/// Makes the folder for this user only, or takes an empty one.
+fn make_folder(folder: &Path) -> Result<(), BackupError> {
+    let failed =
+        |error: io::Error| BackupError::Write { path: folder.to_owned(), why: error.to_string() };
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    match fs::read_dir(folder).map_err(failed)?.next() {
+        None => Ok(()),
+        Some(_) => Err(BackupError::NotEmpty(folder.to_owned())),
+    }
+}
+
+/// Without the key, removed calls in the state cannot be decrypted. A store that was never opened to write
+/// has none.
+fn copy_key(place: &Place, to: &Path) -> io::Result<()> {
+    let key = match fs::read(place.beside(".key").unwrap_or_default()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        key => key?,
+    };
+    let mut file = create_private(to)?;
+    io::Write::write_all(&mut file, &key)?;
+    file.sync_all()
+}
