@@ -30,34 +30,37 @@
 //!
 //! # How a record is kept
 //!
-//! It is redacted, bounded and encoded where it is made ([`Tool::MAX_INPUT`] bytes of input stay,
-//! beside the hash of the whole). With `process` durability the same thread then writes it, if
-//! nobody else is writing; otherwise, and always with `disk`, it goes through a bounded queue to one
-//! writer thread, which commits everything that waits at once. The store is a SQLite file with a
-//! write-ahead log. Several processes may append to it: the end of the chain is read inside the
-//! transaction that adds to it.
+//! A record is redacted, truncated to its limits and encoded by the thread that makes it
+//! ([`Tool::MAX_INPUT`] bytes of input are kept, with the hash of all of it). It then waits in a bounded
+//! queue for the writer thread, which appends everything that waits to the **journal** with one write and,
+//! for `disk` durability, one sync. The journal is a folder of segments that only grow; it is the truth
+//! about what happened. Several processes append to one journal: there is one hash chain and one sequence,
+//! and a lock file decides who writes next.
+//!
+//! Records are found through the **index**, a SQLite file that is filled from the journal in batches by
+//! readers and by `callgate serve`, and can be rebuilt at any time. It holds no bodies.
 //!
 //! # What else is kept
 //!
-//! Gateway keys, pins, removed calls, token buckets, steps of sessions, sessions under way and counts of
-//! turns are no records. They lie in a SQLite file of their own beside the records (`PATH.state`), so that
-//! nothing that happens to the records, or to what finds them, can lose them. What somebody changes there
-//! is on record before it holds: a change without its record is impossible, a record whose change failed
-//! at the last moment is not. The step of a call is kept before the call is recorded.
+//! Gateway keys, pins, removed calls, token buckets, steps of sessions, open sessions and counts of turns
+//! are not records. They are kept in the **state**, a SQLite file of its own (`PATH.state`), so that
+//! rebuilding the index cannot lose them. A change to the state is recorded before it is committed: there
+//! is no change without a record, but there may be a record of a change whose commit failed. The step of a
+//! call is kept before the call is recorded.
 //!
-//! # What the chain shows, and what it cannot
+//! [`backup`] copies the journal, the state and the key file as they were at one moment.
 //!
-//! Each record's hash covers its content, its number, its time of storing and the hash before it.
-//! [`Reader::verify`] finds a record that was edited, is missing, was put in or changed places, and
-//! an end that was cut off, also if more was appended afterwards. When old records expire, the hash
-//! of the last of them stays, and the check begins there.
+//! # What the chain proves, and what it cannot
 //!
-//! Whoever can write the file can also write the whole chain anew, or let records expire before
-//! their time: no file proves its own age. What shows that is a copy of [`Verified::last`] and
-//! [`Verified::head`] that was kept elsewhere. Counts of turns without calls, gateway keys, removed
-//! calls, and what several processes share about MCP servers ([`StoredPin`], [`Bucket`], [`FlowStep`])
-//! are not part of the chain. The hash of an input is not keyed: whoever reads it
-//! can try out guesses of a short secret.
+//! Each record's hash covers its content, its number, the time it was stored and the hash before it.
+//! [`Reader::verify`] finds a record that was edited, removed, inserted or moved, and an end that was cut
+//! off. The last record's number and hash are also kept outside the journal for that. When old records
+//! expire, the hash of the last of them is kept, and the check begins there.
+//!
+//! A user who can write the files can also write a whole new chain, or let records expire early: no file
+//! proves its own age. To detect that, keep a copy of [`Verified::last`] and [`Verified::head`] elsewhere.
+//! The state is not part of the chain. The hash of an input is not keyed, so a short secret can be
+//! guessed from it.
 //!
 //! # What it refuses to do
 //!

@@ -49,8 +49,8 @@ impl Settings {
 /// Where a store lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
-    /// A SQLite file. Several processes may append to it and read it at once. Beside it lie its
-    /// write-ahead log, its key file and the file with its state.
+    /// Files whose names begin with this path: the index has the path itself, the journal, its head, the
+    /// state and the key file have it with an ending. Several processes may write and read at once.
     Sqlite(PathBuf),
     /// The memory of this process, gone at its end. At most [`Location::MEMORY_BYTES`] of records.
     Memory,
@@ -96,8 +96,8 @@ pub struct Retention {
     pub age: Option<Duration>,
     /// At most so many stay.
     pub records: Option<u64>,
-    /// At most so many bytes of records stay. What SQLite adds (about a tenth) is not counted, nor
-    /// are removed calls, which have their own bounds.
+    /// At most this many bytes of records stay. The index (about a tenth of that) is not counted, nor
+    /// are removed calls, which have limits of their own.
     pub bytes: Option<u64>,
 }
 
