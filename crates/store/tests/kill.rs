@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a panic is a failed test")]
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use callgate_audit::{Filter, Kind, Record};
+use callgate_audit::{Filter, Kind, Record, Stored};
 use callgate_store::{Durability, Location, Reader, Settings, Store};
 
 /// Set in the process that is to be killed: the store, and its durability.
@@ -70,13 +72,38 @@ fn kill_nine_loses_no_acknowledged_record() {
             all.extend(acknowledged(&store, durability, many));
         }
         assert!(all.len() >= 2551, "{}", all.len());
-        let reader = Reader::open(&Location::Sqlite(store)).unwrap();
-        let verified = reader.verify(|_, _| {}).unwrap();
-        assert!(verified.records >= all.len() as u64);
-        let found = reader.records(&Filter::default()).unwrap();
-        let found: std::collections::HashSet<String> =
-            found.iter().map(|stored| stored.record.id.to_string()).collect();
-        let lost: Vec<_> = all.iter().filter(|id| !found.contains(*id)).collect();
-        assert!(lost.is_empty(), "{durability}: lost {} of {}", lost.len(), all.len());
+        assert_none_lost(&store, &all, durability);
     }
+}
+
+/// Several processes append to one journal, and each is killed at another moment, while others go on.
+#[test]
+fn writers_that_are_killed_while_others_write_lose_nothing() {
+    for durability in ["process", "disk"] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("callgate.db");
+        let all: Vec<String> = thread::scope(|scope| {
+            let writers = [[1, 700, 3], [90, 11, 400], [300, 2, 60]].map(|kills| {
+                let store = &store;
+                scope.spawn(move || kills.map(|many| acknowledged(store, durability, many)))
+            });
+            writers.into_iter().flat_map(|it| it.join().unwrap()).flatten().collect()
+        });
+        assert!(all.len() >= 1567, "{}", all.len());
+        assert_none_lost(&store, &all, durability);
+    }
+}
+
+fn assert_none_lost(store: &Path, acknowledged: &[String], durability: &str) {
+    let reader = Reader::open(&Location::Sqlite(store.to_owned())).unwrap();
+    let verified = reader.verify(|_, _| {}).unwrap();
+    assert!(verified.records >= acknowledged.len() as u64);
+    let mut found = HashSet::new();
+    let keep = |stored: Stored| {
+        found.insert(stored.record.id.to_string());
+        Ok(ControlFlow::Continue(()))
+    };
+    reader.for_each(&Filter::default(), keep).unwrap();
+    let lost = acknowledged.iter().filter(|id| !found.contains(*id)).count();
+    assert_eq!(lost, 0, "{durability}: of {} records", acknowledged.len());
 }

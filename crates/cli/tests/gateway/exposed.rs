@@ -13,21 +13,25 @@ fn a_store_that_everybody_can_write_is_not_used() {
     let upstream = Upstream::always(Answer::json(200, "{}"));
     let chmod =
         |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-    for (name, mode) in [("callgate.db", 0o666), ("callgate.db-wal", 0o602), (".", 0o777)] {
+    let table = [
+        ("callgate.db", 0o666),
+        ("callgate.db.state", 0o602),
+        ("callgate.db.journal", 0o770),
+        ("callgate.db.journal/000000000001.log", 0o620),
+        (".", 0o777),
+    ];
+    for (name, mode) in table {
         let setup = setup(&upstream, ALLOW, "");
         let path = setup.folder().join(name);
         // It makes the store.
         assert!(setup.run(&["keys", "add", "ci"]).status.success());
-        if !path.exists() {
-            fs::write(&path, "").unwrap();
-        }
         let store = setup.folder().join("callgate.db");
         assert_eq!(fs::metadata(store).unwrap().permissions().mode() & 0o777, 0o600);
         chmod(&path, mode);
         let ran = setup.run(&["keys", "add", "other"]);
         assert!(!ran.status.success(), "{name} {mode:o}");
         let said = setup.try_start().expect_err("it starts");
-        assert!(said.contains("can be written by every user"), "{name}: {said}");
+        assert!(said.contains("can be written by other users"), "{name}: {said}");
         assert!(said.contains("hint: run `chmod go-w"), "{said}");
     }
     // Whoever can write to `/tmp` cannot replace the files of others there.
@@ -65,7 +69,7 @@ fn a_store_behind_a_link_is_looked_at_where_it_lies() {
             let ran = setup.run(&["keys", "add", "ci"]);
             let said = String::from_utf8_lossy(&ran.stderr).into_owned();
             assert_eq!(ran.status.success(), is_used, "{mode:o} {of_folder}: {said}");
-            assert!(is_used || said.contains("can be written by every user"), "{said}");
+            assert!(is_used || said.contains("can be written by other users"), "{said}");
         }
     }
 }

@@ -242,10 +242,9 @@ fn a_store_that_fails_is_no_verdict_on_the_call() {
     let mut wrapped = place.scripted("s", simple());
     wrapped.hello();
     assert_eq!(text_of(&wrapped.call("echo", json!({}))), "done");
-    for end in ["", "-wal", "-shm"] {
-        std::fs::remove_file(place.path().join(format!("callgate.db{end}"))).ok();
-    }
-    std::fs::create_dir(place.path().join("callgate.db")).unwrap();
+    let journal = place.path().join("callgate.db.journal");
+    std::fs::remove_dir_all(&journal).unwrap();
+    std::fs::write(&journal, "not a folder").unwrap();
     let begun = std::time::Instant::now();
     let answer = loop {
         let answer = wrapped.call("echo", json!({}));
