@@ -193,10 +193,10 @@ fn odd_arguments_may_be_denied() {
 fn without_a_record_there_is_no_permit_unless_the_operator_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
-    let audit = audit(Location::Sqlite(path.clone()));
-    // Somebody else writes, and does not end.
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let audit = audit(Location::Sqlite(path));
+    // Another process writes, and does not end.
+    let lock = std::fs::File::open(folder.path().join("records.db.journal/lock")).unwrap();
+    lock.lock().unwrap();
     let read = call("Read", Arguments::json("{}"));
     for (on_failure, passes) in [(OnFailure::Deny, false), (OnFailure::Allow, true)] {
         let record_timeout = Duration::from_millis(200);

@@ -7,7 +7,7 @@ use std::path::Path;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::error::{OpenError, StoreError};
-use crate::place::Place;
+use crate::place::{Place, give_to_owner};
 
 /// AES-256-GCM with a random nonce for each entry, bound to whom the entry belongs to.
 pub(crate) struct Cipher(LessSafeKey);
@@ -116,7 +116,8 @@ fn make(path: &Path) -> io::Result<()> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(draft)?;
     let written = file.write_all(&random_key()?).and_then(|()| file.sync_all());
-    let linked = written.and_then(|()| fs::hard_link(draft, path));
+    let owned = written.and_then(|()| give_to_owner(draft));
+    let linked = owned.and_then(|()| fs::hard_link(draft, path));
     let _ = fs::remove_file(draft);
     match linked {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -145,7 +145,13 @@ mod tests {
     /// Keeps the clerk busy until the sender is dropped.
     fn busy(store: &Store) -> std::sync::mpsc::Sender<()> {
         let (sender, done) = channel::<()>();
-        store.do_later(move |_| _ = done.recv()).unwrap();
+        let (begun, has_begun) = channel();
+        let wait = move |_: &Store| {
+            begun.send(()).unwrap();
+            let _ = done.recv();
+        };
+        store.do_later(wait).unwrap();
+        has_begun.recv().unwrap();
         sender
     }
 

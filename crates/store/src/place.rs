@@ -367,9 +367,23 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
+        Ok(_) => give_to_owner(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
     }
+}
+
+/// Gives what root has made to the owner of the folder it is in. Only root can do that, and only root has
+/// to: `sudo callgate keys add` must not leave files that the service, which runs as another user, cannot
+/// write.
+pub(crate) fn give_to_owner(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, lchown};
+    if !rustix::process::geteuid().is_root() || fs::symlink_metadata(path)?.uid() != 0 {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let owner = fs::metadata(folder.unwrap_or(Path::new(".")))?;
+    lchown(path, Some(owner.uid()), Some(owner.gid()))
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -383,6 +397,26 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, chown};
 
     use super::*;
+
+    #[test]
+    fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        chown(folder.path(), Some(1234), Some(1234)).unwrap();
+        let path = folder.path().join("callgate.db");
+        let store = crate::Settings::at(crate::Location::Sqlite(path.clone()));
+        drop(crate::Store::open(&store).unwrap());
+        let journal = folder.path().join("callgate.db.journal");
+        for folder in [folder.path(), &journal] {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let owner = fs::symlink_metadata(&path).unwrap().uid();
+                assert_eq!(owner, 1234, "{}", path.display());
+            }
+        }
+    }
 
     #[test]
     fn what_belongs_to_another_user_is_not_private() {

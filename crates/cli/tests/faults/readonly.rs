@@ -7,10 +7,9 @@ use std::process::Output;
 
 use callgate_testkit::gateway::{Gateway, Setup};
 use callgate_testkit::upstream::Upstream;
-use rusqlite::Connection;
 
 use crate::process::works;
-use crate::stores::{is_denied, passes, recovers, server};
+use crate::stores::{is_denied, lock, passes, recovers, server};
 use crate::support::{ALLOW, CHAT, MESSAGES, ask, setup};
 
 /// Ends what should have ended by itself.
@@ -109,9 +108,9 @@ fn a_store_that_is_something_else_is_told_at_the_start() {
 fn a_store_that_another_program_keeps_is_told_at_the_start() {
     let setup = apart(&server(), "").under(&BOUNDED);
     assert!(setup.run(&["keys", "add", "somebody"]).status.success());
-    let other = Connection::open(setup.folder().join("state/callgate.db")).unwrap();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let locked = lock(&setup.folder().join("state/callgate.db"));
     says_what_to_do(&serve(&setup), &["locked"]);
+    drop(locked);
 }
 
 #[test]

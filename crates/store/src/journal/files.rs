@@ -12,7 +12,7 @@ use super::head::SLOT;
 use super::volume::{Locked, Segment, Volume};
 use crate::database::Fault;
 use crate::error::OpenError;
-use crate::place::check_private;
+use crate::place::{check_private, give_to_owner};
 
 /// Segments in a folder, with the head beside it.
 #[derive(Debug)]
@@ -53,6 +53,9 @@ impl FileVolume {
         check(&folder, &head_path)?;
         let lock = private(&folder.join("lock")).map_err(unwritable)?;
         let head = private(&head_path).map_err(unwritable)?;
+        for path in [&folder, &folder.join("lock"), &head_path] {
+            give_to_owner(path).map_err(unwritable)?;
+        }
         Ok(Self { folder, head_path, lock, head, patience: PATIENCE })
     }
 
@@ -154,6 +157,7 @@ impl Volume for FileVolume {
         let path = path_of(&self.folder, number);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        give_to_owner(&path)?;
         Ok(Arc::new(FileSegment::new(file, path)?))
     }
 
