@@ -1,87 +1,108 @@
 #!/usr/bin/env python3
-"""Draws docs/images/demo.svg from real output of `callgate demo`.
+"""Draws docs/images/demo.svg from the real output of `callgate demo`:
 
     callgate demo --fast | python3 docs/images/draw-demo.py 12-13 29-48 51-58 > docs/images/demo.svg
 
-Each argument is a range of output lines (1-based, inclusive); a cut between ranges is drawn as a
-dim `⋮`. Without arguments every line is drawn, numbered on stderr.
+Each argument is a range of output lines (1-based, inclusive); omitted lines are drawn as `⋮`.
+Without arguments, it prints the output with line numbers instead.
 """
-import re, sys
+
+import re
+import sys
 from xml.sax.saxutils import escape
 
-lines = [l.rstrip() for l in sys.stdin.read().split('\n')]
-shown = [('$', '$ callgate demo')]
-last = 0
-for arg in sys.argv[1:] or [f'1-{len(lines)}']:
-    a, b = (int(n) for n in arg.split('-'))
-    if a > last + 1:
-        shown.append(('cut', '⋮'))
-    for n in range(a, b + 1):
-        shown.append(('', lines[n - 1]))
-    last = b
-if last < len(lines.copy()) and any(lines[last:]):
-    shown.append(('cut', '⋮'))
-if len(sys.argv) == 1:
-    for n, l in enumerate(lines, 1):
-        print(f'{n:3} {l}', file=sys.stderr)
+CHAR, LINE, MARGIN, TOP = 8.4, 20, 18, 44
 
-W, H, PAD, TOP = 8.4, 20, 18, 44
-cols = max(len(t) for _, t in shown)
-width = round(cols * W + 2 * PAD)
-height = TOP + len(shown) * H + 14
+STYLE = (
+    'text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#d7dde5}'
+    ".deny{fill:#ff7b72;font-weight:700}.allow{fill:#7ee787;font-weight:700}.dim{fill:#6b7685}"
+    ".prompt{fill:#7ee787}.typed{fill:#fff;font-weight:700}"
+    # Lines appear one by one; without animations, and at the end, all of them are visible.
+    "@keyframes in{from{opacity:0}}"
+    "@media (prefers-reduced-motion:no-preference){text{animation:in .25s backwards}}"
+)
 
-def spans(kind, text):
-    if kind == '$':
-        return [('p', '$ '), ('b', text[2:])]
-    if kind == 'cut':
-        return [('d', text)]
-    m = re.match(r'^(\s*)(deny|allow)(\s.*)$', text)
-    if m:
-        return [('', m[1]), ('r' if m[2] == 'deny' else 'g', m[2]), ('', m[3])]
-    out = []
-    # the border between two columns, rules, and a blocked call stand out
-    for part in re.split(r'(│|─+┼?─*|callgate blocked the tool call `[^`]*`\.?)', text):
-        if not part:
-            continue
-        style = 'd' if part[0] in '│─' else 'r' if part.startswith('callgate blocked') else ''
-        out.append((style, part))
-    return out
+HIGHLIGHTS = [
+    ("dim", r"│|─+┼?─*|⋮"),
+    ("deny", r"callgate blocked the tool call `[^`]*`\.?|^ *deny(?= )"),
+    ("allow", r"^ *allow(?= )"),
+    ("prompt", r"^\$"),
+    ("typed", r"(?<=^\$ )callgate demo$"),
+]
 
-print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="callgate demo in a terminal">')
-print('<style>'
-      'text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace;fill:#d7dde5;white-space:pre}'
-      '.r{fill:#ff7b72;font-weight:700}.g{fill:#7ee787;font-weight:700}.d{fill:#6b7685}.p{fill:#7ee787}.b{fill:#fff;font-weight:700}'
-      '@keyframes in{from{opacity:0}}'
-      '@media (prefers-reduced-motion:no-preference){text{animation:in .25s backwards}}'
-      '</style>')
-print(f'<rect x=".5" y=".5" width="{width-1}" height="{height-1}" rx="9" fill="#12161d" stroke="#3a4350"/>')
-for n, c in enumerate(('#ff5f57', '#febc2e', '#28c840')):
-    print(f'<circle cx="{20+n*18}" cy="19" r="5.5" fill="{c}"/>')
-delay = 0.0
-for n, (kind, text) in enumerate(shown):
-    delay += 0.9 if n == 1 else 0.12
-    if not text.strip():
-        continue
-    lead = len(text) - len(text.lstrip())
-    body = spans(kind, text)
-    # leading blanks become an offset, so that renderers that drop them agree
-    body[0] = (body[0][0], body[0][1].lstrip()) if body[0][1].strip() else body[0]
-    if not body[0][1].strip():
-        body = body[1:] if len(body) > 1 else body
-    x = PAD + lead * W
-    y = TOP + n * H + 8
-    inner, at = '', 0
-    col = lead
-    body = [(style, piece) for style, part in body for piece in re.split(r'( {2,})', part) if piece]
-    for style, part in body:
-        # each part starts on its own column, whatever the font's width is
-        strip = len(part) - len(part.lstrip())
-        col += strip
-        s = part.strip()
-        if s:
-            cls = f' class="{style}"' if style else ''
-            length = f' textLength="{len(s)*W:.1f}"' if len(s) > 1 else ''
-            inner += f'<tspan x="{PAD+col*W:.1f}"{length}{cls}>{escape(s)}</tspan>'
-        col += len(part) - strip
-    print(f'<text y="{y}" style="animation-delay:{delay:.2f}s">{inner}</text>')
-print('</svg>')
+
+def selected(lines, ranges):
+    """The lines to draw, with a mark for each gap."""
+    drawn, last = ["$ callgate demo"], 0
+    for chosen in ranges:
+        first, end = (int(number) for number in chosen.split("-"))
+        if first > last + 1:
+            drawn.append("⋮")
+        drawn += lines[first - 1 : end]
+        last = end
+    if any(lines[last:]):
+        drawn.append("⋮")
+    return drawn
+
+
+def classes(line):
+    """The class of each character."""
+    found = [""] * len(line)
+    for name, pattern in HIGHLIGHTS:
+        for match in re.finditer(pattern, line):
+            found[match.start() : match.end()] = [name] * (match.end() - match.start())
+    return found
+
+
+def spans(line):
+    """Runs of one class without wide gaps, each at its own column, so that any font fits."""
+    named = classes(line)
+    for match in re.finditer(r"\S+(?: \S+)*", line):
+        start = match.start()
+        while start < match.end():
+            end = start + 1
+            while end < match.end() and named[end] == named[start]:
+                end += 1
+            text = line[start:end]
+            column = start + len(text) - len(text.lstrip())
+            text = text.strip()
+            if text:
+                name = f' class="{named[start]}"' if named[start] else ""
+                width = f' textLength="{len(text) * CHAR:.1f}"' if len(text) > 1 else ""
+                place = f'x="{MARGIN + column * CHAR:.1f}"'
+                yield f"<tspan {place}{width}{name}>{escape(text)}</tspan>"
+            start = end
+
+
+def draw(lines):
+    width = round(max(map(len, lines)) * CHAR + 2 * MARGIN)
+    height = TOP + len(lines) * LINE + 14
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="callgate demo in a terminal">'
+    )
+    yield f"<style>{STYLE}</style>"
+    yield (
+        f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="9" '
+        'fill="#12161d" stroke="#3a4350"/>'
+    )
+    for number, color in enumerate(("#ff5f57", "#febc2e", "#28c840")):
+        yield f'<circle cx="{20 + number * 18}" cy="19" r="5.5" fill="{color}"/>'
+    for number, line in enumerate(lines):
+        if line.strip():
+            delay = 0.12 * number + (0.8 if number else 0)
+            y = TOP + number * LINE + 8
+            yield f'<text y="{y}" style="animation-delay:{delay:.2f}s">{"".join(spans(line))}</text>'
+    yield "</svg>"
+
+
+def main():
+    lines = [line.rstrip() for line in sys.stdin.read().split("\n")]
+    if len(sys.argv) == 1:
+        for number, line in enumerate(lines, 1):
+            print(f"{number:3} {line}")
+        return
+    print("\n".join(draw(selected(lines, sys.argv[1:]))))
+
+
+main()
