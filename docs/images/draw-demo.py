@@ -24,7 +24,7 @@ STYLE = (
 
 HIGHLIGHTS = [
     ("dim", r"│|─+┼?─*|⋮"),
-    ("deny", r"callgate blocked the tool call `[^`]*`\.?|^ *deny(?= )"),
+    ("deny", r"callgate blocked the tool call( `[^`]*`\.)?|^ *deny(?= )"),
     ("allow", r"^ *allow(?= )"),
     ("prompt", r"^\$"),
     ("typed", r"(?<=^\$ )callgate demo$"),
