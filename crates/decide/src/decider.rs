@@ -64,11 +64,7 @@ impl Inner {
 
     /// Writes a record for which nobody waits. Should it fail, the store's health tells.
     pub(crate) fn write(&self, record: Record) {
-        let receipt = self.audit.append(record);
-        // Refused at once: the queue is full.
-        if receipt.is_ready()
-            && let Err(error) = receipt.wait()
-        {
+        if let Err(error) = self.audit.append_soon(record) {
             tracing::error!(%error, "a record is lost");
         }
     }

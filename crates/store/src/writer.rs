@@ -38,7 +38,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 fn write(shared: &Shared, batch: Vec<Entry>) {
     let kept = keep(shared, &batch).map_err(failure);
     let (mut records, mut answers) = (Vec::new(), Vec::new());
-    for Entry { work, answer } in batch {
+    for Entry { work, answer, .. } in batch {
         match work {
             Work::Flush => answers.push((answer, Awaited::Flush)),
             Work::Write(write) if !write.kept.is_empty() && kept.is_err() => {

@@ -50,8 +50,7 @@ impl<'a> Import<'a> {
         }
         let none = Retention { age: None, records: None, bytes: None };
         let first = Before { seq, hash, at: 0, total };
-        let mut journal =
-            Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
+        let journal = Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
         // Both places, so that no older head is left.
         let head = journal.write_head(Head::NEW)?;
         journal.write_head(head)?;
