@@ -169,9 +169,11 @@ impl Gathered {
                 self.sources.push(source);
             }
             Err(error) => {
-                problems
-                    .add(text.span, error.to_string())
-                    .hint("paths are relative to the folder of this file");
+                let hint = match STARTER.strip_prefix(BUILTIN) == Some(text.value.as_str()) {
+                    true => format!("did you mean `{STARTER}`?"),
+                    false => "paths are relative to the folder of this file".to_owned(),
+                };
+                problems.add(text.span, error.to_string()).hint(hint);
             }
         }
     }
