@@ -15,10 +15,10 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::exit;
 pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
 pub(crate) use mcp::{
-    Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
-    McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
+    Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
+    McpServe, Passed, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail};
+pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail, Wide};
 
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]
@@ -113,9 +113,10 @@ pub(crate) enum Command {
     /// Ends with 1 if something does not work. A gateway that does not run is no fault.
     Doctor(Doctor),
 
-    /// Write a commented policy file to begin with.
+    /// Write a short config file to start with.
     ///
-    /// It goes to the user's config folder, where every command finds it by itself.
+    /// It builds on the rules of `builtin:starter` and adds one of your own. It goes to the user's
+    /// config folder, where every command finds it, or to the file that `--config` names.
     Init(Init),
 
     /// Print a completion script.
@@ -348,18 +349,24 @@ pub(crate) enum Policy {
     ///
     /// A rule names a detector, or all of a group with the group's word.
     Detectors {
-        /// Print one JSON object a detector.
+        #[command(flatten)]
+        wide: Wide,
+
+        /// Print one JSON object per detector.
         #[arg(long)]
         json: bool,
     },
 
-    /// List the rules.
+    /// List the rules, and the defaults of the policies.
     List {
         /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
-        /// Print one JSON object a rule.
+        #[command(flatten)]
+        wide: Wide,
+
+        /// Print one JSON object per rule.
         #[arg(long)]
         json: bool,
     },
@@ -370,6 +377,11 @@ pub(crate) struct Init {
     /// Write ./callgate.yaml instead.
     #[arg(long)]
     pub(crate) project: bool,
+
+    /// Copy the rules of `builtin:starter` into the file, to change or remove some of them. New
+    /// versions of callgate do not update a copy.
+    #[arg(long)]
+    pub(crate) copy_starter: bool,
 
     /// Overwrite the file if it is there.
     #[arg(long)]

@@ -27,6 +27,16 @@ impl Color {
         self.paint(RED, text)
     }
 
+    /// Something that is as it should be.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint(GREEN, text)
+    }
+
+    /// Something to look at.
+    pub(crate) fn warning(self, text: &str) -> String {
+        self.paint(YELLOW, text)
+    }
+
     fn paint(self, style: &str, text: &str) -> String {
         match self {
             Self::On => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
@@ -250,26 +260,6 @@ pub(crate) fn rule_name(policy: Option<&str>, rule: Option<&str>) -> String {
     }
 }
 
-/// Rows under a head, in columns as wide as they need.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = head.map(str::len);
-    let shown: Vec<[String; N]> =
-        rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
-    for row in &shown {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    let head = head.map(str::to_uppercase);
-    for row in std::iter::once(&head).chain(&shown) {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
-}
-
 /// A model's text on a terminal must not move the cursor, hide itself or start lines of its own.
 pub(crate) fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -303,11 +293,5 @@ mod tests {
         assert_eq!(printable("ls\u{1b}[2J\nok"), "ls\\u{1b}[2J\\nok");
         assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(printable("größer `x` \"y\""), "größer `x` \"y\"");
-    }
-
-    #[test]
-    fn tables_line_up() {
-        let rows = [["a".to_owned(), "1".to_owned()], ["long".to_owned(), "2".to_owned()]];
-        assert_eq!(table(["id", "n"], &rows), "ID    N\na     1\nlong  2\n");
     }
 }

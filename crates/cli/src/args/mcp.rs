@@ -11,8 +11,8 @@ use clap::{Args, Subcommand};
 
 pub(crate) use pins::{Pick, Pins, PinsList};
 pub(crate) use records::{
-    Action, CALLS as MCP_CALLS, Detected, Detections, EVENTS as MCP_EVENTS, McpCalls, McpEvents,
-    McpFilters, Servers, Tools,
+    CALLS as MCP_CALLS, Detected, Detections, EVENTS as MCP_EVENTS, McpCalls, McpEvents,
+    McpFilters, Passed, Servers, Tools,
 };
 
 #[derive(Debug, Subcommand)]

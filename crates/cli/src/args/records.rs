@@ -8,7 +8,22 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 
+use crate::table::Fit;
 use crate::when;
+
+/// How much a table shows.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Wide {
+    /// Show more columns and whole cells, even if rows get wider than the terminal.
+    #[arg(long)]
+    wide: bool,
+}
+
+impl Wide {
+    pub(crate) fn fit(self) -> Fit {
+        Fit::of(self.wide)
+    }
+}
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -19,7 +34,10 @@ pub(crate) struct Calls {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -28,7 +46,8 @@ pub(crate) struct Calls {
 pub(crate) enum CallsCommand {
     /// Show everything about one record.
     Show {
-        /// Its id, or the beginning of it.
+        /// The record's number, as listed, or its id or the beginning of its id.
+        #[arg(value_name = "RECORD")]
         id: String,
 
         /// Print it as one JSON object.
@@ -46,7 +65,10 @@ pub(crate) struct Events {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }

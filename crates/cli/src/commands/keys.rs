@@ -76,7 +76,7 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["name", "org", "team", "user", "state", "made", "expires", "revoked"];
-    let mut table = Listing::new(head).whole(0).whole(4);
+    let mut table = Listing::new(head).least(0, 12).whole(4);
     for key in &keys {
         let said = |field: &Option<String>| field.clone().unwrap_or_default();
         table.row([

@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 mod banner;
+mod decisions;
 mod descriptors;
 pub(crate) mod logging;
 mod mcp;
@@ -21,10 +22,10 @@ use callgate_store::{Indexing, Store};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-use crate::args;
+use crate::args::{self, LogFormat};
 use crate::exit::Exit;
 use crate::reload::{self, Reloader};
-use crate::render::{self, hinted};
+use crate::render::hinted;
 
 use api::{Api, Known};
 use running::{Flags, Gateway};
@@ -32,8 +33,8 @@ use signals::Signals;
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let flags = Flags::of(args);
-    let mut resolved = flags.load(config)?;
     logging::start(args.log_format)?;
+    let mut resolved = flags.load(config)?;
     reload::warn_of_exposed(&resolved.policies);
     let started = running::start_settings(&resolved);
     fit_connections(&mut resolved);
@@ -43,9 +44,11 @@ pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));
+    decisions::show(&decider, args.log_format);
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
     let known = Arc::new(Known::new(&resolved, decider.clone(), audit.clone()));
-    let reloaded = Reloaded { flags, started, known, config: config.map(Path::to_owned) };
+    let config = config.map(Path::to_owned);
+    let reloaded = Reloaded { flags, started, known, config, format: args.log_format };
     runtime.block_on(serve(resolved, decider, reloaded))?;
     // What streams were cut off is recorded when they are dropped: before the last flush.
     runtime.shutdown_timeout(CUT_OFF);
@@ -78,6 +81,7 @@ struct Reloaded {
     started: StartSettings,
     known: Arc<Known>,
     config: Option<PathBuf>,
+    format: LogFormat,
 }
 
 async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Result<()> {
@@ -90,8 +94,8 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
     let address = server.address().context("the listener has no address")?;
     let api = Api::start(&resolved.api, Arc::clone(&reloaded.known))?;
     decider.loaded(&reload::source(&resolved.policies));
-    render::talk(&banner::text(&resolved, address, &decider, &api.shown()));
-    let Reloaded { flags, started, known, config } = reloaded;
+    let Reloaded { flags, started, known, config, format } = reloaded;
+    banner::show(&banner::Facts::of(&resolved, address, &decider, &api.shown()), format);
     let gateway = Gateway { flags, control: server.control(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
@@ -107,7 +111,7 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
         () = signals.stop.asked_twice(stop) => {}
     }
     api.end().await;
-    render::talk("stopped\n");
+    logging::notice("stopped");
     Ok(())
 }
 

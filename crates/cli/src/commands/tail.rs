@@ -9,8 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use callgate_audit::{Filter, Kind, Order, Stored};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
-use callgate_store::Reader;
+use callgate_store::{Location, Reader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use unicode_width::UnicodeWidthStr as _;
 
 use self::gateway::Gateway;
 use crate::args;
@@ -18,6 +19,7 @@ use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, Color};
 use crate::report;
+use crate::table::{self, truncated};
 use crate::when;
 
 /// What is shown of the past, unless `--limit` says so.
@@ -31,16 +33,45 @@ const BATCH: usize = 1_000;
 
 pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     let (settings, listen) = callgate_config::record_settings(config)?;
-    let reader = records::opened(&settings.store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot wait for records")?;
+    let reader = match args.no_follow {
+        true => records::opened(&settings.store)?,
+        false => match runtime.block_on(first_reader(&settings.store))? {
+            Some(reader) => reader,
+            None => return Ok(Exit::Success),
+        },
+    };
     let color = Color::of(&io::stdout());
     let mut tail = Tail { reader, filter: filter(args), json: args.json, color, after: 0 };
     if !tail.past(args.filters.part.limit.unwrap_or(PAST))? || args.no_follow {
         return Ok(Exit::Success);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime
-        .context("cannot wait for records")?
-        .block_on(tail.follow(Gateway::new(&listen, &settings.store)))
+    runtime.block_on(tail.follow(Gateway::new(&listen, &settings.store)))
+}
+
+/// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted first.
+async fn first_reader(store: &Location) -> Result<Option<Reader>> {
+    if let Some(reader) = records::opened_if_there(store)? {
+        return Ok(Some(reader));
+    }
+    render::talk("no records yet; waiting for the first one (stop with Ctrl-C)\n");
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut failures = 0;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            _ = &mut interrupted => return Ok(None),
+        }
+        match records::opened_if_there(store) {
+            Ok(Some(reader)) => return Ok(Some(reader)),
+            Ok(None) if is_closed(&io::stdout()) => return Ok(None),
+            Ok(None) => {}
+            // The process that creates it may not have finished.
+            Err(_) if failures < 20 => failures += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn filter(args: &args::Tail) -> Filter {
@@ -156,15 +187,21 @@ impl Tail {
             "" => stored.record.kind.as_str(),
             verdict => verdict,
         };
-        let (tool, rule, why) =
-            (records::tool(stored), records::rule(stored), records::why(stored));
-        let time = when::shown(stored.record.time);
-        let line = render::verdict_words(word, &tool, &rule, &why, self.color);
+        let (time, width) = (when::shown(stored.record.time), table::terminal_width());
+        let room = width.map_or(usize::MAX, |width| {
+            width.saturating_sub(time.width() + word.width().max(5) + 6)
+        });
+        let call = truncated(&render::printable(&records::call(stored)), room / 2);
+        let (rule, why) = (records::rule(stored), records::why(stored));
         let by = match records::user(stored) {
             user if user.is_empty() => String::new(),
-            user => format!("  by {}", render::printable(&user)),
+            user => format!("by {user}"),
         };
-        Ok(format!("{time}  {}{by}\n", line.trim_end_matches('\n')))
+        let parts = [call.as_str(), rule.as_str(), why.as_str(), by.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let what = truncated(&render::printable(&parts.join("  ")), room);
+        let word = render::paint_word(&format!("{word:<5}"), word, self.color);
+        Ok(format!("{time}  {word}  {what}\n"))
     }
 }
 

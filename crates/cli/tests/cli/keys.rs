@@ -76,7 +76,7 @@ hint: `--expires 90d` gives it an expiry, `--new-secret` another secret
 
 #[test]
 fn an_expiry_that_makes_no_sense() {
-    for (when, why) in [("2020-01-01", "that is in the past"), ("soon", "`90d`")] {
+    for (when, why) in [("2020-01-01", "this is in the past"), ("soon", "`90d`")] {
         let ran = Test::new(&["keys", "add", "ci", "--expires", when]).run();
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
         assert!(ran.stderr.contains(why), "{}", ran.stderr);

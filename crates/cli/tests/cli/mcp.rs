@@ -86,7 +86,7 @@ impl World {
 }
 
 /// A store in which something happened: tools were listed, called, one was denied, one is poisoned.
-fn filled(args: &[&str]) -> Test {
+pub(crate) fn filled(args: &[&str]) -> Test {
     let test = Test::new(&[&["mcp"], args, &["--config", "c.yaml"]].concat());
     let world = World::new(&test.path(), CONFIG);
     world.lists("notes", &[tool("get_note", "Reads a note."), tool("delete_note", "Deletes.")]);

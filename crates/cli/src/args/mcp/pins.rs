@@ -4,6 +4,8 @@ use callgate_registry::State;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
+use crate::args::Wide;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Pins {
     /// List what servers are held to, with its hash and where it stands.
@@ -72,7 +74,10 @@ pub(crate) struct PinsList {
     #[arg(long, value_parser = state())]
     pub(crate) state: Option<State>,
 
-    /// Print one JSON object a pin.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per pin.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -7,7 +7,7 @@ use callgate_scan::inspect::Class;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::records::{By, FILTERS, Part, kind};
+use crate::args::records::{By, FILTERS, Part, Wide, kind};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [Kind; 3] =
@@ -32,7 +32,10 @@ pub(crate) struct Servers {
     #[arg(long = "type", help_heading = FILTERS, value_parser = server_kind())]
     pub(crate) kind: Option<ServerKind>,
 
-    /// Print one JSON object a server.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per server.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -47,7 +50,10 @@ pub(crate) struct Tools {
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// Print one JSON object a tool.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per tool.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -61,7 +67,10 @@ pub(crate) struct McpCalls {
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -75,7 +84,10 @@ pub(crate) struct McpEvents {
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -89,7 +101,10 @@ pub(crate) struct Detections {
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -129,9 +144,9 @@ pub(crate) struct McpFilters {
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// What became of it.
-    #[arg(long, help_heading = FILTERS)]
-    pub(crate) action: Option<Action>,
+    /// With this verdict.
+    #[arg(long, alias = "action", help_heading = FILTERS)]
+    pub(crate) verdict: Option<Passed>,
 
     #[command(flatten)]
     pub(crate) by: By,
@@ -140,13 +155,14 @@ pub(crate) struct McpFilters {
     pub(crate) part: Part,
 }
 
-/// What became of something, in two words.
+/// Whether something passed: events of servers have no finer verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Action {
+pub(crate) enum Passed {
     /// It passed.
     Allow,
     /// It was stopped.
-    Block,
+    #[value(alias = "block")]
+    Deny,
 }
 
 fn server_kind() -> impl TypedValueParser<Value = ServerKind> {

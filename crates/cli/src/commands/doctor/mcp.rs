@@ -7,6 +7,7 @@ use callgate_registry as registry;
 use callgate_store::Reader;
 use serde::Serialize;
 
+use super::gateway::Running;
 use crate::render::count;
 
 /// What was found.
@@ -91,14 +92,17 @@ fn waiting(resolved: &Resolved) -> usize {
     pins.filter(|pin| pin.state() != registry::State::Trusted).count()
 }
 
-/// What is judged at servers.
-pub(super) fn enforced(resolved: &Resolved) -> String {
-    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts or that \
-                   `callgate serve` answers for";
+/// What is judged at servers. Those on the network are reached through the gateway.
+pub(super) fn enforced(resolved: &Resolved, gateway: Running) -> String {
+    let through = match gateway {
+        Running::Yes => ", or that are reached through the gateway",
+        Running::No | Running::SomethingElse => "",
+    };
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
     let only_rules = "by rules; `mcp.enforce` is `false`, so the rest is only recorded";
     match resolved.mcp.enforce {
-        true => servers.to_owned(),
-        false => format!("{servers}: {only_rules}"),
+        true => format!("{servers}{through}"),
+        false => format!("{servers}{through}: {only_rules}"),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Kind, Stored};
+use callgate_audit::{Action, Kind, Stored};
 use serde_json::{Value, json};
 
 use super::found::{self, find, subject};
@@ -13,7 +13,6 @@ use crate::records;
 use crate::render::{self, talk};
 use crate::report;
 use crate::table::Listing;
-use crate::when;
 
 /// One detection of a record.
 #[derive(Debug)]
@@ -45,28 +44,32 @@ pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit
         talk("no detections match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "severity", "type", "action", "server", "tool", "what", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(3).whole(7);
+    let fit = args.wide.fit();
+    let head = ["record", "time", "severity", "type", "verdict", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(4).least(7, 16).painted(4).fit(fit);
     for (stored, detection) in &all {
         let (server, tool) = subject(stored);
         table.row([
-            when::shown(stored.record.time),
+            records::number(stored),
+            records::time(stored, fit),
             detection.severity.clone(),
             detection.kind.clone(),
-            action(stored).to_owned(),
+            verdict(stored).to_owned(),
             server,
             tool,
             detection.what(),
-            records::id(stored),
+            records::id(stored, fit),
         ]);
     }
     render::print(&table.text())?;
-    found::tell_limit(&args.filters, found.len());
+    found::note_limit(&args.filters, found.len());
     Ok(Exit::Success)
 }
 
-fn action(stored: &Stored) -> &'static str {
-    if found::is_blocked(stored) { "block" } else { "allow" }
+/// Whether the record that holds the detection was stopped, in the words of policies.
+fn verdict(stored: &Stored) -> &'static str {
+    let action = if found::is_denied(stored) { Action::Deny } else { Action::Allow };
+    action.as_str()
 }
 
 /// Everything that was detected in what a record tells of.
@@ -134,7 +137,7 @@ impl Detection {
             "path": Some(&self.path).filter(|it| !it.is_empty()),
             "detail": self.detail,
             "place": facts.and_then(|facts| facts.place.as_ref()),
-            "action": action(stored),
+            "verdict": verdict(stored),
             "earlier": if is_flow { earlier } else { Vec::new() },
         })
     }

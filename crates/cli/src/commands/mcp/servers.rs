@@ -48,7 +48,7 @@ pub(super) fn run(args: &args::Servers, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["server", "type", "address", "declared", "tools", "state", "last seen"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(6);
+    let mut table = Listing::new(head).whole(1).least(0, 12).fit(args.wide.fit());
     for (name, server) in &servers {
         table.row([
             name.clone(),

@@ -36,7 +36,7 @@ pub(super) fn run(args: &args::Tools, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["server", "tool", "state", "hash", "first seen", "last seen", "findings"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(3);
+    let mut table = Listing::new(head).least(1, 16).whole(2).whole(3).fit(args.wide.fit());
     for (pin, findings) in &tools {
         table.row([
             pin.identity.server.clone(),

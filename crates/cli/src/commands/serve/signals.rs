@@ -6,7 +6,7 @@ use callgate_config::Watch;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::render;
+use super::logging;
 
 /// What a gateway listens for. Made before anybody is told that it runs: a signal that nobody
 /// listens for ends the process.
@@ -35,11 +35,11 @@ impl Stop {
     /// to wait for streams.
     pub(crate) async fn asked_twice(mut self, stopping: oneshot::Sender<()>) {
         self.asked().await;
-        render::talk("stopping: streams may finish, new requests are not taken\n");
+        logging::notice("stopping: running streams may finish, new requests are refused");
         // Nobody to tell means that it has stopped.
         let _ = stopping.send(());
         self.asked().await;
-        render::talk("asked again: streams are cut off\n");
+        logging::notice("stopping now: running streams are cut off");
     }
 
     async fn asked(&mut self) {

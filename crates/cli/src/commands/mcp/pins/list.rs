@@ -30,7 +30,7 @@ pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["server", "kind", "name", "state", "hash", "first seen", "last seen", "from"];
-    let mut table = Listing::new(head).whole(0).whole(2).whole(3).whole(4);
+    let mut table = Listing::new(head).least(2, 16).whole(3).whole(4).fit(args.wide.fit());
     for pin in &pins {
         table.row([
             pin.identity.server.clone(),

@@ -158,7 +158,7 @@ impl Decision {
 fn line(stored: &Stored) -> String {
     let (tool, rule, why) = (records::tool(stored), records::rule(stored), records::why(stored));
     let words = verdict_words(records::verdict(stored), &tool, &rule, &why, Color::Off);
-    format!("{}  {}  {words}", stored.record.time, records::id(stored))
+    format!("{}  {}  {words}", stored.record.time, stored.record.id)
 }
 
 /// How often it is looked whether something was recorded.
