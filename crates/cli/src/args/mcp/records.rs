@@ -1,4 +1,4 @@
-//! What the user typed to see servers, tools and their records.
+//! The command line of commands that list servers, tools and their records.
 
 use callgate_audit::Kind;
 use callgate_config::Word as _;
@@ -13,7 +13,7 @@ use crate::args::records::{By, FILTERS, Part, Wide, kind};
 pub(crate) const CALLS: [Kind; 3] =
     [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
 
-/// What else is recorded of servers: what `mcp events` lists unless a type is asked for.
+/// The other records about servers, which `mcp events` lists by default.
 pub(crate) const EVENTS: [Kind; 5] = [
     Kind::McpToolSeen,
     Kind::McpToolChanged,
@@ -24,11 +24,11 @@ pub(crate) const EVENTS: [Kind; 5] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Servers {
-    /// Whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// That are spoken to like this.
+    /// Only servers of this type.
     #[arg(long = "type", help_heading = FILTERS, value_parser = server_kind())]
     pub(crate) kind: Option<ServerKind>,
 
@@ -42,11 +42,11 @@ pub(crate) struct Servers {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// Of servers whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// Whose name matches.
+    /// Only tools whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
@@ -60,7 +60,7 @@ pub(crate) struct Tools {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpCalls {
-    /// Only of this type; may be given several times.
+    /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = call_kind())]
     pub(crate) kinds: Vec<Kind>,
 
@@ -77,7 +77,7 @@ pub(crate) struct McpCalls {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpEvents {
-    /// Only of this type; may be given several times.
+    /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<Kind>,
 
@@ -94,7 +94,7 @@ pub(crate) struct McpEvents {
 
 #[derive(Debug, Args)]
 pub(crate) struct Detections {
-    /// Only of this class, or `flow`; may be given several times.
+    /// Only findings of this class, or `flow`; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = detected())]
     pub(crate) kinds: Vec<Detected>,
 
@@ -132,19 +132,19 @@ impl Detected {
 /// Which records.
 #[derive(Debug, Args)]
 pub(crate) struct McpFilters {
-    /// Of this session.
+    /// Only this session.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Of servers whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// Of tools whose name matches.
+    /// Only tools whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// With this verdict.
+    /// Only with this verdict.
     #[arg(long, alias = "action", help_heading = FILTERS)]
     pub(crate) verdict: Option<Passed>,
 
