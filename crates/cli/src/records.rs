@@ -64,14 +64,14 @@ pub(crate) fn open_problem(error: &OpenError) -> Problem {
     match error {
         OpenError::Missing { path } => Problem::hinted(
             format!("no records yet: there is no store at `{}`", path.display()),
-            "`callgate serve` makes it; `callgate demo` shows what that is like",
+            "start the gateway with `callgate serve`; `callgate demo` shows how it works",
         ),
         error => Problem::of(error),
     }
 }
 
 impl Filters {
-    /// The query these flags stand for.
+    /// The query that these flags describe.
     pub(crate) fn query(&self) -> Filter {
         Filter {
             session: self.session.clone(),
@@ -92,7 +92,7 @@ impl Filters {
 }
 
 impl By {
-    /// The principals these flags stand for.
+    /// The principals that these flags select.
     pub(crate) fn who(&self) -> WhoFilter {
         WhoFilter {
             user: self.user.clone(),
@@ -104,7 +104,7 @@ impl By {
     }
 }
 
-/// A screenful or two, where nobody said how many.
+/// How many records are listed by default: a screenful or two.
 pub(crate) const DEFAULT_LIMIT: usize = 50;
 
 /// `allow`, `audit`, `deny` or `unjudged`; for text also `mask` and `block`; empty for what was
@@ -149,7 +149,7 @@ pub(crate) fn input(stored: &Stored) -> String {
     input.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
+/// The reason or the event, reduced to its first line: a rejected policy lists all its problems.
 pub(crate) fn why(stored: &Stored) -> String {
     let record = &stored.record;
     match (record.kind, &record.policies, &record.change) {
@@ -181,7 +181,7 @@ fn changed(change: &Change) -> String {
         "hash" | "seen_hash" => Hash::stored(value).short().to_owned(),
         _ => value.to_owned(),
     };
-    let told: Vec<String> = change
+    let differences: Vec<String> = change
         .differences()
         .map(|(field, was, is)| match (was, is) {
             (Some(was), Some(is)) => {
@@ -193,11 +193,11 @@ fn changed(change: &Change) -> String {
             (None, None) => field.to_owned(),
         })
         .collect();
-    let told = match told.as_slice() {
+    let differences = match differences.as_slice() {
         [] => String::new(),
-        told => format!(": {}", told.join(", ")),
+        some => format!(": {}", some.join(", ")),
     };
-    format!("{action} {} {name}{told}", what.as_str())
+    format!("{action} {} {name}{differences}", what.as_str())
 }
 
 /// The record's number: short, and `calls show` accepts it.

@@ -1,4 +1,4 @@
-//! Talk for people: messages, verdict lines, tables. Readable without colour.
+//! Output for people: messages and verdict lines, readable without colour.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
@@ -8,7 +8,7 @@ use callgate_config::{Error as ConfigError, PolicySet};
 use callgate_control::Problem;
 use callgate_policy::{Judgement, RuleHit, Scope};
 
-/// Whether a stream shows colours: a terminal, and the user did not object.
+/// Whether a stream shows colours: it is a terminal, and NO_COLOR is not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Color {
     On,
@@ -70,7 +70,7 @@ pub(crate) fn hinted(message: String, hint: impl Into<String>) -> anyhow::Error 
     Hinted { message, hint: hint.into() }.into()
 }
 
-/// Says what went wrong, where, and what to do next.
+/// Prints what went wrong, where, and what to do next.
 pub(crate) fn error(error: &anyhow::Error) {
     let color = Color::of(&io::stderr());
     let mut text = String::new();
@@ -116,7 +116,7 @@ pub(crate) fn message_and_hint(error: &anyhow::Error) -> (String, Option<String>
     (message.to_owned(), hint.map(str::to_owned))
 }
 
-/// Writes to stderr. There is nobody to tell if that fails.
+/// Writes to stderr. An error cannot be reported anywhere, so it is ignored.
 pub(crate) fn talk(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -127,7 +127,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// A reader of stdout that has gone away is no error.
+/// A closed stdout is not an error: its reader has seen enough.
 pub(crate) fn written(done: io::Result<()>) -> Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -142,7 +142,7 @@ pub(crate) fn verdict_line(tool: &str, judgement: &Judgement, color: Color) -> S
     line(judgement.verdict.as_str(), tool, &rule, &reason, color)
 }
 
-/// One line about something that is no verdict.
+/// One line about something other than a verdict.
 pub(crate) fn note_line(what: &str, tool: &str, why: &str, color: Color) -> String {
     line(what, tool, "", &printable(why), color)
 }
@@ -250,7 +250,7 @@ fn row(text: &mut String, label: &str, value: &str) {
     let _ = writeln!(text, "{label:<8} {value}");
 }
 
-/// `policy/rule`, or what stands for it.
+/// `policy/rule`, or what is shown in its place.
 pub(crate) fn rule_name(policy: Option<&str>, rule: Option<&str>) -> String {
     match (policy, rule) {
         (Some(policy), Some(rule)) => printable(&format!("{policy}/{rule}")),

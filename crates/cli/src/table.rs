@@ -199,7 +199,7 @@ pub(crate) fn width_of(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let actual = rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
     let width = stated.or(actual.filter(|width| *width > 0)).unwrap_or(USUAL_WIDTH);
-    // A table narrower than this helps nobody.
+    // Nobody can read a table that is narrower than this.
     Some(width.max(NARROWEST))
 }
 

@@ -17,10 +17,10 @@ use crate::words::{Sign, words_of};
 /// One setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Where it stands, with dots; `*` is a name of the operator's own, `[]` an entry of a list.
+    /// Its path, with dots; `*` is a name that the operator chooses, `[]` an entry of a list.
     pub(crate) path: &'static str,
     pub(crate) kind: Kind,
-    /// What holds without it, as one would write it; empty if that is no value.
+    /// The default, as one would write it; empty if it is not a fixed value.
     pub(crate) default: &'static str,
     /// Another value it takes, as one would write it.
     pub(crate) example: &'static str,
@@ -37,7 +37,7 @@ pub(crate) enum Applies {
     /// When the processes that use it start again. A process that runs compares the value with the one
     /// it started with.
     AtRestart(Users, Value),
-    /// It is a mapping, and each of its keys tells.
+    /// It is a mapping; see each of its keys.
     AsItsKeysSay,
 }
 
@@ -129,7 +129,7 @@ impl Counts {
 }
 
 impl Field {
-    /// The path of the section it stands in; empty for the file itself.
+    /// The path of its section; empty for the file itself.
     pub(crate) fn section(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }

@@ -211,7 +211,7 @@ impl Decider {
     /// not for a thread that others wait for.
     pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls cannot be read, so none is restored");
+            tracing::error!(%error, "removed calls cannot be read, so none are restored");
             FoundRemoved::default()
         })
     }

@@ -1,4 +1,4 @@
-//! `callgate calls`: what tools were called, and what became of it.
+//! `callgate calls`: the recorded tool calls with their verdicts.
 
 use std::path::Path;
 
@@ -166,9 +166,9 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     let matched = matched.collect::<Vec<_>>().join(", ");
     rows.add("matched", Some(matched).filter(|matched| !matched.is_empty()));
     rows.add("policies", verdict.policy_digest.as_ref());
-    let beside =
+    let others =
         [("shadow", &verdict.shadows), ("audit", &verdict.audits), ("rewrote", &verdict.sanitized)];
-    for (label, hits) in beside {
+    for (label, hits) in others {
         for hit in hits {
             let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
             rows.add(label, Some(format!("{rule}  {}", hit.reason)));
@@ -222,7 +222,7 @@ fn who_rows(rows: &mut Rows, stored: &Stored) {
     rows.add("team", who.team.as_ref());
     rows.add("user", who.user.as_ref());
     rows.add("key", who.key.as_ref());
-    let claimed = if who.agent_proven { "" } else { " (as it says itself)" };
+    let claimed = if who.agent_proven { "" } else { " (claimed)" };
     rows.add("agent", who.agent.as_ref().map(|agent| format!("{agent}{claimed}")));
     rows.add("session", who.session.as_ref());
     rows.add("folder", stored.record.cwd.as_ref());

@@ -1,4 +1,4 @@
-//! `callgate events`: what happened beside calls.
+//! `callgate events`: the records of everything but calls.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn turn(record: &Record) -> String {
     if parts.is_empty() { "a response".to_owned() } else { parts.join("; ") }
 }
 
-/// Neither calls, which have a command of their own, nor turns, of which there are as many.
+/// All but calls, which have their own command, and turns, of which there are as many.
 fn events() -> Vec<Kind> {
     Kind::ALL.iter().copied().filter(|kind| !kind.is_call() && *kind != Kind::Turn).collect()
 }

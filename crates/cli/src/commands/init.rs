@@ -68,7 +68,7 @@ enum Rules {
 /// Writes a new file. With `force` an old one is replaced whole, never half.
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     let failed = || format!("cannot write `{}`", path.display());
-    let target = if force { beside(path) } else { path.to_owned() };
+    let target = if force { temporary(path) } else { path.to_owned() };
     if force {
         remove_leftover(&target).with_context(failed)?;
     }
@@ -88,7 +88,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     Ok(())
 }
 
-fn beside(path: &Path) -> PathBuf {
+fn temporary(path: &Path) -> PathBuf {
     path.with_extension(format!("yaml.{}", std::process::id()))
 }
 

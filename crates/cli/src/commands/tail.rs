@@ -90,7 +90,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// Shows the newest records. False if nobody reads them.
+    /// Shows the newest records. False if stdout is closed.
     fn past(&mut self, limit: usize) -> Result<bool> {
         self.after = self.reader.last()?;
         let filter = Filter { limit: Some(limit), ..self.filter.clone() };
@@ -100,8 +100,8 @@ impl Tail {
         self.print(&found)
     }
 
-    /// Shows new records until it is interrupted, or nobody reads them any more: those a gateway tells of
-    /// as long as there is one, else those the store has.
+    /// Shows new records until it is interrupted or stdout is closed. They come from the feed of a
+    /// gateway while one is running, and from the store otherwise.
     async fn follow(mut self, mut gateway: Gateway) -> Result<Exit> {
         // Asked for once: an interrupt while records are read must not be missed.
         let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
@@ -114,8 +114,8 @@ impl Tail {
                 };
             }
             let is_read = tokio::select! {
-                told = next(&mut feed) => match told {
-                    Ok(records) => self.told(&records)?,
+                received = next(&mut feed) => match received {
+                    Ok(records) => self.show_feed(&records)?,
                     Err(end) => {
                         gateway.ended(&end);
                         feed = None;
@@ -134,8 +134,8 @@ impl Tail {
         }
     }
 
-    /// Shows what a gateway told. False if nobody reads it.
-    fn told(&mut self, records: &[FeedRecord]) -> Result<bool> {
+    /// Shows records from the feed of a gateway. False if stdout is closed.
+    fn show_feed(&mut self, records: &[FeedRecord]) -> Result<bool> {
         let mut text = String::new();
         for record in records {
             self.after = self.after.max(record.seq);
@@ -170,7 +170,7 @@ impl Tail {
         }
     }
 
-    /// Prints records at once. False if nobody reads them.
+    /// Prints records at once. False if stdout is closed.
     fn print(&self, found: &[Stored]) -> Result<bool> {
         let mut text = String::new();
         for stored in found {
@@ -205,7 +205,7 @@ impl Tail {
     }
 }
 
-/// What a gateway tells next: a record, and those that came with it. Without a gateway that is never.
+/// The next records of a gateway's feed. Pending forever without a gateway.
 async fn next(feed: &mut Option<FeedEvents>) -> Result<Vec<FeedRecord>, FeedEnd> {
     let Some(feed) = feed else { return std::future::pending().await };
     let mut records = vec![feed.next().await?];
@@ -213,7 +213,7 @@ async fn next(feed: &mut Option<FeedEvents>) -> Result<Vec<FeedRecord>, FeedEnd>
     Ok(records)
 }
 
-/// Writes at once. False if nobody reads it.
+/// Writes at once. False if stdout is closed.
 fn write_now(text: &str) -> Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -222,10 +222,10 @@ fn write_now(text: &str) -> Result<bool> {
     }
 }
 
-/// Whether the other side of a pipe is gone: a tail without news would not notice by writing.
+/// Whether the reader of stdout is gone: without new records, no write would notice.
 fn is_closed(stdout: &io::Stdout) -> bool {
     let mut asked = [PollFd::new(stdout, PollFlags::empty())];
-    let told = poll(&mut asked, Some(&Timespec::default()));
+    let polled = poll(&mut asked, Some(&Timespec::default()));
     let gone = PollFlags::ERR | PollFlags::HUP;
-    told.is_ok() && asked.iter().any(|stdout| stdout.revents().intersects(gone))
+    polled.is_ok() && asked.iter().any(|stdout| stdout.revents().intersects(gone))
 }

@@ -22,7 +22,7 @@ rules:
 fn what_holds_without_a_file() {
     let ran = Test::new(&["config", "check"]).run();
     let expected = "\
-config    (none: the defaults hold)
+config    (none, using the defaults)
 listen    127.0.0.1:8484
 store     sqlite:[DIR]/.local/state/callgate/callgate.db (on disk before a call is released)
 mode      full

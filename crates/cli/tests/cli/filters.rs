@@ -117,6 +117,6 @@ fn every_type_of_record_can_be_asked_for() {
         }
     }
     let ran = with_people(&["mcp", "events", "--type", "tool_call"]).run();
-    let none = "no events of MCP servers match; `callgate events` lists those of everything\n";
+    let none = "no events of MCP servers match; run `callgate events` for all other events\n";
     ran.sees(0, "", none);
 }

@@ -89,7 +89,7 @@ fn no_store_yet() {
     for args in table {
         let error = "error: no records yet: there is no store at \
                      `[DIR]/.local/state/callgate/callgate.db`\n\
-                     hint: `callgate serve` makes it; `callgate demo` shows what that is like\n";
+                     hint: start the gateway with `callgate serve`; `callgate demo` shows how it works\n";
         Test::new(args).run().sees(2, "", error);
     }
 }
@@ -220,7 +220,7 @@ fn verify() {
     let ran = with_records(&["audit", "verify"]).run();
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.starts_with("the chain is whole: 5 records (1 to 5)\nhead "),
+        ran.stdout.starts_with("the chain is intact: 5 records (1 to 5)\nhead "),
         "{}",
         ran.stdout
     );

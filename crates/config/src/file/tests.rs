@@ -244,7 +244,7 @@ fn what_cannot_be_signed() {
     let bedrock = |rest: &str| {
         of(&format!("b: {{ dialect: bedrock-invoke, sign: aws, base_url: \"{rest} }}"))
     };
-    let in_plain = "`providers.b.sign`: what is signed would go to another machine in plain text";
+    let in_plain = "`providers.b.sign`: signed requests would go to another machine unencrypted";
     for (found, message) in [
         (
             of("openai: { sign: aws, base_url: 'https://x.com' }"),

@@ -67,7 +67,7 @@ impl State {
         Self { path: None, state, pid: None, status: None, problem: None }
     }
 
-    /// A gateway with another config may well run; somebody else in its place is a fault.
+    /// A gateway with another config is fine; another program in its place is a fault.
     pub(super) fn works(&self) -> bool {
         self.state != "not believed"
     }

@@ -73,7 +73,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// The answer to `GET /healthz`; none if nobody is there, and an empty one if it says nothing.
+/// The response to `GET /healthz`: `None` if nothing listens, empty if nothing is sent.
 fn ask(address: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect_timeout(&address, WAIT).ok()?;
     let mut answer = Vec::new();

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::when;
 
-/// Checking more than this takes longer than somebody who asks for a doctor wants to wait.
+/// With more records than this, checking the chain would make `doctor` too slow.
 const VERIFIED: u64 = 100_000;
 
 #[derive(Debug, Default, Serialize)]

@@ -15,7 +15,7 @@ use crate::table::{Fit, Listing};
 
 pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
-        // The others are calls again: once more as what nobody had judged before.
+        // Records of the other types repeat these calls.
         [] => vec![Kind::McpToolCallIntercepted, Kind::McpToolCalled],
         asked => asked.to_vec(),
     };

@@ -26,15 +26,15 @@ struct Detection {
 
 pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit> {
     let kinds = args::MCP_CALLS.into_iter().chain(args::MCP_EVENTS);
-    // It tells once more what the call's own record tells.
+    // It repeats the call's own record.
     let kinds = kinds.filter(|kind| *kind != Kind::UncorrelatedExecution).collect();
     let found = find(&args.filters, kinds, config, |stored| {
-        detections(stored).iter().any(|it| it.is_asked(&args.kinds))
+        detections(stored).iter().any(|it| it.is_wanted(&args.kinds))
     })?;
     let all = found.iter().flat_map(|stored| {
         detections(stored).into_iter().map(move |detection| (stored, detection))
     });
-    let all: Vec<_> = all.filter(|(_, detection)| detection.is_asked(&args.kinds)).collect();
+    let all: Vec<_> = all.filter(|(_, detection)| detection.is_wanted(&args.kinds)).collect();
     if args.json {
         let lines = all.iter().map(|(stored, detection)| report::line(&detection.to_json(stored)));
         render::print(&lines.collect::<Result<String, _>>()?)?;
@@ -72,7 +72,7 @@ fn verdict(stored: &Stored) -> &'static str {
     action.as_str()
 }
 
-/// Everything that was detected in what a record tells of.
+/// Everything that was detected in the subject of a record.
 fn detections(stored: &Stored) -> Vec<Detection> {
     let facts = stored.record.mcp.as_ref();
     let findings = facts.map(|facts| facts.findings.as_slice()).unwrap_or_default();
@@ -94,21 +94,21 @@ fn detections(stored: &Stored) -> Vec<Detection> {
 /// How records call the check of flows.
 const FLOWS: &str = "mcp.flows";
 
-/// What the check of flows had against a call: as what decided, or beside it.
+/// The objections of the flow check to a call, whether or not they decided.
 fn flows(stored: &Stored) -> Vec<String> {
     let Some(verdict) = &stored.record.verdict else { return Vec::new() };
     let decided = (verdict.rule.as_deref() == Some(FLOWS)).then(|| verdict.reason.clone());
-    let beside = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
-    decided.flatten().into_iter().chain(beside.map(|hit| hit.reason.clone())).collect()
+    let audited = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
+    decided.flatten().into_iter().chain(audited.map(|hit| hit.reason.clone())).collect()
 }
 
 impl Detection {
-    fn is_asked(&self, asked: &[Detected]) -> bool {
-        let is = |asked: &Detected| match asked {
+    fn is_wanted(&self, wanted: &[Detected]) -> bool {
+        let is = |wanted: &Detected| match wanted {
             Detected::Flow => self.kind == Detected::FLOW,
             Detected::Finding(class) => self.kind == class.word(),
         };
-        asked.is_empty() || asked.iter().any(is)
+        wanted.is_empty() || wanted.iter().any(is)
     }
 
     fn what(&self) -> String {

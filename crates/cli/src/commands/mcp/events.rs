@@ -23,7 +23,7 @@ pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit>
         return print_json(&found);
     }
     if found.is_empty() {
-        talk("no events of MCP servers match; `callgate events` lists those of everything\n");
+        talk("no events of MCP servers match; run `callgate events` for all other events\n");
         return Ok(Exit::Success);
     }
     let fit = args.wide.fit();

@@ -62,7 +62,7 @@ pub(super) fn is_denied(stored: &Stored) -> bool {
         || text.is_some_and(|found| found.action == "block")
 }
 
-/// Whether it tells of an MCP server: other doors write records of the same types.
+/// Whether it is about an MCP server: the gateway writes records of the same types.
 pub(super) fn concerns_server(stored: &Stored) -> bool {
     let record = &stored.record;
     let server = record.tool.as_ref().and_then(|tool| tool.server.as_ref());

@@ -37,8 +37,8 @@ impl Pick {
         }
     }
 
-    /// What was asked for, in words.
-    fn told(&self, server: &str) -> String {
+    /// The chosen definition as `server/tool`.
+    fn shown_name(&self, server: &str) -> String {
         match (&self.tool, &self.prompt, self.instructions) {
             (Some(tool), ..) => Identity::tool(server, tool).to_string(),
             (_, Some(prompt), _) => format!("{server}/prompt:{prompt}"),
@@ -71,8 +71,8 @@ fn quoted(word: &str) -> String {
 /// Nothing of what was asked for is known.
 fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
     hinted(
-        format!("nothing is known of `{}`", pick.told(server)),
-        "`callgate mcp pins list` shows what is; it is known once the server has listed it",
+        format!("`{}` is unknown", pick.shown_name(server)),
+        "run `callgate mcp pins list` to see what is known; a server must list its tools first",
     )
 }
 
@@ -108,18 +108,18 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
     }
 }
 
-/// What a record tells of a pin: the definition by its hash, and how its server is started.
+/// The fields of a pin in a record: the hash of the definition, and how its server is started.
 fn fields(pin: &Pin) -> BTreeMap<String, String> {
     let seen = match &pin.state {
         PinState::Changed(seen) => Some(seen),
         PinState::Trusted | PinState::Quarantined => None,
     };
-    let told = [
+    let fields = [
         ("state", Some(pin.state().as_str().to_owned())),
         ("hash", Some(pin.version.hash.as_str().to_owned())),
         ("from", Some(pin.version.launch.shown().to_owned())),
         ("seen_hash", seen.map(|seen| seen.hash.as_str().to_owned())),
         ("seen_from", seen.map(|seen| seen.launch.shown().to_owned())),
     ];
-    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

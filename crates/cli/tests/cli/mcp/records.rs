@@ -65,7 +65,7 @@ fn events_of_servers() {
     // Both are hidden: the one by the list, the other for what was found in it.
     assert_eq!(column(&ran, "TOOL"), ["add", "delete_note"], "{}", ran.stdout);
     let ran = again(ran, &["events", "--type", "mcp_tool_changed"]);
-    let none = "no events of MCP servers match; `callgate events` lists those of everything\n";
+    let none = "no events of MCP servers match; run `callgate events` for all other events\n";
     let ran = ran.sees(0, "", none);
     let ran = again(ran, &["events", "--type", "mcp_tool_called", "--json"]);
     assert_eq!(tools(&ran).len(), 4, "calls of servers are records too: {}", ran.stdout);
