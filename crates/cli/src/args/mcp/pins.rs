@@ -38,7 +38,7 @@ pub(crate) enum Pins {
         pick: Pick,
 
         /// Everything that this server offers.
-        #[arg(long, conflicts_with = "one", required_unless_present = "one")]
+        #[arg(long, conflicts_with = "one")]
         all: bool,
 
         /// Only if this is still the hash that `diff` showed; the beginning of it is enough.
@@ -56,7 +56,7 @@ pub(crate) enum Pins {
         pick: Pick,
 
         /// Everything that this server offers.
-        #[arg(long, conflicts_with = "one", required_unless_present = "one")]
+        #[arg(long, conflicts_with = "one")]
         all: bool,
     },
 }

@@ -12,6 +12,7 @@ use anyhow::Result;
 use callgate_audit::{Change, Changed, Kind, McpFacts, Record, Tool};
 use callgate_registry::{Identity, ItemKind, Pin, PinState, State};
 
+use super::store;
 use crate::args::{Pick, Pins};
 use crate::exit::Exit;
 use crate::operator::operator;
@@ -21,12 +22,36 @@ pub(super) fn run(args: &Pins, config: Option<&Path>) -> Result<Exit> {
     match args {
         Pins::List(args) => list::run(args, config),
         Pins::Diff { server, pick, json } => diff::run(server.as_deref(), pick, *json, config),
-        Pins::Trust { server, pick, hash, .. } => trust::run(server, pick, hash.as_deref(), config),
-        Pins::Reset { server, pick, .. } => reset::run(server, pick, config),
+        Pins::Trust { server, pick, all, hash } => {
+            pick.require_choice(*all, server, config)?;
+            trust::run(server, pick, hash.as_deref(), config)
+        }
+        Pins::Reset { server, pick, all } => {
+            pick.require_choice(*all, server, config)?;
+            reset::run(server, pick, config)
+        }
     }
 }
 
 impl Pick {
+    /// Refuses to change everything of a server unless the user asks for `--all`.
+    fn require_choice(&self, all: bool, server: &str, config: Option<&Path>) -> Result<()> {
+        let chosen = self.tool.is_some() || self.prompt.is_some() || self.instructions;
+        if all || chosen {
+            return Ok(());
+        }
+        let pins = store::pins(config)?;
+        let own = pins.iter().filter(|pin| pin.identity.server == server);
+        let choices: Vec<String> = own.map(|pin| choice(&pin.identity)).collect();
+        match choices.as_slice() {
+            [] => Err(unknown(self, server)),
+            choices => Err(hinted(
+                format!("choose a definition of `{server}`, or all of them"),
+                format!("add `--all`, or one of: {}", choices.join(", ")),
+            )),
+        }
+    }
+
     /// Whether this is what was asked for; without a choice, everything is.
     fn fits(&self, identity: &Identity) -> bool {
         match (&self.tool, &self.prompt, self.instructions) {
@@ -56,6 +81,15 @@ fn flags(identity: &Identity) -> String {
         ItemKind::Tool => format!("--server {server} --tool {}", quoted(name)),
         ItemKind::Prompt => format!("--server {server} --prompt {}", quoted(name)),
         ItemKind::Instructions => format!("--server {server} --instructions"),
+    }
+}
+
+/// The flag that chooses a definition of a server.
+fn choice(identity: &Identity) -> String {
+    match identity.kind {
+        ItemKind::Tool => format!("--tool {}", quoted(&identity.name)),
+        ItemKind::Prompt => format!("--prompt {}", quoted(&identity.name)),
+        ItemKind::Instructions => "--instructions".to_owned(),
     }
 }
 

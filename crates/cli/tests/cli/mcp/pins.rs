@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{World, again, column, tool};
+use super::{World, again, column, filled, tool};
 use crate::keys::login;
 use crate::support::{Ran, Test};
 
@@ -163,4 +163,19 @@ fn something_must_be_named() {
         let ran = again(ran, &["pins", verb, "--server", "notes", "--all", "--tool", "add"]);
         assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn without_a_choice_the_definitions_are_listed() {
+    let mut ran = filled(&["servers"]).run();
+    for command in ["trust", "reset"] {
+        ran = again(ran, &["pins", command, "--server", "notes"]);
+        let error = "\
+error: choose a definition of `notes`, or all of them
+hint: add `--all`, or one of: --tool delete_note, --tool get_note
+";
+        ran = ran.sees(2, "", error);
+    }
+    let ran = again(ran, &["pins", "trust", "--server", "nobody"]);
+    assert!(ran.stderr.starts_with("error: `nobody` is unknown\n"), "{}", ran.stderr);
 }
