@@ -44,7 +44,7 @@ pub struct Expected {
 #[non_exhaustive]
 pub enum Distrust {
     /// Nobody listens.
-    #[error("nobody listens there: {0}")]
+    #[error("no gateway listens there: {0}")]
     Nobody(io::Error),
     /// It is somebody else's.
     #[error("it belongs to another user (uid {0})")]
@@ -155,7 +155,7 @@ fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Dist
 /// Whether the gateway is the one that was asked for. One that answers for another process is none.
 fn check(health: &Health, pid: i32, expected: &Expected) -> Result<(), Distrust> {
     if i64::from(health.pid) != i64::from(pid) {
-        return Err(Distrust::Answer(format!("process {pid} says that it is {}", health.pid)));
+        return Err(Distrust::Answer(format!("process {pid} claims to be process {}", health.pid)));
     }
     if expected.store.is_some() && health.store.file != expected.store {
         return Err(Distrust::OtherStore(health.store.location.clone()));

@@ -50,7 +50,9 @@ impl Inner {
             Ok(Ok(answer)) => return Ok(answer),
             // Whoever is too busy to answer is not kept busy with telling so.
             Err(_) | Ok(Err(callgate_store::NoAnswer::Full)) => {}
-            Ok(Err(error)) => tracing::error!(%error, "a call gets no answer of the store"),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the store did not answer in time for a call")
+            }
         }
         Err(NoAnswer)
     }
@@ -89,7 +91,7 @@ impl Inner {
                 None => ControlFlow::Break(()),
             };
             if let Err(error) = self.audit.do_each(TICK, look) {
-                tracing::error!(%error, "what other processes pin is noticed late");
+                tracing::error!(%error, "changes to pins by other processes are noticed late");
             }
         });
     }

@@ -19,6 +19,7 @@ use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
 use crate::mcp::{Desk, Launch, McpSession, McpSettings};
+use crate::observer::Observer;
 use crate::record;
 use crate::settings::Settings;
 
@@ -36,6 +37,7 @@ pub(crate) struct Inner {
     /// What concerns MCP servers.
     pub(crate) desk: Desk,
     pub(crate) clerk: Clerk,
+    pub(crate) observer: Observer,
 }
 
 /// What is known about a response before anything of it has come.
@@ -64,6 +66,7 @@ impl Inner {
 
     /// Writes a record for which nobody waits. Should it fail, the store's health tells.
     pub(crate) fn write(&self, record: Record) {
+        self.observer.see(&record);
         if let Err(error) = self.audit.append_soon(record) {
             tracing::error!(%error, "a record is lost");
         }
@@ -83,7 +86,14 @@ impl Decider {
             told: Mutex::default(),
             desk: Desk::default(),
             clerk: Clerk::default(),
+            observer: Observer::default(),
         }))
+    }
+
+    /// Shows every decision to `observe`, with its record: calls that pass without their input. It
+    /// is called on threads that carry streams, so it must not wait. Only the first observer counts.
+    pub fn observe(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
+        self.0.observer.set(observe);
     }
 
     /// A hearing for one response, by the policies of this moment; `None` if nothing is judged.
@@ -197,7 +207,7 @@ impl Decider {
     /// not for a thread that others wait for.
     pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls cannot be read, so none is restored");
+            tracing::error!(%error, "removed calls cannot be read, so none are restored");
             FoundRemoved::default()
         })
     }

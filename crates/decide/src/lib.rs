@@ -53,6 +53,7 @@ mod limits;
 mod loading;
 pub mod login;
 pub mod mcp;
+mod observer;
 mod pending;
 mod pipeline;
 mod record;

@@ -35,7 +35,7 @@ impl Default for Settings {
     }
 }
 
-/// What becomes of a call whose record cannot be written.
+/// What to do with a call whose record cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// It is denied.

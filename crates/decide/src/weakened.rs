@@ -14,7 +14,7 @@ pub(crate) fn settings(old: &InForce, new: &InForce) -> Vec<String> {
     let others = lists(was, is).into_iter().chain(switches(was, is));
     let others = others.chain(failures(&old.settings, &new.settings));
     let weaker = others.filter(|(_, is_weaker)| *is_weaker).map(|(path, _)| path);
-    milder.chain(weaker).map(|path| format!("`{path}` stops less, or may")).collect()
+    milder.chain(weaker).map(|path| format!("`{path}` may stop less than before")).collect()
 }
 
 /// Settings that order how strict they are.
@@ -112,7 +112,10 @@ mod tests {
             "mcp.fail_closed",
             "mcp.inspect.block_at",
         ] {
-            assert!(told.contains(&format!("`{path}` stops less, or may")), "{path}: {told:?}");
+            assert!(
+                told.contains(&format!("`{path}` may stop less than before")),
+                "{path}: {told:?}"
+            );
         }
         assert_eq!(told.len(), 5, "{told:?}");
         assert_eq!(settings(&lax, &strict), Vec::<String>::new());

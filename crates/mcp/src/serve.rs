@@ -135,7 +135,7 @@ impl<H: Host> Service<H> {
 
 /// What to say to a message that two peers would read differently.
 pub(crate) fn unfit_reply(unfit: &Unfit) -> Reply {
-    let text = format!("callgate does not read this message: {}", unfit.why);
+    let text = format!("callgate cannot read this message: {}", unfit.why);
     let answer = crate::answers::error(unfit.id.as_ref(), unfit.why.code(), &text);
     Reply::Answer(answer, Some(Fault::Request))
 }
@@ -143,7 +143,7 @@ pub(crate) fn unfit_reply(unfit: &Unfit) -> Reply {
 /// What to say if the answer to a message could not be made.
 pub(crate) fn broken_reply(line: &[u8]) -> Reply {
     let id = crate::message::id_of(&String::from_utf8_lossy(line));
-    let text = "callgate could not answer this; its log on standard error says more";
+    let text = "callgate could not answer this; see its log on standard error";
     Reply::Answer(crate::answers::error(id.as_ref(), -32603, text), Some(Fault::Asked))
 }
 

@@ -217,7 +217,7 @@ impl Session {
     /// A message of the client that cannot be handed on.
     pub(crate) fn refuse(&self, unfit: &Unfit) -> Step {
         self.desk.withheld("the client", &unfit.why.to_string());
-        let text = format!("callgate did not hand this message on: {}", unfit.why);
+        let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
 
@@ -231,7 +231,10 @@ impl Session {
                 // What the server wanted was allowed.
                 Some((id, wanted)) => vec![self.client_answers(Some(&id), wanted, text, outcome)],
                 None => {
-                    self.desk.withheld("the client", "it answers what the server did not ask");
+                    self.desk.withheld(
+                        "the client",
+                        "it answers a request that the server did not send",
+                    );
                     Vec::new()
                 }
             },
@@ -271,7 +274,7 @@ impl Session {
             Way::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
             // Requests are refused before that; what nobody waits for is left out.
             Way::Pipe(queue) if queue.is_overfull() => {
-                self.desk.withheld("the client", "too much waits behind a call");
+                self.desk.withheld("the client", "too many messages wait for a call");
                 Vec::new()
             }
             Way::Pipe(queue) => {
@@ -311,8 +314,8 @@ impl Session {
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
         if self.is_of_another(method, text, params) {
-            self.desk.withheld("the client", "it asks for a task of somebody else");
-            let why = "callgate: there is no task of this id that you have begun";
+            self.desk.withheld("the client", "it asks for a task of another client");
+            let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
         let mut belongs_to = None;
@@ -538,7 +541,7 @@ fn same(tool: &str, arguments: &str) -> u64 {
 }
 
 fn odd_params(id: &Id, error: &callgate_call::json::Error) -> Step {
-    let why = format!("callgate did not hand this request on: its params: {error}");
+    let why = format!("callgate did not forward this request: its params: {error}");
     to_client(answers::error(Some(id), -32602, &why))
 }
 

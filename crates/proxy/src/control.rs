@@ -70,7 +70,7 @@ impl Prepared {
             ("malformed", was.malformed != is.malformed && is.malformed == Malformed::Pass),
         ];
         let weaker = weaker.into_iter().filter(|(_, is_weaker)| *is_weaker);
-        weaker.map(|(path, _)| format!("`{path}` stops less, or may")).collect()
+        weaker.map(|(path, _)| format!("`{path}` may stop less than before")).collect()
     }
 
     /// Puts the settings in force for requests that come from now on.

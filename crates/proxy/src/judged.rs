@@ -274,7 +274,7 @@ impl Judged {
             Poll::Pending => true,
             Poll::Ready(Ok(_)) => false,
             Poll::Ready(Err(error)) => {
-                tracing::error!(%error, "removed calls cannot be kept, so none is restored later");
+                tracing::error!(%error, "removed calls cannot be stored, so they will not be restored");
                 false
             }
         });

@@ -26,13 +26,13 @@ pub struct Settings {
     pub limits: Limits,
     /// The largest request that is read in order to restore calls in it.
     pub request_body: usize,
-    /// Paths that are handed through although callgate does not know them.
+    /// Paths that are forwarded although callgate does not know them.
     pub passthrough: Vec<String>,
     /// Threads that serve.
     pub workers: usize,
     /// Every wait.
     pub timeouts: Timeouts,
-    /// Connections of clients at once; more wait to be accepted.
+    /// The most client connections at a time; further ones wait to be accepted.
     pub max_connections: usize,
 }
 

@@ -57,7 +57,7 @@ impl FeedEvents {
             }
             // A feed without news says so: who says nothing at all hangs.
             let Ok(frame) = timeout_at(self.heard + self.quiet, self.body.frame()).await else {
-                return Err(FeedEnd::Lost("the gateway says nothing any more".to_owned()));
+                return Err(FeedEnd::Lost("the gateway stopped responding".to_owned()));
             };
             self.heard = Instant::now();
             match frame {

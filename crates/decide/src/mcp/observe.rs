@@ -120,7 +120,7 @@ impl McpSession {
         let kept = match kept {
             Ok(kept) => kept,
             Err(error) => {
-                tracing::error!(%error, "pins of an MCP server cannot be kept");
+                tracing::error!(%error, "pins of an MCP server cannot be stored");
                 if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
                         if let Some(Ok((_, observed))) = seen.get_mut(place) {

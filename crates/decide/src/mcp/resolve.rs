@@ -118,7 +118,7 @@ impl McpSession {
         execution: Execution<'_>,
     ) -> Option<Joined> {
         join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
-            tracing::error!(%error, "the call of a model cannot be looked for");
+            tracing::error!(%error, "the matching call of a model cannot be looked up");
             None
         })
     }

@@ -33,17 +33,17 @@ pub struct McpSettings {
     pub shared_limits: bool,
     /// How definitions are held to what they were.
     pub pins: PinSettings,
-    /// What becomes of a server's request to the client's model.
+    /// What to do when a server sends a request to the client's model.
     pub sampling: Watch,
-    /// What becomes of a server's question to the user.
+    /// What to do when a server asks the user something.
     pub elicitation: Watch,
-    /// What becomes of a server's question for the client's folders.
+    /// What to do when a server asks for the client's folders.
     pub roots: Watch,
-    /// What becomes of what servers say.
+    /// How text sent by MCP servers is inspected.
     pub inspect: InspectSettings,
-    /// What becomes of calls that together mean more than each alone.
+    /// What to do with calls that are suspicious in combination.
     pub flows: FlowSettings,
-    /// How long after a model's call its execution may come, where only the arguments join them.
+    /// The longest time between a model's call and its execution, where only the arguments tell that they belong together.
     pub join_window: Duration,
 }
 
@@ -56,7 +56,7 @@ pub struct ServerEntry {
     pub kind: ServerKind,
     /// The program or the URL, as people are shown it.
     pub address: String,
-    /// Its tools that read what is private.
+    /// Its tools that read private data.
     pub reads: Globs,
     /// Its tools that send something away.
     pub sends: Globs,
@@ -93,7 +93,7 @@ pub struct ToolRule {
     pub server: Globs,
     /// The tools.
     pub tool: Globs,
-    /// Only with this definition: its hash, as `callgate mcp pins list` shows it.
+    /// The hash of the tool's definition, as `callgate mcp pins list` shows it. Without it: any definition.
     pub hash: Option<String>,
 }
 
@@ -117,7 +117,7 @@ pub enum Watch {
     Block,
 }
 
-/// What becomes of what servers say.
+/// How text sent by MCP servers is inspected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InspectSettings {
     /// A finding as bad as this stops what it was found in; none does where absent.
@@ -126,16 +126,16 @@ pub struct InspectSettings {
     pub strip: bool,
 }
 
-/// What becomes of calls that together mean more than each alone.
+/// What to do with calls that are suspicious in combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowSettings {
     /// A tool of one server reads what is private, then one of another server sends.
     pub read_then_send: Watch,
-    /// How long after the one the other counts.
+    /// The longest time between the two calls.
     pub window: Duration,
     /// Too many calls of one session in a short time.
     pub burst: Option<Burst>,
-    /// A server offers a tool under a name that another server had first.
+    /// What to do when a server offers a tool whose name another server used first.
     pub take_over: Watch,
 }
 

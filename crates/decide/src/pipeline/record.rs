@@ -12,6 +12,7 @@ use super::wait::Answered;
 use super::{Resolved, Seen, Subject};
 use crate::decider::Inner;
 use crate::mcp::{finding_facts, told_aliases};
+use crate::observer;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
 
@@ -44,10 +45,17 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     };
     let is_stray = resolved.at_tool().is_some() && resolved.joined().is_none();
     let stray = is_stray.then(|| Box::new(record::stray(&record)));
+    let seen = inner.observer.copy(&record);
     let receipt = inner.audit.append_together(steps, record);
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, call, permit, written);
+    if let Some(seen) = seen {
+        inner.observer.see(&match &decision {
+            Decision::Allow(_) => seen,
+            Decision::Deny(denial) => observer::refused(seen, &denial.reason),
+        });
+    }
     Decided { decision, along, stray }
 }
 
@@ -63,7 +71,7 @@ fn recorded(
         Err(why) => why,
     };
     let tool = call.name.raw();
-    tracing::error!(tool, why, "the record of a call is not written");
+    tracing::error!(tool, why, "the record of a call could not be written");
     match settings.on_failure {
         OnFailure::Allow => Decision::Allow(Recorded::although_the_store_failed(permit)),
         OnFailure::Deny => Decision::Deny(unrecorded(tool)),

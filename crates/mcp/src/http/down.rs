@@ -280,7 +280,7 @@ async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body
          with `bearer_env` under `mcp.servers`, or the client can send one as `Authorization`."
     );
     exchange.forget().await;
-    tracing::warn!(server, by_oauth, "the server wants a token");
+    tracing::warn!(server, by_oauth, "the server requires a token");
     match &exchange.id {
         Some(id) => reply::error(StatusCode::OK, Some(id), UNAUTHORIZED, &text),
         None => reply::error(StatusCode::BAD_GATEWAY, None, UNAUTHORIZED, &text),
@@ -294,15 +294,15 @@ const UNREACHABLE: i32 = 1502;
 /// There is no answer of the server.
 pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -> Response<Body> {
     let server = &site.id;
-    tracing::warn!(server, %error, "the server gave no answer");
-    let text = format!("callgate: the server `{server}` gave no answer: {error}");
+    tracing::warn!(server, %error, "the server did not answer");
+    let text = format!("callgate: the server `{server}` did not answer: {error}");
     reply::error(StatusCode::BAD_GATEWAY, id, UNREACHABLE, &text)
 }
 
 /// There is one that cannot be handed on.
 async fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
     exchange.conversation.desk.withheld("the server", why);
-    let text = format!("callgate withheld the server's answer: {why}");
+    let text = format!("callgate withheld the server's response: {why}");
     exchange.forget().await;
     reply::error(StatusCode::BAD_GATEWAY, exchange.id.as_ref(), UNREACHABLE, &text)
 }

@@ -127,7 +127,7 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
         // The rest of it is the server's text, which nobody has looked at: it is for the log alone.
         to => {
-            tracing::warn!(said, "the server sends its clients to another place");
+            tracing::warn!(said, "the server redirects its clients elsewhere");
             let origin = to.map(|url| url.origin().ascii_serialization());
             Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
         }

@@ -39,7 +39,7 @@ impl Session {
         if self.is_own(id) {
             return self.listing_failed();
         }
-        let text = format!("callgate withheld the server's answer: {}", unfit.why);
+        let text = format!("callgate withheld the server's response: {}", unfit.why);
         match self.asked.remove(id) {
             None => Vec::new(),
             Some(asked) => vec![unanswered(id, &asked, &text)],
@@ -67,7 +67,10 @@ impl Session {
                     self.server_answers(&id, guessed(text, outcome), text, outcome)
                 }
                 None => {
-                    self.desk.withheld("the server", "it answers what the client did not ask");
+                    self.desk.withheld(
+                        "the server",
+                        "it answers a request that the client did not send",
+                    );
                     Vec::new()
                 }
             },
@@ -175,7 +178,7 @@ impl Session {
     fn list(&mut self, id: &Id, text: &str, result: Span, list: List, asked: &Asked) -> Vec<Step> {
         let Some(entries) = lists::items(text, result, list) else {
             let why = "callgate withheld the server's list: it cannot be read for certain";
-            self.desk.withheld("the server", "a list that cannot be read for certain");
+            self.desk.withheld("the server", "a list that cannot be read unambiguously");
             return vec![unanswered(id, asked, why)];
         };
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();

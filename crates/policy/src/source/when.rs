@@ -3,7 +3,7 @@
 use super::ConditionSource;
 use super::read::{Fields, list, text, texts, word};
 use crate::diagnostic::Problems;
-use crate::node::Node;
+use crate::node::{Node, Yaml};
 use crate::operator::OPERATORS;
 
 const FACTS_LATER: &[&str] = &["runs", "reads", "writes", "deletes", "connects", "sql", "opaque"];
@@ -11,6 +11,12 @@ const FACTS_LATER: &[&str] = &["runs", "reads", "writes", "deletes", "connects",
 /// One condition: `any`, `all`, `not`, or an argument with one operator. Depth is bounded by the
 /// parser's budget.
 pub(super) fn condition(node: &Node, problems: &mut Problems<'_>) -> Option<ConditionSource> {
+    if let Yaml::List(_) = &node.value {
+        problems
+            .add(node.span, "a condition must be a mapping, not a list")
+            .hint("put the list under `all` or `any`");
+        return None;
+    }
     let fields = Fields::of(node, "a condition", problems)?;
     let before = problems.len();
     fields.check(&condition_keys(), FACTS_LATER, problems);
