@@ -131,19 +131,11 @@ impl Queue {
 
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
+        self.wait(timeout);
         let mut waiting = self.waiting.lock();
-        let end = Instant::now() + timeout;
-        while !waiting.is_ready() {
-            let until = waiting.due.map_or(end, |due| due.min(end));
-            if self.changed.wait_until(&mut waiting, until).timed_out() && until == end {
-                break;
-            }
-        }
+        let is_ready = waiting.is_ready();
         waiting.nudged = false;
-        if !waiting.is_ready() {
-            return Taken::Nothing;
-        }
-        if waiting.entries.is_empty() {
+        if !is_ready || waiting.entries.is_empty() {
             return if waiting.closed { Taken::Closed } else { Taken::Nothing };
         }
         let many = waiting.entries.len().min(MAX_BATCH);
@@ -155,6 +147,18 @@ impl Queue {
         }
         waiting.bytes = waiting.bytes.saturating_sub(taken);
         Taken::Batch(batch)
+    }
+
+    /// Waits until there is something to take, but no longer than this.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        let mut waiting = self.waiting.lock();
+        let end = Instant::now() + timeout;
+        while !waiting.is_ready() {
+            let until = waiting.due.map_or(end, |due| due.min(end));
+            if self.changed.wait_until(&mut waiting, until).timed_out() && until == end {
+                return;
+            }
+        }
     }
 
     /// Ends the wait of whoever takes.
