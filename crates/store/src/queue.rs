@@ -149,6 +149,11 @@ impl Queue {
         Taken::Batch(batch)
     }
 
+    /// Whether somebody waits for an entry.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.waiting.lock().urgent > 0
+    }
+
     /// Waits until there is something to take, but no longer than this.
     pub(crate) fn wait(&self, timeout: Duration) {
         let mut waiting = self.waiting.lock();

@@ -1,15 +1,14 @@
 //! The thread that writes: everything that waits, at once. What is kept beside the records comes first.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_audit::{Record, Sealed};
 
 use crate::database::Fault;
+use crate::pace::Pace;
 use crate::queue::{Entry, Taken, Work};
 use crate::receipt::AppendError;
-use crate::settings::Durability;
 use crate::shared::{Shared, now};
 use crate::state::sessions::Sessions;
 use crate::state::{Kept, State};
@@ -19,14 +18,14 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     // Whatever ends this thread, nobody waits for it in vain.
     let _closing = Closing(Arc::clone(shared));
     let mut last_tick = Instant::now();
-    let mut last_write = None;
+    let mut pace = Pace::new(shared.settings.durability);
     loop {
-        shared.queue.wait(shared.beside.due().unwrap_or(TICK));
-        gather(shared, last_write);
+        pace.gather(&shared.queue, shared.beside.due().unwrap_or(TICK));
         match shared.queue.take(Duration::ZERO) {
             Taken::Batch(batch) => {
+                let many = batch.len();
                 write(shared, batch);
-                last_write = Some(Instant::now());
+                pace.wrote(many);
             }
             Taken::Nothing => {}
             Taken::Closed => break,
@@ -41,15 +40,6 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     }
     // What cannot be written now is lost: what nobody waits for.
     let _ = write_rest(shared);
-}
-
-/// While records come one right after the other, waits a little for more of them before the next sync, which
-/// costs the same for one record as for a hundred. A record that comes alone does not wait.
-fn gather(shared: &Shared, last_write: Option<Instant>) {
-    let is_busy = |last: Instant| last.elapsed() < BUSY;
-    if shared.settings.durability == Durability::Disk && last_write.is_some_and(is_busy) {
-        thread::sleep(PAUSE);
-    }
 }
 
 fn write(shared: &Shared, batch: Vec<Entry>) {
@@ -156,9 +146,5 @@ impl Drop for Closing {
     }
 }
 
-/// Records that come within this time of the last write come one right after the other.
-const BUSY: Duration = Duration::from_millis(1);
-/// How long the next write then waits for more.
-const PAUSE: Duration = Duration::from_micros(150);
 /// How often what nobody waits for is written, and a failing store is tried.
 const TICK: Duration = Duration::from_secs(1);
