@@ -53,7 +53,7 @@ fn a_backup_is_restored_by_copying_it_back() {
 fn a_backup_says_what_is_wrong() {
     let error = "error: no records yet: there is no store at \
                  `[DIR]/.local/state/callgate/callgate.db`\n\
-                 hint: `callgate serve` makes it; `callgate demo` shows what that is like\n";
+                 hint: start the gateway with `callgate serve`; `callgate demo` shows how it works\n";
     Test::new(&["audit", "backup", "copy"]).run().sees(2, "", error);
     let test = Test::new(&["audit", "backup", "."]);
     append(&test.path(), &["one"]);
@@ -113,7 +113,7 @@ fn a_store_of_version_0_1_is_moved_once_and_still_verifies() {
         "moving 9 records of callgate 0.1 into the journal; the old file is kept as `[DIR]/{STORE}.0.1`\n"
     );
     assert_eq!((ran.code, ran.stderr.as_str()), (0, moving.as_str()));
-    assert_eq!(ran.stdout, format!("the chain is whole: 9 records (1 to 9)\nhead {HEAD_0_1}\n"));
+    assert_eq!(ran.stdout, format!("the chain is intact: 9 records (1 to 9)\nhead {HEAD_0_1}\n"));
     let kept = fs::read(ran.dir.path().join(format!("{STORE}.0.1"))).unwrap();
     assert!(kept.starts_with(b"SQLite format 3"), "the old file is kept");
     let ran = Test::again(ran, &["keys", "list"]).run();
