@@ -96,7 +96,7 @@ pub struct Retention {
     pub age: Option<Duration>,
     /// At most so many stay.
     pub records: Option<u64>,
-    /// At most this many bytes of records stay. The index (about a tenth of that) is not counted, nor
+    /// At most this many bytes of records stay. The index (a few percent of that) is not counted, nor
     /// are removed calls, which have limits of their own.
     pub bytes: Option<u64>,
 }
