@@ -1,6 +1,6 @@
 //! Whom a rule or a policy is for: agents and principals, named by globs.
 
-use callgate_call::{Facts, Who, fold};
+use callgate_call::{OriginFields, Who, fold};
 
 use crate::pattern::Wildcard;
 use crate::source::read::At;
@@ -76,12 +76,12 @@ impl Actors {
     }
 
     /// Whether this is for whoever acts here. What the agent calls itself is believed.
-    pub(crate) fn include(&self, facts: &Facts) -> Tri {
+    pub(crate) fn include(&self, facts: &OriginFields) -> Tri {
         self.agent(facts).and(self.who(facts))
     }
 
     /// Whether this is for the agent, by the name that it gives itself.
-    pub(crate) fn agent(&self, facts: &Facts) -> Tri {
+    pub(crate) fn agent(&self, facts: &OriginFields) -> Tri {
         let Some(agents) = &self.agents else { return Tri::True };
         let Some(agent) = &facts.agent else { return Tri::Unknown };
         let agent = fold(agent.trim());
@@ -93,12 +93,12 @@ impl Actors {
     }
 
     /// Whether this is for the principal.
-    pub(crate) fn who(&self, facts: &Facts) -> Tri {
+    pub(crate) fn who(&self, facts: &OriginFields) -> Tri {
         Tri::all(self.who.iter().map(|(field, globs)| holds(*field, globs, &facts.who)))
     }
 
     /// The first field in which the actor is surely somebody else.
-    pub(crate) fn mismatch<'a>(&'a self, facts: &'a Facts) -> Option<Mismatch<'a>> {
+    pub(crate) fn mismatch<'a>(&'a self, facts: &'a OriginFields) -> Option<Mismatch<'a>> {
         if let Some(wants) = self.agents.as_deref().filter(|_| self.agent(facts) == Tri::False) {
             return Some(Mismatch { field: "agent", wants, has: facts.agent.as_deref() });
         }
@@ -110,7 +110,7 @@ impl Actors {
     }
 
     /// What must be known about the actor and is not.
-    pub(crate) fn missing(&self, facts: &Facts) -> Option<&'static str> {
+    pub(crate) fn missing(&self, facts: &OriginFields) -> Option<&'static str> {
         if self.agent(facts) == Tri::Unknown {
             return Some("agent");
         }

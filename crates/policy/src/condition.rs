@@ -1,7 +1,7 @@
 //! A rule's `when`: a tree of tests on arguments and context.
 
 use callgate_call::json::Value;
-use callgate_call::{Arguments, Inside, ToolCall};
+use callgate_call::{Arguments, EmbeddedJson, ToolCall};
 
 use crate::along::Along;
 use crate::denial::cut;
@@ -60,8 +60,8 @@ impl<'c> Scene<'c> {
 
     /// What an argument that is a string holds for programs that parse its text. Nobody parses what is
     /// written to a file.
-    fn inside(&self, input: &'c Arguments, argument: &Value) -> Option<&'c Inside> {
-        let (key, inside) = input.inside(argument)?;
+    fn inside(&self, input: &'c Arguments, argument: &Value) -> Option<&'c EmbeddedJson> {
+        let (key, inside) = input.embedded_json(argument)?;
         (!self.texts.iter().any(|text| text == key)).then_some(inside)
     }
 
@@ -218,10 +218,10 @@ impl Test {
     /// Whether it holds for anything that stands inside of a text. Any key and value counts, as for `$`:
     /// were an object unknown here, as it is elsewhere, no text could be JSON under a rule that looks
     /// at it.
-    fn holds_inside(&self, inside: &Inside) -> Tri {
+    fn holds_inside(&self, inside: &EmbeddedJson) -> Tri {
         match inside {
-            Inside::Unclear => Tri::Unknown,
-            Inside::Value(value) => everything(value, &mut |found| self.holds_for(found)),
+            EmbeddedJson::Unclear => Tri::Unknown,
+            EmbeddedJson::Value(value) => everything(value, &mut |found| self.holds_for(found)),
         }
     }
 
@@ -230,14 +230,14 @@ impl Test {
         &self,
         root: &Value,
         wanted: bool,
-        inside: impl Fn(&Value) -> Option<&'i Inside>,
+        inside: impl Fn(&Value) -> Option<&'i EmbeddedJson>,
     ) -> Tri {
         let exists = match self.path.is_all() {
             true => Tri::True,
             false => self.path.any(root, &mut |found| match found {
                 Found::Value(Value::Null) => Tri::False,
                 Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
-                Found::Value(value) if inside(value) == Some(&Inside::Value(Value::Null)) => {
+                Found::Value(value) if inside(value) == Some(&EmbeddedJson::Value(Value::Null)) => {
                     Tri::Unknown
                 }
                 Found::Value(_) | Found::Key(_) => Tri::True,
@@ -332,8 +332,8 @@ impl Test {
         unclear
     }
 
-    fn unclear_inside(&self, value: &Value, inside: &Inside) -> Option<String> {
-        let is_null = *inside == Inside::Value(Value::Null);
+    fn unclear_inside(&self, value: &Value, inside: &EmbeddedJson) -> Option<String> {
+        let is_null = *inside == EmbeddedJson::Value(Value::Null);
         let differs = match self.operator {
             Operator::Exists(_) => is_null,
             _ => self.operator.holds(value) != self.holds_inside(inside),

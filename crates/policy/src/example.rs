@@ -1,6 +1,6 @@
 //! Examples a rule carries: calls it must and must not match, checked whenever it loads.
 
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 use callgate_scan::inspect::Finding;
 
 use crate::diagnostic::{Problems, Span};
@@ -132,7 +132,7 @@ fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> 
     };
     let own = rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
     let own = own.or_else(|| rule.asks_findings().then_some(Surface::Mcp));
-    let mut facts = Facts::at(example.surface.or(own).unwrap_or(Surface::Response));
+    let mut facts = OriginFields::at(example.surface.or(own).unwrap_or(Surface::Response));
     facts.agent = example.agent.clone();
     facts.agent_proven = true;
     facts.who = example.who.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{Facts, ToolCall};
+use callgate_call::{OriginFields, ToolCall};
 
 use crate::denial::Scope;
 use crate::finding::Findings;
@@ -234,7 +234,7 @@ impl Policies {
     }
 
     /// The policies that have an effect on what this actor does.
-    pub(crate) fn enforcing(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+    pub(crate) fn enforcing(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies_for(actor).filter(|policy| !policy.shadow)
     }
 }

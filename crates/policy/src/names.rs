@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
+use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
 use callgate_effects::{Catalogue, Kind};
 use callgate_scan::inspect::plain_name;
 
@@ -59,7 +59,7 @@ pub(crate) struct ToolPattern {
 #[derive(Debug, Clone)]
 pub(crate) struct Name<'c> {
     pub(crate) folded: &'c str,
-    pub(crate) readings: Vec<Reading<'c>>,
+    pub(crate) readings: Vec<NameReading<'c>>,
     /// How it reads apart from how it is written.
     pub(crate) spellings: Spellings,
     /// Set if this is no tool but all that a server has.
@@ -94,7 +94,7 @@ impl<'c> Name<'c> {
         let all = || written.iter().copied().chain(spelled.clone().map(Split::reading));
         let known = all().filter(|it| !self.is_certain && self.servers.know(it.server));
         match known.min_by_key(|it| (it.server.len(), it.tool.len())).or(written.first().copied()) {
-            Some(Reading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
+            Some(NameReading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
             None => (None, as_counted(bare)),
         }
     }
@@ -158,7 +158,7 @@ impl Tools {
         std::iter::once(self).chain(self.kinds.iter().map(|(_, tools)| tools.as_ref()))
     }
 
-    fn restrict(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+    fn restrict(&self, folded: &str, reading: Option<&NameReading<'_>>) -> bool {
         self.parts().any(|tools| {
             tools.literals.contains(folded)
                 || reading.is_some_and(|reading| tools.literals.contains(reading.tool))
@@ -168,7 +168,7 @@ impl Tools {
     }
 
     /// Whether a split of a name is a tool of these, on whatever server.
-    fn restrict_split(&self, reading: &Reading<'_>) -> bool {
+    fn restrict_split(&self, reading: &NameReading<'_>) -> bool {
         self.parts().any(|tools| {
             tools.any_server
                 || tools.literals.contains(reading.tool)
@@ -202,7 +202,7 @@ impl Tools {
 
     /// For a rule that allows, and a name with one reading. Without a `server` in the rule, only
     /// a pattern with a server part of its own will do.
-    fn allow_reading(&self, folded: &str, reading: &Reading<'_>, server_named: bool) -> bool {
+    fn allow_reading(&self, folded: &str, reading: &NameReading<'_>, server_named: bool) -> bool {
         let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
             _ if pattern.is_exactly(folded) => true,
             // The rule says which server: then a tool may hold what looks like another one.
@@ -262,13 +262,13 @@ pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool
 }
 
 impl ToolPattern {
-    fn restricts(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+    fn restricts(&self, folded: &str, reading: Option<&NameReading<'_>>) -> bool {
         self.whole.matches(folded)
             || reading
                 .is_some_and(|reading| self.whole.matches(reading.tool) || self.reads(reading))
     }
 
-    fn reads(&self, reading: &Reading<'_>) -> bool {
+    fn reads(&self, reading: &NameReading<'_>) -> bool {
         self.parts
             .iter()
             .any(|(server, tool)| server.matches(reading.server) && tool.matches(reading.tool))
@@ -289,7 +289,7 @@ impl Names {
     }
 
     fn restrict_as_written(&self, name: &Name<'_>) -> bool {
-        let reading_fits = |reading: &Reading<'_>| {
+        let reading_fits = |reading: &NameReading<'_>| {
             self.server_restricts(reading.server)
                 && self
                     .tools
@@ -410,7 +410,7 @@ impl Names {
 
     /// The name may be the tool of a server, or not, and nothing tells which.
     fn allow_unclear(&self, name: &Name<'_>) -> bool {
-        let fits = |reading: &Reading<'_>| self.server_fits(reading.server);
+        let fits = |reading: &NameReading<'_>| self.server_fits(reading.server);
         match &self.tools {
             None => self.servers.is_none() || self.widened(),
             Some(tools) => {
@@ -449,7 +449,7 @@ fn parts(pattern: &str) -> Vec<(Wildcard, Wildcard)> {
     readings.iter().map(part).collect()
 }
 
-fn part(reading: &Reading<'_>) -> (Wildcard, Wildcard) {
+fn part(reading: &NameReading<'_>) -> (Wildcard, Wildcard) {
     (Wildcard::new(reading.server), Wildcard::new(reading.tool))
 }
 

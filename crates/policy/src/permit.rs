@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
+use callgate_call::{Arguments, ArgumentsForm, CallId, ToolCall, ToolName};
 
 /// The proof that one call may run: its id, its name and its arguments were judged. Nothing but a
 /// passing [`Judgement`](crate::Judgement) makes one, and it cannot be copied.
@@ -124,10 +124,10 @@ impl NameSubject {
 fn arguments_hash(arguments: &Arguments) -> u64 {
     let mut hasher = DefaultHasher::new();
     let form: u8 = match arguments.form() {
-        Form::Json(_) => 0,
-        Form::Text(_) => 1,
-        Form::Oversize(_) => 2,
-        Form::Pending => 3,
+        ArgumentsForm::Json(_) => 0,
+        ArgumentsForm::Text(_) => 1,
+        ArgumentsForm::Oversize(_) => 2,
+        ArgumentsForm::Pending => 3,
     };
     form.hash(&mut hasher);
     arguments.raw().hash(&mut hasher);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 use callgate_effects::Catalogue;
 
 use crate::condition::Condition;
@@ -169,7 +169,7 @@ impl Policies {
     }
 
     /// What reads the texts of a direction that this actor sends or gets; `None` if no rule does.
-    pub fn text_guard(&self, direction: Direction, actor: &Facts) -> Option<TextGuard> {
+    pub fn text_guard(&self, direction: Direction, actor: &OriginFields) -> Option<TextGuard> {
         match direction {
             Direction::Request => self.texts.request.find(actor),
             Direction::Response => self.texts.response.find(actor),
@@ -195,7 +195,7 @@ impl Policies {
     }
 
     /// The policies that apply to whoever acts.
-    pub(crate) fn policies_for(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+    pub(crate) fn policies_for(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies.iter().filter(|policy| policy.applies_to(actor))
     }
 }

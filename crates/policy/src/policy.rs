@@ -1,6 +1,6 @@
 //! One compiled policy, and what it alone says.
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 
 use crate::actors::Actors;
 use crate::index::{Candidate, Index};
@@ -101,7 +101,7 @@ impl Policy {
 
     /// Whether it applies to whoever acts. A policy can only take away, so it applies where that is
     /// not known.
-    pub(crate) fn applies_to(&self, facts: &Facts) -> bool {
+    pub(crate) fn applies_to(&self, facts: &OriginFields) -> bool {
         self.whom.include(facts) != Tri::False
     }
 

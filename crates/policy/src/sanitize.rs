@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{Arguments, Form, Surface, ToolCall};
+use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
 use callgate_scan::Set;
 
 use crate::diagnostic::Problems;
@@ -128,7 +128,7 @@ pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<
     for cleaner in cleaners {
         let text = rewritten.as_deref().unwrap_or(arguments.raw());
         let (cleaned, hits) = match arguments.form() {
-            Form::Text(_) => {
+            ArgumentsForm::Text(_) => {
                 let hits = cleaner.set.find(text);
                 ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
             }
@@ -142,7 +142,7 @@ pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<
         kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
         rewritten = cleaned.or(rewritten);
     }
-    if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
+    if let (Some(text), ArgumentsForm::Json(_)) = (&rewritten, arguments.form()) {
         // Two keys may have become one.
         Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
     }

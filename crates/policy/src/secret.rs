@@ -1,6 +1,6 @@
 //! The condition `secret`: whether something that must not be told stands in the arguments.
 
-use callgate_call::{Arguments, Form, Unreadable};
+use callgate_call::{Arguments, ArgumentsForm, Unreadable};
 use callgate_scan::Set;
 
 use crate::condition::Scene;
@@ -49,7 +49,7 @@ impl SecretTest {
         input.value()?;
         let text = input.raw();
         let hits = match input.form() {
-            Form::Text(_) => self.set.find(text),
+            ArgumentsForm::Text(_) => self.set.find(text),
             // What has a value is one document, or nothing.
             _ => self.set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
         };

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
+use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
 use callgate_effects::{Catalogue, Role};
 use callgate_scan::inspect::plain_name;
 
@@ -63,7 +63,7 @@ impl Servers {
     }
 
     /// The arguments of a tool that are texts and nothing else, as far as it is known.
-    pub(crate) fn texts_of(&self, folded: &str, readings: &[Reading<'_>]) -> &[String] {
+    pub(crate) fn texts_of(&self, folded: &str, readings: &[NameReading<'_>]) -> &[String] {
         let of = |tool: &str| self.own_tools.get(tool);
         let on_server = || match readings {
             [reading] => of(reading.tool),
@@ -151,17 +151,17 @@ impl Servers {
 }
 
 /// `github__push` is not a tool `_push` of `github`: no agent means that.
-fn is_cut_inside_a_separator(reading: &Reading<'_>) -> bool {
+fn is_cut_inside_a_separator(reading: &NameReading<'_>) -> bool {
     const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
     reading.server.ends_with(SEPARATORS) || reading.tool.starts_with(SEPARATORS)
 }
 
 impl Spellings {
     /// A tool whose server is known. Some servers take their own name off, or a namespace.
-    fn add_known(&mut self, known: &Reading<'_>) {
+    fn add_known(&mut self, known: &NameReading<'_>) {
         let (servers, tools) = (variants(known.server), variants(known.tool));
         let mut add =
-            |server: &str, tool: &str| self.add(&Reading { server, tool }, Trust::Spelled);
+            |server: &str, tool: &str| self.add(&NameReading { server, tool }, Trust::Spelled);
         for tool in &tools {
             let bare = spell::without_namespace(tool).unwrap_or(tool);
             let own: Vec<&str> = spell::splits(bare)
@@ -177,7 +177,7 @@ impl Spellings {
         }
     }
 
-    fn add(&mut self, reading: &Reading<'_>, trust: Trust) {
+    fn add(&mut self, reading: &NameReading<'_>, trust: Trust) {
         let (server, tool) = (reading.server.to_owned(), reading.tool.to_owned());
         let split = Split { server, tool, trust };
         if !self.splits.contains(&split) {
@@ -187,8 +187,8 @@ impl Spellings {
 }
 
 impl Split {
-    pub(crate) fn reading(&self) -> Reading<'_> {
-        Reading { server: &self.server, tool: &self.tool }
+    pub(crate) fn reading(&self) -> NameReading<'_> {
+        NameReading { server: &self.server, tool: &self.tool }
     }
 }
 
@@ -222,7 +222,7 @@ impl NameReader {
 impl NameReadings {
     /// A way to read the name that a list with these servers and tools is about. Without `tools`, it is
     /// about every tool of the servers.
-    pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<Reading<'_>> {
+    pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<NameReading<'_>> {
         let is_named = |split: &&Split| {
             let precision = match tools {
                 None => Some(Precision::Any),

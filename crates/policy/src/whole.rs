@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use callgate_call::{Reading, Surface, ToolCall, fold};
+use callgate_call::{NameReading, Surface, ToolCall, fold};
 
 use crate::names::{Name, Names, ToolPattern, Tools};
 use crate::pattern::Wildcard;
@@ -88,7 +88,7 @@ impl Names {
 }
 
 impl Tools {
-    fn may_restrict(&self, folded: &str, reading: &Reading<'_>, whole: &Whole) -> bool {
+    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, whole: &Whole) -> bool {
         let begins = beginning(reading.tool);
         self.parts().any(|tools| {
             tools.any_server
@@ -97,7 +97,7 @@ impl Tools {
         })
     }
 
-    fn allow_whole(&self, reading: &Reading<'_>, server_named: bool) -> bool {
+    fn allow_whole(&self, reading: &NameReading<'_>, server_named: bool) -> bool {
         let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
             [] => server_named && pattern.whole.is_any(),
             [(server, tool)] => tool.is_any() && server.matches(reading.server),
@@ -108,7 +108,7 @@ impl Tools {
 }
 
 impl ToolPattern {
-    fn may_restrict(&self, folded: &str, reading: &Reading<'_>, whole: &Whole) -> bool {
+    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, whole: &Whole) -> bool {
         let begins = beginning(reading.tool);
         let in_parts = |(server, tool): &(Wildcard, Wildcard)| {
             server.matches(reading.server) && whole.may_be(tool, begins)

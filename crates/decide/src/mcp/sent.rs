@@ -1,7 +1,7 @@
 //! What a client sends to a server beside the arguments of calls.
 
 use callgate_audit::{Action, Guardrail, Kind, McpFacts};
-use callgate_call::{Arguments, Form, ToolCall};
+use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Along, Denial, Findings, Judgement};
 
 use super::call::{CallTicket, Ticket};
@@ -129,5 +129,5 @@ fn take_over(along: &mut [Along], changed: &mut Vec<Option<String>>, judgement: 
 }
 
 fn is_oversize(along: &Along) -> bool {
-    matches!(along.input.form(), Form::Oversize(_))
+    matches!(along.input.form(), ArgumentsForm::Oversize(_))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_audit::{McpFacts, RecordId};
-use callgate_call::{Arguments, Form, ToolCall};
+use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Along, Findings, LimitKey};
 
 use super::Subject;
@@ -107,7 +107,7 @@ fn is_waived(settings: &Settings, call: &ToolCall) -> bool {
 }
 
 fn is_oversize(arguments: &Arguments) -> bool {
-    matches!(arguments.form(), Form::Oversize(_))
+    matches!(arguments.form(), ArgumentsForm::Oversize(_))
 }
 
 /// Arguments that the operator wants nothing to be called with.

@@ -1,6 +1,6 @@
 //! Why a rule is not about a call.
 
-use callgate_call::Reading;
+use callgate_call::NameReading;
 
 use crate::actors::{Actors, Mismatch};
 use crate::names::Names;
@@ -53,7 +53,7 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     if tool_fits(rule, question) {
         let servers = rule.names.servers.as_deref();
         let wants = servers.map_or_else(|| "none, as the rule allows".to_owned(), listed);
-        let has = question.name.readings.iter().map(|reading: &Reading<'_>| reading.server);
+        let has = question.name.readings.iter().map(|reading: &NameReading<'_>| reading.server);
         let has = has.collect::<Vec<_>>().join(" or ");
         return Some(Misfit {
             what: "server".to_owned(),

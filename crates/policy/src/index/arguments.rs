@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use callgate_call::json::Value;
-use callgate_call::{Arguments, Inside};
+use callgate_call::{Arguments, EmbeddedJson};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
@@ -65,10 +65,10 @@ impl ArgumentIndex {
             path.each(root, &mut |found| {
                 group.find_at(found, &mut hits);
                 let Found::Value(value) = found else { return };
-                match input.inside(value) {
+                match input.embedded_json(value) {
                     None => {}
-                    Some((_, Inside::Unclear)) => hits.add(&group.all),
-                    Some((_, Inside::Value(inside))) => {
+                    Some((_, EmbeddedJson::Unclear)) => hits.add(&group.all),
+                    Some((_, EmbeddedJson::Value(inside))) => {
                         everything(inside, &mut |found| {
                             group.find_at(found, &mut hits);
                             Tri::False

@@ -1,6 +1,6 @@
 //! How rules and policies combine, what a name decides, and who is believed.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName, Who};
+use callgate_call::{OriginFields, Surface, ToolCall, ToolName, Who};
 
 use super::support::*;
 use crate::{LimitBy, LimitFacts, Verdict};
@@ -251,7 +251,7 @@ fn a_claim_satisfies_only_a_rule_that_restricts() {
     let allow =
         policies(&policy_text("p", "default: deny", &["id: a, agent: 'claude*', verdict: allow"]));
     let of = |agent: Option<&str>, proven| {
-        let mut facts = Facts::at(Surface::Hook);
+        let mut facts = OriginFields::at(Surface::Hook);
         facts.agent = agent.map(str::to_owned);
         facts.agent_proven = proven;
         call_of(facts, "t", "")
@@ -324,7 +324,7 @@ fn limits_are_named_and_match_once_exceeded() {
         "id: often, tool: 'git*', verdict: deny, limit: { calls: 10, per: minute, by: [server, session] }",
         "id: shadow, verdict: deny, mode: shadow, limit: { calls: 1, per: day }",
     ]);
-    let mut facts = Facts::at(Surface::Response);
+    let mut facts = OriginFields::at(Surface::Response);
     facts.session = Some("s".into());
     let call = call_of(facts, "mcp__github__git_push", "");
     let first = policies.ask(&call);
@@ -345,7 +345,8 @@ fn limits_are_named_and_match_once_exceeded() {
 fn a_bucket_belongs_to_one_principal() {
     let bucket = |by: &str, who: Who| {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day{by} }}");
-        let facts = Facts { who, session: Some("s".into()), ..Facts::at(Surface::Response) };
+        let facts =
+            OriginFields { who, session: Some("s".into()), ..OriginFields::at(Surface::Response) };
         let judged = rules(&[&rule]).ask(&call_of(facts, "ls", ""));
         judged.said.limits.into_iter().next().unwrap().bucket
     };

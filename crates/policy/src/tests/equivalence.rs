@@ -1,7 +1,7 @@
 //! The index against the plain loop over all rules, on random policies and calls; and what a name
 //! decides against what the whole call comes to.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName};
+use callgate_call::{OriginFields, Surface, ToolCall, ToolName};
 use proptest::prelude::*;
 
 use super::support::*;
@@ -274,7 +274,7 @@ pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
         any::<bool>(),
     )
         .prop_map(|(name, on, input, surface, agent, proven)| {
-            let mut facts = Facts::at(surface);
+            let mut facts = OriginFields::at(surface);
             facts.agent = agent.then(|| "Claude".to_owned());
             facts.agent_proven = proven;
             let call = call_of(facts, name, &input);

@@ -1,7 +1,7 @@
 //! An explanation tells the same story as the judgement, and all of it.
 
 use callgate_call::json::quote;
-use callgate_call::{Facts, Surface, ToolCall};
+use callgate_call::{OriginFields, Surface, ToolCall};
 use proptest::prelude::*;
 
 use super::equivalence::{a_call, policy_named};
@@ -80,7 +80,7 @@ fn unknown_has_a_reason_and_is_settled_by_the_verdict() {
     assert!(!why.is_empty());
     let allow = told(&format!("id: r, verdict: allow, {when}"), &broken);
     assert_eq!((allow.result, allow.part), (RuleResult::UnknownNoMatch, Part::Nothing));
-    let mut facts = Facts::at(Surface::Hook);
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.agent = Some("claude".into());
     let claimed = told("id: r, verdict: allow, agent: claude", &call_of(facts, "t", ""));
     assert_eq!(claimed.result, RuleResult::UnknownNoMatch);
@@ -89,7 +89,7 @@ fn unknown_has_a_reason_and_is_settled_by_the_verdict() {
 
 #[test]
 fn the_first_thing_that_does_not_fit_is_told() {
-    let mut facts = Facts::at(Surface::Hook);
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.agent = Some("Codex".into());
     for (rule, name, expected) in [
         ("verdict: deny, surface: [mcp, inbound], tool: u", "t", "surface|mcp, inbound|hook"),

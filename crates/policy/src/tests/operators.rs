@@ -1,6 +1,6 @@
 //! Every operator, by table.
 
-use callgate_call::{Arguments, Facts, Surface};
+use callgate_call::{Arguments, OriginFields, Surface};
 
 use super::support::*;
 use crate::{LimitFacts, Moment, Verdict, Weekday};
@@ -445,7 +445,7 @@ fn context() {
         ("arg: context.session, equals: s1", true),
         ("arg: context.session, exists: false", false),
     ];
-    let mut facts = Facts::at(Surface::Hook);
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.cwd = Some("/srv/project".into());
     facts.model = Some("claude-x".into());
     facts.provider = Some("anthropic".into());

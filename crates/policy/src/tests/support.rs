@@ -1,6 +1,6 @@
 //! Short ways to write policies and calls.
 
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
 
 use crate::{
@@ -45,10 +45,10 @@ pub(super) fn policy_text(name: &str, head: &str, lines: &[&str]) -> String {
 }
 
 pub(super) fn call_at(surface: Surface, name: &str, input: &str) -> ToolCall {
-    call_of(Facts::at(surface), name, input)
+    call_of(OriginFields::at(surface), name, input)
 }
 
-pub(super) fn call_of(facts: Facts, name: &str, input: &str) -> ToolCall {
+pub(super) fn call_of(facts: OriginFields, name: &str, input: &str) -> ToolCall {
     ToolCall {
         id: CallId::from("call_1"),
         name: ToolName::parse(name).unwrap(),

@@ -1,6 +1,6 @@
 //! Rules about text.
 
-use callgate_call::{Facts, Surface, Who};
+use callgate_call::{OriginFields, Surface, Who};
 
 use super::support::*;
 use crate::{Direction, Policies, TextAction, TextOutcome};
@@ -14,8 +14,8 @@ fn policy(name: &str, lines: &[&str]) -> String {
     format!("policy: {name}\ntext:\n{rules}")
 }
 
-fn anybody() -> Facts {
-    Facts::at(Surface::Response)
+fn anybody() -> OriginFields {
+    OriginFields::at(Surface::Response)
 }
 
 fn whole(policies: &Policies, text: &str) -> TextOutcome {
@@ -230,9 +230,9 @@ fn a_text_rule_is_for_those_its_policy_is_for() {
     let of = |team: Option<&str>| {
         let key = Some("k".to_owned());
         let who = Who { key, team: team.map(str::to_owned), ..Who::default() };
-        Facts { who, ..anybody() }
+        OriginFields { who, ..anybody() }
     };
-    let masked = |actor: &Facts| {
+    let masked = |actor: &OriginFields| {
         let guard = policies.text_guard(Direction::Response, actor).unwrap();
         told(&guard.whole("falcon and eagle")).len()
     };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callgate_call::Facts;
+use callgate_call::OriginFields;
 use callgate_scan::Unusable;
 
 use super::{Direction, TextGuard, TextRule};
@@ -31,7 +31,7 @@ impl Guards {
 
     /// What reads the texts of this actor; `None` if no rule does. A rule applies where it is not
     /// known whether it does.
-    pub(crate) fn find(&self, actor: &Facts) -> Option<TextGuard> {
+    pub(crate) fn find(&self, actor: &OriginFields) -> Option<TextGuard> {
         let applies: Vec<bool> =
             self.rules.iter().map(|rule| rule.whom.include(actor) != Tri::False).collect();
         if applies.iter().all(|applies| *applies) {

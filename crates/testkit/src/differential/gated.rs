@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::{Form, ToolCall};
+use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_dialect::Slot;
 use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Step};
 use callgate_policy::{LimitFacts, NameJudgement, Policies};
@@ -127,7 +127,10 @@ impl Driver<'_> {
         let arguments = judgement.rewritten().unwrap_or(call.arguments.raw()).to_owned();
         let answer = drive::answer(judgement, call);
         let allowed = matches!(answer, Answer::Allow(_));
-        debug_assert!(!matches!(call.arguments.form(), Form::Pending), "judged without arguments");
+        debug_assert!(
+            !matches!(call.arguments.form(), ArgumentsForm::Pending),
+            "judged without arguments"
+        );
         let name = call.name.raw().to_owned();
         self.gated.judged.push(Judged { name, arguments, allowed });
         answer
