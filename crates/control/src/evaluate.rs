@@ -6,7 +6,7 @@ use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
 use callgate_decide::mcp::{Readings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
-use callgate_policy::{DenialText, Judgement, LimitFacts, Policies};
+use callgate_policy::{DenialText, Judgement, Policies, SpentLimits};
 
 use crate::clean::cleaned;
 use crate::given::{Given, Unsaid};
@@ -101,7 +101,7 @@ impl Rules {
     fn judge(&self, call: &ToolCall) -> Judgement {
         let is_oversize = matches!(call.arguments.form(), ArgumentsForm::Oversize(_));
         match is_oversize && self.oversize == Oversize::Allow {
-            true => self.policies.judge_waived(call, &now(), &LimitFacts::unasked()),
+            true => self.policies.judge_waived(call, &now(), &SpentLimits::none()),
             false => judging::dry(&self.policies, call),
         }
     }

@@ -52,7 +52,7 @@ impl Told {
 impl Decider {
     /// Whether any policy speaks of the tools in a request.
     pub fn judges_offers(&self) -> bool {
-        self.policies().is_some_and(|policies| policies.speak_of(Surface::Inbound))
+        self.policies().is_some_and(|policies| policies.concern(Surface::Inbound))
     }
 
     /// Judges the tools of a request. Answers which of them are denied. What a rule says about a tool

@@ -16,7 +16,7 @@ pub(crate) enum WhoField {
 }
 
 /// The globs of one field, as written.
-pub(crate) type Named = (WhoField, Vec<At<String>>);
+pub(crate) type WhoGlobs = (WhoField, Vec<At<String>>);
 
 /// Whom something is for. By default, everybody.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) struct Actors {
 }
 
 /// A field in which the actor is surely somebody else.
-pub(crate) struct Mismatch<'a> {
+pub(crate) struct ActorMismatch<'a> {
     /// `agent`, `org`, `team`, `user` or `key`.
     pub(crate) field: &'static str,
     pub(crate) wants: &'a [Wildcard],
@@ -63,7 +63,7 @@ impl WhoField {
 }
 
 impl Actors {
-    pub(crate) fn new(agents: Option<Vec<At<String>>>, who: Vec<Named>) -> Self {
+    pub(crate) fn new(agents: Option<Vec<At<String>>>, who: Vec<WhoGlobs>) -> Self {
         let folded = |at: At<String>| Wildcard::new(&fold(at.value.trim()));
         let exact = |at: At<String>| Wildcard::new(&at.value);
         Self {
@@ -98,15 +98,15 @@ impl Actors {
     }
 
     /// The first field in which the actor is surely somebody else.
-    pub(crate) fn mismatch<'a>(&'a self, facts: &'a OriginFields) -> Option<Mismatch<'a>> {
+    pub(crate) fn mismatch<'a>(&'a self, facts: &'a OriginFields) -> Option<ActorMismatch<'a>> {
         if let Some(wants) = self.agents.as_deref().filter(|_| self.agent(facts) == Tri::False) {
-            return Some(Mismatch { field: "agent", wants, has: facts.agent.as_deref() });
+            return Some(ActorMismatch { field: "agent", wants, has: facts.agent.as_deref() });
         }
         let other = |(field, globs): &&(WhoField, Vec<Wildcard>)| {
             holds(*field, globs, &facts.who) == Tri::False
         };
         let (field, wants) = self.who.iter().find(other)?;
-        Some(Mismatch { field: field.as_str(), wants, has: field.of(&facts.who) })
+        Some(ActorMismatch { field: field.as_str(), wants, has: field.of(&facts.who) })
     }
 
     /// What must be known about the actor and is not.

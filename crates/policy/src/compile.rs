@@ -15,11 +15,11 @@ use crate::limit::{LimitBy, Rate};
 use crate::names::{Compare, Names, Tools};
 use crate::node::{Node, Yaml};
 use crate::number::Number;
-use crate::operator::{Base, Comparison, Literal, Means, Operator, OperatorName};
+use crate::operator::{Base, Comparison, Literal, LiteralValue, Operator, OperatorName};
 use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
-use crate::policy::{Head, Policy};
-use crate::rule::{Limit, Role, Rule};
+use crate::policy::{Policy, PolicyHeader};
+use crate::rule::{Limit, Rule, RuleRole};
 use crate::secret::SecretTest;
 use crate::source::read::{At, boolean, number, text, wrong};
 use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
@@ -59,8 +59,8 @@ pub(crate) fn policy(
             *default = *verdict;
         }
     }
-    let whom = Actors::new(source.agents, source.who);
-    Policy::new(Head { name, whom, shadow, defaults, sketch: source.sketch }, rules)
+    let audience = Actors::new(source.agents, source.who);
+    Policy::new(PolicyHeader { name, audience, shadow, defaults, sketch: source.sketch }, rules)
 }
 
 /// Reports ids that stand twice. Rules about calls and rules about text share them.
@@ -107,10 +107,10 @@ fn compile_rule(
     };
     let names = Names { tools, servers: source.servers.map(folded), ..Names::default() };
     let role = match (source.mode, verdict) {
-        (Some(Mode::Shadow), _) => Role::Shadow,
-        (_, Verdict::Audit) => Role::Audit,
-        (_, Verdict::Sanitize) => Role::Sanitize,
-        _ => Role::Decide,
+        (Some(Mode::Shadow), _) => RuleRole::Shadow,
+        (_, Verdict::Audit) => RuleRole::Audit,
+        (_, Verdict::Sanitize) => RuleRole::Sanitize,
+        _ => RuleRole::Decide,
     };
     Some(Rule {
         policy: policy.to_owned(),
@@ -280,11 +280,13 @@ fn compile_operator(
 
 fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Literal> {
     match &node.value {
-        Yaml::String(text) => Some(Literal { text: text.clone(), means: Means::Text }),
-        Yaml::Bool(value) => Some(Literal { text: value.to_string(), means: Means::Bool(*value) }),
+        Yaml::String(text) => Some(Literal { text: text.clone(), value: LiteralValue::Text }),
+        Yaml::Bool(value) => {
+            Some(Literal { text: value.to_string(), value: LiteralValue::Bool(*value) })
+        }
         Yaml::Number { json, .. } => {
-            let means = Number::parse(json).map_or(Means::Text, Means::Number);
-            Some(Literal { text: json.clone(), means })
+            let value = Number::parse(json).map_or(LiteralValue::Text, LiteralValue::Number);
+            Some(Literal { text: json.clone(), value })
         }
         Yaml::Null => {
             problems

@@ -3,14 +3,14 @@
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
 
-use crate::along::Along;
 use crate::denial::cut;
+use crate::extra::ExtraInput;
 use crate::finding::{FindingTest, Findings};
 use crate::judgement::Matched;
 use crate::moment::Moment;
-use crate::number::{may_become_null, told};
+use crate::number::{describe, may_become_null};
 use crate::operator::{Operator, OperatorName, Scalar};
-use crate::path::{ContextField, Found, Path, everything};
+use crate::path::{ContextField, Path, PathItem, everything};
 use crate::secret::SecretTest;
 use crate::tri::{Possible, Tri};
 
@@ -47,7 +47,7 @@ pub(crate) struct Scene<'c> {
     /// What an inspection of the server's texts found.
     pub(crate) findings: Findings<'c>,
     /// What goes along with the call. Whoever looks at all of its input looks at this, too.
-    pub(crate) along: &'c [Along],
+    pub(crate) extra: &'c [ExtraInput],
     /// The arguments that are texts and nothing else.
     pub(crate) texts: &'c [String],
 }
@@ -55,7 +55,7 @@ pub(crate) struct Scene<'c> {
 impl<'c> Scene<'c> {
     /// All of the input: the arguments, and what goes along with them.
     pub(crate) fn input(&self) -> impl Iterator<Item = &'c Arguments> + use<'c> {
-        std::iter::once(&self.call.arguments).chain(self.along.iter().map(|along| &along.input))
+        std::iter::once(&self.call.arguments).chain(self.extra.iter().map(|extra| &extra.input))
     }
 
     /// What an argument that is a string holds for programs that parse its text. Nobody parses what is
@@ -199,7 +199,7 @@ impl Test {
             return self.exists_in(root, wanted, inside);
         }
         self.path.any(root, &mut |found| match found {
-            Found::Value(value) => match inside(value) {
+            PathItem::Value(value) => match inside(value) {
                 None => self.operator.holds(value),
                 Some(inside) => self.operator.holds(value).agree(self.holds_inside(inside)),
             },
@@ -207,11 +207,11 @@ impl Test {
         })
     }
 
-    fn holds_for(&self, found: Found<'_>) -> Tri {
+    fn holds_for(&self, found: PathItem<'_>) -> Tri {
         match found {
-            Found::Value(value) => self.operator.holds(value),
-            Found::Key(key) => self.operator.holds_key(key),
-            Found::WrongType => Tri::Unknown,
+            PathItem::Value(value) => self.operator.holds(value),
+            PathItem::Key(key) => self.operator.holds_key(key),
+            PathItem::WrongType => Tri::Unknown,
         }
     }
 
@@ -235,13 +235,15 @@ impl Test {
         let exists = match self.path.is_all() {
             true => Tri::True,
             false => self.path.any(root, &mut |found| match found {
-                Found::Value(Value::Null) => Tri::False,
-                Found::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
-                Found::Value(value) if inside(value) == Some(&EmbeddedJson::Value(Value::Null)) => {
+                PathItem::Value(Value::Null) => Tri::False,
+                PathItem::Value(Value::Number(text)) if may_become_null(text) => Tri::Unknown,
+                PathItem::Value(value)
+                    if inside(value) == Some(&EmbeddedJson::Value(Value::Null)) =>
+                {
                     Tri::Unknown
                 }
-                Found::Value(_) | Found::Key(_) => Tri::True,
-                Found::WrongType => Tri::Unknown,
+                PathItem::Value(_) | PathItem::Key(_) => Tri::True,
+                PathItem::WrongType => Tri::Unknown,
             }),
         };
         if wanted { exists } else { !exists }
@@ -271,14 +273,14 @@ impl Test {
         matched
     }
 
-    fn matched_at(&self, found: Found<'_>) -> Option<Matched> {
+    fn matched_at(&self, found: PathItem<'_>) -> Option<Matched> {
         match found {
-            Found::Value(value) => self.first_holding(value),
-            Found::Key(key) => {
+            PathItem::Value(value) => self.first_holding(value),
+            PathItem::Key(key) => {
                 let holds = !self.name.negated && self.operator.holds_key(key) == Tri::True;
                 holds.then(|| Matched::new(&self.written, key))
             }
-            Found::WrongType => None,
+            PathItem::WrongType => None,
         }
     }
 
@@ -322,7 +324,7 @@ impl Test {
         for input in scene.inputs(&self.path) {
             let Ok(root) = input.value() else { continue };
             self.path.each(root, &mut |found| {
-                if let (Found::Value(value), None) = (found, &unclear) {
+                if let (PathItem::Value(value), None) = (found, &unclear) {
                     let inside = scene.inside(input, value);
                     let inside = inside.and_then(|inside| self.unclear_inside(value, inside));
                     unclear = self.unclear_in(value).or(inside);
@@ -358,7 +360,7 @@ impl Test {
                 let shown = cut(scalar.text(), 40);
                 Some(format!("some programs read `{shown}` as what the rule names"))
             }
-            Scalar::Number(text) => Some(told(text)),
+            Scalar::Number(text) => Some(describe(text)),
             Scalar::Text(_) | Scalar::Bool(_) => None,
         }
     }
@@ -387,12 +389,12 @@ const HOURS: [&str; 24] = [
 
 impl Condition {
     /// The condition as text, equal for equal conditions.
-    pub(crate) fn shape(&self) -> String {
-        let join = |parts: &[Self]| parts.iter().map(Self::shape).collect::<Vec<_>>().join(",");
+    pub(crate) fn canonical(&self) -> String {
+        let join = |parts: &[Self]| parts.iter().map(Self::canonical).collect::<Vec<_>>().join(",");
         match self {
             Self::Any(parts) => format!("any({})", join(parts)),
             Self::All(parts) => format!("all({})", join(parts)),
-            Self::Not(part) => format!("not({})", part.shape()),
+            Self::Not(part) => format!("not({})", part.canonical()),
             Self::Test(test) => {
                 let operand = match &test.operator {
                     Operator::Matches(regex) => regex.as_str().to_owned(),

@@ -90,7 +90,7 @@ impl<'s> Problems<'s> {
     }
 
     /// Adds a problem; label and hint may follow.
-    pub fn add(&mut self, span: Span, message: impl Into<String>) -> Added<'_> {
+    pub fn add(&mut self, span: Span, message: impl Into<String>) -> AddedProblem<'_> {
         let diagnostic = Diagnostic {
             source: self.source.name.clone(),
             span,
@@ -99,7 +99,7 @@ impl<'s> Problems<'s> {
             hint: None,
         };
         self.list.push(diagnostic);
-        Added(self.list.last_mut())
+        AddedProblem(self.list.last_mut())
     }
 
     /// Where a text stands first from the beginning of a value on; `None` if it is not written like
@@ -132,9 +132,9 @@ impl<'s> Problems<'s> {
 
 /// A problem that was just added.
 #[derive(Debug)]
-pub struct Added<'p>(Option<&'p mut Diagnostic>);
+pub struct AddedProblem<'p>(Option<&'p mut Diagnostic>);
 
-impl Added<'_> {
+impl AddedProblem<'_> {
     /// Says what is wrong with the marked text.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(diagnostic) = &mut self.0 {

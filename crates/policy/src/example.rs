@@ -5,11 +5,11 @@ use callgate_scan::inspect::Finding;
 
 use crate::diagnostic::{Problems, Span};
 use crate::finding::Findings;
-use crate::limit::LimitFacts;
+use crate::limit::SpentLimits;
 use crate::moment::{Moment, Weekday};
 use crate::node::Yaml;
 use crate::policy::Policy;
-use crate::rule::{Match, Named, Question, Rule};
+use crate::rule::{Match, NameCheck, Question, Rule};
 use crate::source::{ExampleSource, PolicySource, RuleSource};
 use crate::spelling::Servers;
 
@@ -77,7 +77,7 @@ impl Example {
         servers: &Servers,
         problems: &mut Problems<'_>,
     ) {
-        let (limits, moment) = (LimitFacts::unasked(), NOON);
+        let (limits, moment) = (SpentLimits::none(), NOON);
         let question = Question::new(call, &moment, &limits, servers);
         let question = question.with(Findings::Of(&self.findings));
         let matched = matches(rule, &question);
@@ -103,7 +103,7 @@ impl Example {
 /// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
 fn matches(rule: &Rule, question: &Question<'_>) -> Match {
     match rule.applies_at(question.call.origin.surface) {
-        true => rule.matches(question, Named::Perhaps),
+        true => rule.matches(question, NameCheck::Needed),
         false => Match::No,
     }
 }

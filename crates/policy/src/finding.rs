@@ -65,7 +65,7 @@ impl FindingTest {
 pub(crate) const ANY: &str = "any";
 
 /// A finding in a few words.
-pub(crate) fn told(finding: &Finding) -> String {
+pub(crate) fn describe(finding: &Finding) -> String {
     let place = match finding.path.as_str() {
         "" => String::new(),
         path => format!(" at {path}"),

@@ -10,9 +10,9 @@ mod names;
 use callgate_call::json::Value;
 use callgate_call::{Arguments, ToolCall};
 
-use crate::along::Along;
+use crate::extra::ExtraInput;
 use crate::names::Name;
-use crate::rule::{Named, Rule};
+use crate::rule::{NameCheck, Rule};
 use arguments::ArgumentIndex;
 use names::NameIndex;
 
@@ -25,18 +25,18 @@ const CROWD: usize = if cfg!(test) { 2 } else { 16 };
 pub(crate) struct Candidate {
     /// The rule's place in its policy.
     pub(crate) rule: u32,
-    pub(crate) named: Named,
+    pub(crate) name_check: NameCheck,
 }
 
 impl Candidate {
-    fn at_most(self, named: Named) -> Self {
-        Self { named: self.named.max(named), ..self }
+    fn at_most(self, name_check: NameCheck) -> Self {
+        Self { name_check: self.name_check.max(name_check), ..self }
     }
 }
 
 /// Rules that share a piece of a name.
 #[derive(Debug, Default)]
-pub(crate) struct Bucket {
+pub(crate) struct RuleBucket {
     /// To be asked in any case.
     plain: Vec<Candidate>,
     /// To be asked only if the argument index names them.
@@ -52,11 +52,11 @@ pub(crate) struct Index {
 
 /// What a name leads to.
 #[derive(Debug)]
-pub(crate) struct Found<'i> {
+pub(crate) struct NameHits<'i> {
     index: &'i Index,
     plain: Vec<Candidate>,
     /// Each with how sure it is that rules for that very tool are about the name.
-    triggered: Vec<(&'i [Candidate], Named)>,
+    triggered: Vec<(&'i [Candidate], NameCheck)>,
 }
 
 impl Index {
@@ -72,12 +72,12 @@ impl Index {
         Self { names, arguments: crowded.then(|| ArgumentIndex::new(rules)) }
     }
 
-    pub(crate) fn find(&self, name: &Name<'_>) -> Found<'_> {
-        let mut found = Found { index: self, plain: Vec::new(), triggered: Vec::new() };
-        self.names.find(name, &mut |bucket, named| {
-            found.plain.extend(bucket.plain.iter().map(|candidate| candidate.at_most(named)));
+    pub(crate) fn find(&self, name: &Name<'_>) -> NameHits<'_> {
+        let mut found = NameHits { index: self, plain: Vec::new(), triggered: Vec::new() };
+        self.names.find(name, &mut |bucket, name_check| {
+            found.plain.extend(bucket.plain.iter().map(|candidate| candidate.at_most(name_check)));
             if !bucket.triggered.is_empty() {
-                found.triggered.push((&bucket.triggered, named));
+                found.triggered.push((&bucket.triggered, name_check));
             }
         });
         dedup(&mut found.plain);
@@ -85,7 +85,7 @@ impl Index {
     }
 }
 
-impl Found<'_> {
+impl NameHits<'_> {
     /// The rules to ask in any case.
     pub(crate) fn plain(&self) -> &[Candidate] {
         &self.plain
@@ -93,8 +93,8 @@ impl Found<'_> {
 
     /// Those that look for something in the arguments. May name a rule twice.
     pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
-        self.triggered.iter().flat_map(|&(bucket, named)| {
-            bucket.iter().map(move |candidate| candidate.at_most(named))
+        self.triggered.iter().flat_map(|&(bucket, name_check)| {
+            bucket.iter().map(move |candidate| candidate.at_most(name_check))
         })
     }
 
@@ -103,7 +103,7 @@ impl Found<'_> {
     pub(crate) fn candidates<'c>(
         mut self,
         call: &'c ToolCall,
-        along: &'c [Along],
+        extra: &'c [ExtraInput],
     ) -> Vec<Candidate> {
         let crowd: usize = self.triggered.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
@@ -112,7 +112,7 @@ impl Found<'_> {
         let read = match (crowd > CROWD, &self.index.arguments) {
             (true, Some(arguments)) => {
                 let inputs = std::iter::once(&call.arguments);
-                let inputs = inputs.chain(along.iter().map(|along| &along.input));
+                let inputs = inputs.chain(extra.iter().map(|extra| &extra.input));
                 let read = |input: &'c Arguments| Some((input, input.value().ok()?));
                 let roots: Option<Vec<(&Arguments, &Value)>> = inputs.map(read).collect();
                 roots.map(|roots| (arguments, roots))
@@ -126,9 +126,9 @@ impl Found<'_> {
                 self.plain.extend(triggered);
             }
             Some((arguments, roots)) => {
-                let named = Named::Perhaps;
+                let name_check = NameCheck::Needed;
                 let hits = roots.into_iter().flat_map(|(input, root)| arguments.find(input, root));
-                self.plain.extend(hits.map(|rule| Candidate { rule, named }));
+                self.plain.extend(hits.map(|rule| Candidate { rule, name_check }));
             }
         }
         dedup(&mut self.plain);
@@ -139,7 +139,7 @@ impl Found<'_> {
 /// Sorts by rule; of one rule the more certain candidate stays.
 fn dedup(candidates: &mut Vec<Candidate>) {
     if candidates.len() > 1 {
-        candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.named));
+        candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.name_check));
         candidates.dedup_by_key(|candidate| candidate.rule);
     }
 }

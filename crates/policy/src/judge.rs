@@ -6,15 +6,15 @@ use callgate_call::{OriginFields, ToolCall};
 
 use crate::denial::Scope;
 use crate::finding::Findings;
-use crate::judgement::{Judgement, NameJudgement, RuleHit, Said};
-use crate::limit::LimitFacts;
+use crate::judgement::{Judgement, JudgementDetails, NameJudgement, RuleHit};
+use crate::limit::SpentLimits;
 use crate::moment::Moment;
-use crate::permit::Subject;
+use crate::permit::CallFingerprint;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
-use crate::rule::{Question, Role, Rule};
+use crate::rule::{Question, Rule, RuleRole};
+use crate::server_offer::ServerOffer;
 use crate::verdict::Verdict;
-use crate::whole::Whole;
 use crate::wrapper;
 
 impl Policies {
@@ -24,7 +24,7 @@ impl Policies {
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
     ) -> NameJudgement {
         self.judge_name_with(call, moment, limits, Findings::NotInspected)
     }
@@ -34,7 +34,7 @@ impl Policies {
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> NameJudgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
@@ -53,7 +53,7 @@ impl Policies {
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.said.scope = Scope::Tool;
+                judgement.details.scope = Scope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
@@ -69,7 +69,7 @@ impl Policies {
     }
 
     /// The judgement of a whole call, with every rule that had a say.
-    pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         self.judge_with(call, moment, limits, Findings::NotInspected)
     }
 
@@ -78,7 +78,7 @@ impl Policies {
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
@@ -93,7 +93,7 @@ impl Policies {
         }
         let mut judgement = outer;
         if !judgement.verdict.passes() && self.blocks_tool(question) {
-            judgement.said.scope = Scope::Tool;
+            judgement.details.scope = Scope::Tool;
         }
         judgement
     }
@@ -113,7 +113,7 @@ impl Policies {
         moment: &Moment,
         findings: Findings<'_>,
     ) -> Judgement {
-        let limits = LimitFacts::unasked();
+        let limits = SpentLimits::none();
         let question = Question::new(text, moment, &limits, self.servers()).with(findings);
         self.judge_by(&question, Policy::judge_text)
     }
@@ -124,7 +124,7 @@ impl Policies {
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
@@ -156,16 +156,21 @@ impl Policies {
         except: &[String],
         moment: &Moment,
     ) -> Judgement {
-        let (limits, whole) = (LimitFacts::unasked(), Whole::of(tool, except));
+        let (limits, offer) = (SpentLimits::none(), ServerOffer::of(tool, except));
         let ask = |call| Question::new(call, moment, &limits, self.servers());
-        let question = ask(tool).of_whole(whole.as_ref());
+        let question = ask(tool).with_offer(offer.as_ref());
         let others: Vec<Question<'_>> = also.iter().map(ask).collect();
-        self.judge_asked(&question, |policy, question| policy.judge_also(question, &others))
+        self.judge_question(&question, |policy, question| policy.judge_also(question, &others))
     }
 
     /// The judgement of a call whose arguments are too large to be read, where the operator lets
     /// such calls pass: only what denies its name stands against it.
-    pub fn judge_waived(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    pub fn judge_waived(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &SpentLimits,
+    ) -> Judgement {
         match self.judge_name(call, moment, limits) {
             NameJudgement::Allow(_, judgement) | NameJudgement::Deny(judgement) => judgement,
             NameJudgement::NeedArguments => self.judge_unread(call, moment, limits),
@@ -173,10 +178,10 @@ impl Policies {
     }
 
     /// What the name says of a call whose arguments nobody looks at: that somebody is asked, or nothing.
-    fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers());
         let mut judgement = Judgement::empty(call);
-        judgement.said.reason = "its arguments were not judged".to_owned();
+        judgement.details.reason = "its arguments were not judged".to_owned();
         for policy in self.enforcing(&call.origin) {
             let outcome = policy.judge_name(&question);
             let verdict = match outcome.certain {
@@ -186,7 +191,7 @@ impl Policies {
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.said.scope = Scope::Tool;
+                judgement.details.scope = Scope::Tool;
             }
         }
         judgement
@@ -203,18 +208,19 @@ impl Policies {
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
     ) -> Judgement {
-        match Whole::of(question.call, &[]) {
-            None => self.judge_asked(question, ask),
-            Some(whole) => {
-                let Question { call, moment, limits, findings, along, .. } = *question;
-                let asked =
-                    Question::new(call, moment, limits, self.servers()).with(findings).along(along);
-                self.judge_asked(&asked.of_whole(Some(&whole)), ask)
+        match ServerOffer::of(question.call, &[]) {
+            None => self.judge_question(question, ask),
+            Some(offer) => {
+                let Question { call, moment, limits, findings, extra, .. } = *question;
+                let asked = Question::new(call, moment, limits, self.servers())
+                    .with(findings)
+                    .with_extra(extra);
+                self.judge_question(&asked.with_offer(Some(&offer)), ask)
             }
         }
     }
 
-    fn judge_asked<'p>(
+    fn judge_question<'p>(
         &'p self,
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
@@ -222,14 +228,14 @@ impl Policies {
         let mut judgement = Judgement::empty(question.call);
         for policy in self.policies_for(&question.call.origin) {
             let outcome = ask(policy, question);
-            judgement.note(policy, &outcome, question);
+            judgement.record_outcome(policy, &outcome, question);
             if policy.shadow {
-                judgement.note_shadow(policy, &outcome);
+                judgement.record_shadow(policy, &outcome);
             } else {
-                judgement.weigh(policy, &outcome, question);
+                judgement.apply_outcome(policy, &outcome, question);
             }
         }
-        judgement.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        judgement.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
         judgement
     }
 
@@ -247,7 +253,7 @@ impl Judgement {
     /// Before any policy was asked: nothing stands against the call.
     pub(crate) fn empty(call: &ToolCall) -> Self {
         Self {
-            said: Said {
+            details: JudgementDetails {
                 verdict: Verdict::Allow,
                 policy: None,
                 rule: None,
@@ -267,51 +273,51 @@ impl Judgement {
                 matched: None,
                 limits: Vec::new(),
             },
-            subject: Subject::of(call),
+            fingerprint: CallFingerprint::of(call),
             cleaners: Vec::new(),
             rewritten: None,
-            along: Vec::new(),
+            extra: Vec::new(),
         }
     }
 
-    /// What is recorded beside the decision.
-    fn note(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+    /// What is recorded side_matches the decision.
+    fn record_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
         let deciding = outcome.deciding.iter().map(|(rule, _)| *rule);
-        let beside = outcome.beside.iter().map(|(rule, _)| *rule);
-        let all = deciding.chain(outcome.outranked.iter().copied()).chain(beside);
-        self.said.rules.extend(all.map(Rule::named));
-        self.said.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
-        for (rule, how) in &outcome.beside {
+        let side_matches = outcome.side_matches.iter().map(|(rule, _)| *rule);
+        let all = deciding.chain(outcome.outranked.iter().copied()).chain(side_matches);
+        self.details.rules.extend(all.map(Rule::named));
+        self.details.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
+        for (rule, how) in &outcome.side_matches {
             let hit = rule.hit(*how);
-            if policy.shadow || rule.role == Role::Shadow {
-                self.said.shadows.push(hit.in_shadow());
+            if policy.shadow || rule.role == RuleRole::Shadow {
+                self.details.shadows.push(hit.in_shadow());
             } else if let Some(cleaner) = &rule.cleaner {
-                self.said.sanitizers.push(hit);
+                self.details.sanitizers.push(hit);
                 self.cleaners.push(Arc::clone(cleaner));
             } else {
-                self.said.audits.push(hit);
+                self.details.audits.push(hit);
             }
         }
-        let counted = |rule: &&&Rule| !policy.shadow && rule.role != Role::Shadow;
+        let counted = |rule: &&&Rule| !policy.shadow && rule.role != RuleRole::Shadow;
         let limited = outcome.limited.iter().filter(counted);
-        self.said.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
+        self.details.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
     }
 
     /// What a policy in shadow mode would have done, unless that is to let the call pass.
-    fn note_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
+    fn record_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
         if outcome.verdict.passes() {
             return;
         }
         if outcome.deciding.is_empty() {
-            self.said.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
+            self.details.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
         }
         let hits = outcome.deciding.iter().map(|(rule, how)| rule.hit(*how).in_shadow());
-        self.said.shadows.extend(hits);
+        self.details.shadows.extend(hits);
     }
 
     /// The result of one policy against the strictest so far.
-    fn weigh(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
-        self.said.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
+    fn apply_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+        self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
         if !self.is_outranked_by(outcome.verdict, first.is_some()) {
             return;
@@ -321,7 +327,7 @@ impl Judgement {
             Some((rule, how)) => {
                 self.decide(rule.hit(*how), false);
                 let scene = rule.scene(question);
-                self.said.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
+                self.details.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
             }
         }
     }
@@ -334,16 +340,16 @@ impl Judgement {
     }
 
     pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
-        self.said.verdict = hit.verdict;
-        self.said.policy = Some(hit.policy);
-        self.said.rule = hit.rule;
-        self.said.reason = hit.reason;
-        self.said.hint = hit.hint;
-        self.said.blocks = hit.blocks;
-        self.said.scope = if hit.limited { Scope::Rate } else { Scope::Use };
-        self.said.terms = hit.terms;
-        self.said.uncovered = uncovered;
-        self.said.matched = None;
+        self.details.verdict = hit.verdict;
+        self.details.policy = Some(hit.policy);
+        self.details.rule = hit.rule;
+        self.details.reason = hit.reason;
+        self.details.hint = hit.hint;
+        self.details.blocks = hit.blocks;
+        self.details.scope = if hit.limited { Scope::Rate } else { Scope::Use };
+        self.details.terms = hit.terms;
+        self.details.uncovered = uncovered;
+        self.details.matched = None;
     }
 }
 

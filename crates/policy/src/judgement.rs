@@ -6,14 +6,14 @@ use callgate_call::ToolCall;
 
 use crate::denial::{Denial, Scope, cut};
 use crate::limit::LimitKey;
-use crate::permit::{NamePermit, NameSubject, Permit, Subject};
+use crate::permit::{CallFingerprint, NameFingerprint, NamePermit, Permit};
 use crate::sanitize::Cleaner;
 use crate::terms::Terms;
 use crate::ticket::Ticket;
 use crate::verdict::{Course, Verdict};
 
 /// The judgement of one call. Only this crate makes one, nobody can change it, and it is used up when
-/// the call is [settled](Self::settle). What it says is read through [`Said`].
+/// the call is [settled](Self::settle). What it says is read through [`JudgementDetails`].
 ///
 /// ```compile_fail
 /// fn forge(mut judgement: callgate_policy::Judgement) {
@@ -29,21 +29,21 @@ use crate::verdict::{Course, Verdict};
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct Judgement {
-    pub(crate) said: Said,
+    pub(crate) details: JudgementDetails,
     /// The call this judgement is about: a permit is only made for that one.
-    pub(crate) subject: Subject,
+    pub(crate) fingerprint: CallFingerprint,
     /// What the sanitizers replace.
     pub(crate) cleaners: Vec<Arc<Cleaner>>,
     /// The arguments as sanitizers left them, if they changed anything.
     pub(crate) rewritten: Option<String>,
     /// The same of each thing that goes along with the call.
-    pub(crate) along: Vec<Option<String>>,
+    pub(crate) extra: Vec<Option<String>>,
 }
 
 /// What the policies say about one call, and why.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Said {
+pub struct JudgementDetails {
     /// What becomes of the call.
     pub verdict: Verdict,
     /// The policy that decided, or whose default did. `None` where no policy applies.
@@ -84,10 +84,10 @@ pub struct Said {
 }
 
 impl std::ops::Deref for Judgement {
-    type Target = Said;
+    type Target = JudgementDetails;
 
-    fn deref(&self) -> &Said {
-        &self.said
+    fn deref(&self) -> &JudgementDetails {
+        &self.details
     }
 }
 
@@ -184,22 +184,22 @@ pub enum Settled {
 impl Judgement {
     /// What becomes of this call. A judgement of another call stops it.
     pub fn settle(self, call: &ToolCall) -> Settled {
-        let subject = Subject::of(call);
-        if self.subject != subject {
+        let fingerprint = CallFingerprint::of(call);
+        if self.fingerprint != fingerprint {
             return Settled::Stop(Denial::refused(call.name.raw(), "another call was judged"));
         }
         let denial = self.denied(call);
-        let permit = Permit { subject, rewritten: self.rewritten };
-        match self.said.verdict.course() {
+        let permit = Permit { fingerprint, rewritten: self.rewritten };
+        match self.details.verdict.course() {
             Course::Passes => Settled::Pass(permit),
-            Course::Waits => Settled::Wait(Ticket::new(permit, denial, self.said.terms)),
+            Course::Waits => Settled::Wait(Ticket::new(permit, denial, self.details.terms)),
             Course::Stops => Settled::Stop(denial),
         }
     }
 
     /// The denial of this call, if this judgement does not let it pass.
     pub fn denial(&self, call: &ToolCall) -> Option<Denial> {
-        (!self.said.verdict.passes()).then(|| self.denied(call))
+        (!self.details.verdict.passes()).then(|| self.denied(call))
     }
 
     fn denied(&self, call: &ToolCall) -> Denial {
@@ -218,20 +218,20 @@ impl Judgement {
 
     /// The arguments with which the call passes, if sanitizers changed them.
     pub fn rewritten(&self) -> Option<&str> {
-        self.rewritten.as_deref().filter(|_| !self.said.verdict.stops())
+        self.rewritten.as_deref().filter(|_| !self.details.verdict.stops())
     }
 
     /// What goes along with the call, each as sanitizers left it if they changed it.
-    pub fn along(&self) -> &[Option<String>] {
-        if self.said.verdict.stops() { &[] } else { &self.along }
+    pub fn rewritten_extra(&self) -> &[Option<String>] {
+        if self.details.verdict.stops() { &[] } else { &self.extra }
     }
 
     /// Whether sanitizers changed anything.
     pub fn is_rewritten(&self) -> bool {
-        self.rewritten().is_some() || self.along().iter().any(Option::is_some)
+        self.rewritten().is_some() || self.rewritten_extra().iter().any(Option::is_some)
     }
 
     pub(crate) fn name_permit(&self, call: &ToolCall) -> NamePermit {
-        NamePermit { subject: NameSubject::of(&call.id, &call.name) }
+        NamePermit { fingerprint: NameFingerprint::of(&call.id, &call.name) }
     }
 }

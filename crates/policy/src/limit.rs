@@ -12,7 +12,7 @@ pub struct LimitKey {
     /// The rule's id.
     pub rule: String,
     /// What the bucket is kept by, in the order of the rule's `by`, with values. The principal
-    /// comes last, unless `by` names whom it counts and the principal has all of that.
+    /// comes last, unless `by` names audience it counts and the principal has all of that.
     pub bucket: Vec<(LimitBy, String)>,
     /// How the bucket fills.
     pub rate: Rate,
@@ -106,13 +106,13 @@ impl LimitBy {
 
 /// What is known about limits when a call is judged: which buckets were found empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LimitFacts {
+pub struct SpentLimits {
     exceeded: HashSet<LimitKey>,
 }
 
-impl LimitFacts {
+impl SpentLimits {
     /// No bucket was asked yet: a rule with a limit does not match.
-    pub fn unasked() -> Self {
+    pub fn none() -> Self {
         Self::default()
     }
 

@@ -9,8 +9,8 @@ use callgate_effects::{Catalogue, Kind};
 use callgate_scan::inspect::plain_name;
 
 use crate::pattern::Wildcard;
+use crate::server_offer::ServerOffer;
 use crate::spelling::{Servers, Spellings, Split, Trust, other_patterns};
-use crate::whole::Whole;
 
 /// The tools and servers a rule names.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub(crate) enum Compare {
 /// What stands under `tool`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
-    /// Whole names without wildcard and server part.
+    /// ServerOffer names without wildcard and server part.
     pub(crate) literals: HashSet<String>,
     /// All other patterns.
     pub(crate) patterns: Vec<ToolPattern>,
@@ -63,7 +63,7 @@ pub(crate) struct Name<'c> {
     /// How it reads apart from how it is written.
     pub(crate) spellings: Spellings,
     /// Set if this is no tool but all that a server has.
-    pub(crate) whole: Option<&'c Whole>,
+    pub(crate) offer: Option<&'c ServerOffer>,
     servers: &'c Servers,
     is_certain: bool,
 }
@@ -73,7 +73,7 @@ impl<'c> Name<'c> {
         let (folded, readings) = (name.folded(), name.readings());
         let is_certain = name.certainty() == Some(Certainty::Certain);
         let spellings = servers.read(name);
-        Self { folded, readings, spellings, whole: None, servers, is_certain }
+        Self { folded, readings, spellings, offer: None, servers, is_certain }
     }
 
     /// The arguments that are texts and nothing else.
@@ -282,8 +282,8 @@ impl ToolPattern {
 impl Names {
     /// Whether a rule that restricts speaks of this name: in any reading.
     pub(crate) fn restrict(&self, name: &Name<'_>) -> bool {
-        if let Some(whole) = name.whole {
-            return self.may_restrict(name, whole);
+        if let Some(offer) = name.offer {
+            return self.may_restrict(name, offer);
         }
         self.restrict_as_written(name) || self.restrict_spellings(name)
     }
@@ -383,8 +383,8 @@ impl Names {
     /// Whether a rule that allows speaks of this name: without a server part only tools without
     /// a server; with one only the single reading of a name, or the very same name.
     pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
-        if name.whole.is_some() {
-            return self.allow_whole(name);
+        if name.offer.is_some() {
+            return self.allow_offer(name);
         }
         if name.spellings.is_unclear {
             return self.allow_unclear(name);

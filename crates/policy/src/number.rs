@@ -108,7 +108,7 @@ fn in_other_base(text: &str) -> Option<u64> {
 }
 
 /// What is unclear about a number, for the record.
-pub(crate) fn told(text: &str) -> String {
+pub(crate) fn describe(text: &str) -> String {
     let cut = cut(text, 40);
     match double(text).and_then(printed) {
         Some(printed) => format!("{cut} is {printed} to some programs"),

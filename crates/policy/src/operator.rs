@@ -103,12 +103,12 @@ pub(crate) enum Comparison {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) text: String,
-    pub(crate) means: Means,
+    pub(crate) value: LiteralValue,
 }
 
 /// What a value in a rule means.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Means {
+pub(crate) enum LiteralValue {
     Text,
     Number(Number),
     Bool(bool),
@@ -249,8 +249,8 @@ impl Literal {
     /// Two numbers are compared as numbers (1 is 1.0), anything else by text (1 is "1"). Unknown if
     /// only a lax reader finds them equal (1 is "01", and true is "yes").
     fn equals(&self, scalar: Scalar<'_>) -> Tri {
-        let strictly = match (scalar, &self.means) {
-            (Scalar::Number(text), Means::Number(rule)) => {
+        let strictly = match (scalar, &self.value) {
+            (Scalar::Number(text), LiteralValue::Number(rule)) => {
                 let number = Number::parse(text);
                 number.map_or(Tri::Unknown, |number| number.compare(rule, Ordering::is_eq))
             }
@@ -260,13 +260,13 @@ impl Literal {
     }
 
     pub(crate) fn equals_laxly(&self, scalar: Scalar<'_>) -> bool {
-        match (&self.means, scalar) {
-            (Means::Text, _) | (Means::Number(_), Scalar::Number(_)) => false,
-            (Means::Number(rule), _) => {
+        match (&self.value, scalar) {
+            (LiteralValue::Text, _) | (LiteralValue::Number(_), Scalar::Number(_)) => false,
+            (LiteralValue::Number(rule), _) => {
                 let number = scalar.lax_number();
                 number.is_some_and(|number| number.compare(rule, Ordering::is_eq) != Tri::False)
             }
-            (Means::Bool(rule), _) => scalar.lax_bool() == Some(*rule),
+            (LiteralValue::Bool(rule), _) => scalar.lax_bool() == Some(*rule),
         }
     }
 }

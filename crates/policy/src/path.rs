@@ -45,7 +45,7 @@ pub(crate) const CONTEXT: &[(&str, ContextField)] = &[
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Found<'v> {
+pub(crate) enum PathItem<'v> {
     Value(&'v Value),
     /// A key of an object. Only `$` leads to keys.
     Key(&'v str),
@@ -84,7 +84,11 @@ impl Path {
     ///
     /// Where programs read different members for one key, each of them is asked; unless all give
     /// the same answer, the result is unknown.
-    pub(crate) fn any<'v>(&self, root: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+    pub(crate) fn any<'v>(
+        &self,
+        root: &'v Value,
+        holds: &mut impl FnMut(PathItem<'v>) -> Tri,
+    ) -> Tri {
         match self {
             Self::Context(_) => Tri::False,
             Self::Argument(steps) if steps.is_empty() => everything(root, holds),
@@ -94,7 +98,7 @@ impl Path {
     }
 
     /// Hands out everything that any program may read at this path.
-    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
+    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(PathItem<'v>)) {
         self.any(root, &mut |found| {
             visit(found);
             Tri::False
@@ -110,17 +114,17 @@ impl Path {
     }
 }
 
-fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
-    let Some((step, rest)) = steps.split_first() else { return holds(Found::Value(value)) };
+fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(PathItem<'v>) -> Tri) -> Tri {
+    let Some((step, rest)) = steps.split_first() else { return holds(PathItem::Value(value)) };
     match (step, value) {
         (_, Value::Null) => Tri::False,
         (Step::Key(key), Value::Object(members)) => {
             let exact = value.get(key);
             let exact = exact.map_or(Tri::False, |member| walk(rest, member, holds));
-            unlike(key, members).fold(exact, |result, (_, other)| {
+            ambiguous_members(key, members).fold(exact, |result, (_, other)| {
                 result.agree(match other {
-                    Unlike::Case(member) => walk(rest, member, &mut *holds),
-                    Unlike::Prototype(object) => walk(steps, object, &mut *holds),
+                    AmbiguousMember::Case(member) => walk(rest, member, &mut *holds),
+                    AmbiguousMember::Prototype(object) => walk(steps, object, &mut *holds),
                 })
             })
         }
@@ -130,13 +134,13 @@ fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(Found<'v>) 
         (Step::Each, Value::Array(items)) => {
             Tri::any(items.iter().map(|item| walk(rest, item, &mut *holds)))
         }
-        _ => holds(Found::WrongType),
+        _ => holds(PathItem::WrongType),
     }
 }
 
 /// What only some programs take for the member of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Unlike<'v> {
+enum AmbiguousMember<'v> {
     /// A member whose key differs in case. Go and .NET ignore that and keep the last of several,
     /// others keep the exact one; Go even joins objects. What any of them reads is in one of the
     /// members.
@@ -146,15 +150,15 @@ enum Unlike<'v> {
     Prototype(&'v Value),
 }
 
-fn unlike<'v>(
+fn ambiguous_members<'v>(
     key: &str,
     members: &'v [(String, Value)],
-) -> impl Iterator<Item = (&'v str, Unlike<'v>)> {
+) -> impl Iterator<Item = (&'v str, AmbiguousMember<'v>)> {
     members.iter().filter_map(move |(name, member)| match member {
         _ if name == key => None,
-        _ if equal_ignoring_case(name, key) => Some((name.as_str(), Unlike::Case(member))),
+        _ if equal_ignoring_case(name, key) => Some((name.as_str(), AmbiguousMember::Case(member))),
         Value::Object(_) if name == "__proto__" && !members.iter().any(|(name, _)| name == key) => {
-            Some((name.as_str(), Unlike::Prototype(member)))
+            Some((name.as_str(), AmbiguousMember::Prototype(member)))
         }
         _ => None,
     })
@@ -164,7 +168,7 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
     let (step, rest) = steps.split_first()?;
     match (step, value) {
         (Step::Key(key), Value::Object(members)) => {
-            let other = unlike(key, members).next().map(|(name, _)| name);
+            let other = ambiguous_members(key, members).next().map(|(name, _)| name);
             other.or_else(|| value.get(key).and_then(|member| unclear_key(rest, member)))
         }
         (Step::Index(at), Value::Array(items)) => {
@@ -176,16 +180,16 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
 }
 
 /// Whether something holds for any key or scalar of a value. Depth is bounded by the JSON reader.
-pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(PathItem<'v>) -> Tri) -> Tri {
     match value {
         Value::Array(items) => Tri::any(items.iter().map(|item| everything(item, &mut *holds))),
         Value::Object(members) => {
-            Tri::any(members.iter().map(|(key, member)| match holds(Found::Key(key)) {
+            Tri::any(members.iter().map(|(key, member)| match holds(PathItem::Key(key)) {
                 Tri::True => Tri::True,
                 of_key => of_key.or(everything(member, &mut *holds)),
             }))
         }
-        scalar => holds(Found::Value(scalar)),
+        scalar => holds(PathItem::Value(scalar)),
     }
 }
 
@@ -242,10 +246,10 @@ mod tests {
         let mut found = Vec::new();
         Path::parse(path).unwrap().each(&root, &mut |item| {
             found.push(match item {
-                Found::Value(Value::String(text) | Value::Number(text)) => text.clone(),
-                Found::Value(other) => format!("{other:?}"),
-                Found::Key(key) => format!("key {key}"),
-                Found::WrongType => "wrong".into(),
+                PathItem::Value(Value::String(text) | Value::Number(text)) => text.clone(),
+                PathItem::Value(other) => format!("{other:?}"),
+                PathItem::Key(key) => format!("key {key}"),
+                PathItem::WrongType => "wrong".into(),
             });
         });
         found

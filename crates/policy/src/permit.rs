@@ -14,14 +14,14 @@ use callgate_call::{Arguments, ArgumentsForm, CallId, ToolCall, ToolName};
 /// ```
 #[derive(Debug)]
 pub struct Permit {
-    pub(crate) subject: Subject,
+    pub(crate) fingerprint: CallFingerprint,
     pub(crate) rewritten: Option<String>,
 }
 
 impl Permit {
     /// Whether this permit is for that call.
     pub fn covers(&self, call: &ToolCall) -> bool {
-        self.subject == Subject::of(call)
+        self.fingerprint == CallFingerprint::of(call)
     }
 
     /// The arguments with which the call may run, if not with its own: sanitizers changed them.
@@ -83,35 +83,35 @@ impl<T> std::ops::Deref for Recorded<T> {
 /// The proof that a call of this id and name may run whatever its arguments are.
 #[derive(Debug)]
 pub struct NamePermit {
-    pub(crate) subject: NameSubject,
+    pub(crate) fingerprint: NameFingerprint,
 }
 
 impl NamePermit {
     /// Whether this permit is for a call of that id and name.
     pub fn covers(&self, id: &CallId, name: &ToolName) -> bool {
-        self.subject == NameSubject::of(id, name)
+        self.fingerprint == NameFingerprint::of(id, name)
     }
 }
 
 /// The call a judgement or a permit is about. Arguments can be a megabyte, so they are bound by
 /// hash; it never leaves the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Subject {
-    name: NameSubject,
+pub(crate) struct CallFingerprint {
+    name: NameFingerprint,
     arguments: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NameSubject(u64);
+pub(crate) struct NameFingerprint(u64);
 
-impl Subject {
+impl CallFingerprint {
     pub(crate) fn of(call: &ToolCall) -> Self {
-        let name = NameSubject::of(&call.id, &call.name);
+        let name = NameFingerprint::of(&call.id, &call.name);
         Self { name, arguments: arguments_hash(&call.arguments) }
     }
 }
 
-impl NameSubject {
+impl NameFingerprint {
     pub(crate) fn of(id: &CallId, name: &ToolName) -> Self {
         let mut hasher = DefaultHasher::new();
         id.as_str().hash(&mut hasher);

@@ -9,7 +9,7 @@ use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::document::Document;
 use crate::policy::Policy;
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::{self, Source};
 use crate::spelling::Servers;
 use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
@@ -20,14 +20,14 @@ use crate::{Verdict, compile, example, lint};
 #[derive(Debug, Default)]
 pub struct Policies {
     policies: Vec<Policy>,
-    texts: Texts,
+    texts: TextRules,
     servers: Servers,
     pub(crate) digest: String,
 }
 
 /// The rules about text, of all policies together.
 #[derive(Debug, Default)]
-struct Texts {
+struct TextRules {
     rules: Vec<Arc<TextRule>>,
     request: Guards,
     response: Guards,
@@ -41,7 +41,7 @@ pub struct RuleInfo {
     /// The rule's id.
     pub id: String,
     /// Whom the policy is for: each key with its globs. Nothing is everybody.
-    pub whom: Vec<(&'static str, Vec<String>)>,
+    pub audience: Vec<(&'static str, Vec<String>)>,
     /// Whom the rule is for, likewise.
     pub who: Vec<(&'static str, Vec<String>)>,
     /// What it says.
@@ -106,7 +106,7 @@ impl Policies {
                         .add(name.span, format!("a second policy `{}`", name.value))
                         .hint("give each policy a name of its own");
                 }
-                let notes = lint::Notes::of(&written);
+                let spans = lint::RuleSpans::of(&written);
                 let examples = example::Examples::of(&written);
                 compile::unique_ids(&written, &mut problems);
                 let about_text = std::mem::take(&mut written.text);
@@ -117,12 +117,12 @@ impl Policies {
                 texts.extend(rules.into_iter().map(Arc::new));
                 policy.rules.iter().for_each(|rule| servers.add_rule(&rule.names));
                 examples.check(&policy, &servers, &mut problems);
-                warnings.extend(notes.check(&policy, source, served));
+                warnings.extend(spans.check(&policy, source, served));
                 policies.push(policy);
             }
             diagnostics.extend(problems.into_list());
         }
-        let texts = Texts::of(texts, &mut diagnostics);
+        let texts = TextRules::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
             true => {
                 let digest = Self::digest_of(&policies);
@@ -145,11 +145,11 @@ impl Policies {
     }
 
     /// Whether any policy has something to say about this surface.
-    pub fn speak_of(&self, surface: Surface) -> bool {
-        let speaks = |policy: &Policy| {
+    pub fn concern(&self, surface: Surface) -> bool {
+        let concerned = |policy: &Policy| {
             policy.at(surface).next().is_some() || policy.default_at(surface) != Verdict::Allow
         };
-        self.policies.iter().any(speaks)
+        self.policies.iter().any(concerned)
     }
 
     /// Every rule, in the order of the files.
@@ -200,7 +200,7 @@ impl Policies {
     }
 }
 
-impl Texts {
+impl TextRules {
     fn of(rules: Vec<Arc<TextRule>>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut guard = |direction| {
             Guards::new(&rules, direction).unwrap_or_else(|error| {
@@ -224,11 +224,11 @@ fn info(rule: &Rule, policy: &Policy) -> RuleInfo {
     RuleInfo {
         policy: rule.policy.clone(),
         id: rule.id.clone(),
-        whom: policy.whom.written(),
+        audience: policy.audience.written(),
         who: rule.actors.written(),
         verdict: rule.verdict,
         priority: rule.priority,
-        shadow: policy.shadow || rule.role == Role::Shadow,
+        shadow: policy.shadow || rule.role == RuleRole::Shadow,
         tools: rule.tools.clone(),
         needs_arguments: rule.when.as_ref().is_some_and(Condition::needs_arguments),
         surfaces: rule.surfaces.clone(),

@@ -5,7 +5,7 @@ use callgate_call::{OriginFields, Surface};
 use crate::actors::Actors;
 use crate::index::{Candidate, Index};
 use crate::judgement::RuleHit;
-use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
+use crate::rule::{Match, NameCheck, NameMatch, Question, Rule, RuleRole};
 use crate::sketch::PolicySketch;
 use crate::tri::Tri;
 use crate::verdict::{Course, Verdict};
@@ -15,7 +15,7 @@ use crate::verdict::{Course, Verdict};
 pub(crate) struct Policy {
     pub(crate) name: String,
     /// Whom it applies to.
-    pub(crate) whom: Actors,
+    pub(crate) audience: Actors,
     /// Nothing this policy says has an effect.
     pub(crate) shadow: bool,
     pub(crate) rules: Vec<Rule>,
@@ -32,11 +32,11 @@ pub(crate) struct Policy {
     pub(crate) looks_at_all: bool,
 }
 
-/// What a policy says beside its rules.
+/// What a policy says side_matches its rules.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct PolicyHeader {
     pub(crate) name: String,
-    pub(crate) whom: Actors,
+    pub(crate) audience: Actors,
     pub(crate) shadow: bool,
     pub(crate) defaults: [(Surface, Verdict); 5],
     pub(crate) sketch: PolicySketch,
@@ -51,7 +51,7 @@ pub(crate) struct Outcome<'p> {
     /// Rules that would decide, were no other before them or stricter.
     pub(crate) outranked: Vec<&'p Rule>,
     /// Every match that does not decide.
-    pub(crate) beside: Vec<(&'p Rule, Match)>,
+    pub(crate) side_matches: Vec<(&'p Rule, Match)>,
     /// Rules with a condition that could not be evaluated.
     pub(crate) unknown: Vec<&'p Rule>,
     /// Rules with a limit whose other conditions hold.
@@ -70,14 +70,14 @@ pub(crate) struct NameOutcome<'p> {
 }
 
 impl Policy {
-    pub(crate) fn new(head: Head, rules: Vec<Rule>) -> Self {
-        let Head { name, whom, shadow, defaults, sketch } = head;
+    pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
+        let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let mut policy = Self {
             sketch,
             name,
-            whom,
+            audience,
             shadow,
-            sanitizes: rules.iter().any(|rule| rule.role == Role::Sanitize),
+            sanitizes: rules.iter().any(|rule| rule.role == RuleRole::Sanitize),
             looks_at_all: rules.iter().any(Rule::looks_at_all),
             rules,
             defaults,
@@ -102,7 +102,7 @@ impl Policy {
     /// Whether it applies to whoever acts. A policy can only take away, so it applies where that is
     /// not known.
     pub(crate) fn applies_to(&self, facts: &OriginFields) -> bool {
-        self.whom.include(facts) != Tri::False
+        self.audience.include(facts) != Tri::False
     }
 
     /// The rules that apply on a surface, each with its place.
@@ -118,13 +118,13 @@ impl Policy {
     /// The policy's judgement of a whole call.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Outcome<'_> {
         let surface = question.call.origin.surface;
-        if question.name.whole.is_some() {
+        if question.name.offer.is_some() {
             // The index knows rules by the names of tools.
             return self.judge_among(question, &every_candidate(self, surface));
         }
         let candidates = self
             .index(surface)
-            .map(|index| index.find(&question.name).candidates(question.call, question.along))
+            .map(|index| index.find(&question.name).candidates(question.call, question.extra))
             .unwrap_or_default();
         self.judge_among(question, &candidates)
     }
@@ -153,7 +153,7 @@ impl Policy {
     pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
         let without = question.alone();
         let is_by_it = |rule: &Rule| {
-            let how = rule.matches(&without, Named::Perhaps);
+            let how = rule.matches(&without, NameCheck::Needed);
             rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
         };
         self.judge_by(question, |rule| rule.looks_at_all() && is_by_it(rule))
@@ -165,13 +165,13 @@ impl Policy {
     }
 
     /// What is no call: of the rules that restrict only some have a say, and no default.
-    fn judge_by(&self, question: &Question<'_>, speaks: impl Fn(&Rule) -> bool) -> Outcome<'_> {
+    fn judge_by(&self, question: &Question<'_>, counts: impl Fn(&Rule) -> bool) -> Outcome<'_> {
         let surface = question.call.origin.surface;
-        let speaks = |rule: &Rule| !rule.restricts() || speaks(rule);
+        let counts = |rule: &Rule| !rule.restricts() || counts(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));
-        let candidates = found.map(|it| it.candidates(question.call, question.along));
+        let candidates = found.map(|it| it.candidates(question.call, question.extra));
         let mut candidates = candidates.unwrap_or_default();
-        candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(speaks));
+        candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(counts));
         let mut outcome = self.judge_among(question, &candidates);
         if outcome.deciding.is_empty() {
             outcome.verdict = Verdict::Allow;
@@ -189,13 +189,13 @@ impl Policy {
             verdict: self.default_at(question.call.origin.surface),
             deciding: Vec::new(),
             outranked: Vec::new(),
-            beside: Vec::new(),
+            side_matches: Vec::new(),
             unknown: Vec::new(),
             limited: Vec::new(),
         };
         for candidate in candidates {
             if let Some(rule) = self.rule(candidate.rule) {
-                outcome.add(rule, rule.matches(question, candidate.named), question);
+                outcome.add(rule, rule.matches(question, candidate.name_check), question);
             }
         }
         if let Some((rule, _)) = outcome.deciding.first() {
@@ -210,15 +210,15 @@ impl Policy {
         let surface = question.call.origin.surface;
         let found = self.index(surface).map(|index| index.find(&question.name));
         let ask = |candidate: &Candidate| {
-            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Decide)?;
-            match rule.matches_name(question, candidate.named) {
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Decide)?;
+            match rule.matches_name(question, candidate.name_check) {
                 NameMatch::Never => None,
                 how => Some((rule, how)),
             }
         };
         let sanitizes = |candidate: &Candidate| {
-            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Sanitize);
-            let matches = rule.map(|rule| rule.matches_name(question, candidate.named));
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Sanitize);
+            let matches = rule.map(|rule| rule.matches_name(question, candidate.name_check));
             matches.is_some_and(|how| how != NameMatch::Never)
         };
         outcome.may_sanitize = self.sanitizes
@@ -242,8 +242,9 @@ impl Policy {
                 break;
             }
             // The rank is cheap to compare: most rules of a crowd need no more.
-            let news = self.rule(candidate.rule).is_some_and(|rule| outcome.is_news(rule));
-            if news && let Some((rule, _)) = ask(&candidate) {
+            let matters =
+                self.rule(candidate.rule).is_some_and(|rule| outcome.may_change_course(rule));
+            if matters && let Some((rule, _)) = ask(&candidate) {
                 outcome.add_possible(rule);
             }
         }
@@ -254,9 +255,9 @@ impl Policy {
     /// rule behind it unless it is the default. A rule that sanitizes denies what it cannot read.
     pub(crate) fn first_restriction(&self, surface: Surface) -> Option<(Verdict, Option<&Rule>)> {
         let restricts = |rule: &'_ Rule| match rule.role {
-            Role::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
-            Role::Sanitize => Some(Verdict::Deny),
-            Role::Audit | Role::Shadow => None,
+            RuleRole::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
+            RuleRole::Sanitize => Some(Verdict::Deny),
+            RuleRole::Audit | RuleRole::Shadow => None,
         };
         let rules = self.at(surface).filter_map(|(_, rule)| Some((restricts(rule)?, Some(rule))));
         let default = self.default_at(surface);
@@ -323,9 +324,9 @@ impl Rule {
 impl<'p> Outcome<'p> {
     /// What is said of another name of the same thing: it counts if it restricts, and is recorded.
     fn add_restriction(&mut self, other: Self) {
-        for (rule, how) in other.beside {
-            if !self.beside.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
-                self.beside.push((rule, how));
+        for (rule, how) in other.side_matches {
+            if !self.side_matches.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
+                self.side_matches.push((rule, how));
             }
         }
         let before = self.deciding.first().map(|(rule, _)| rule.rank());
@@ -355,8 +356,8 @@ impl<'p> Outcome<'p> {
                 return;
             }
         }
-        if rule.role != Role::Decide {
-            return self.beside.push((rule, how));
+        if rule.role != RuleRole::Decide {
+            return self.side_matches.push((rule, how));
         }
         match self.deciding.first().map(|(best, _)| rule.rank().cmp(&best.rank())) {
             Some(std::cmp::Ordering::Greater) => self.outranked.push(rule),
@@ -382,12 +383,12 @@ impl NameOutcome<'_> {
 
     /// A rule that may match counts if it would come before the one that certainly does.
     fn add_possible(&mut self, rule: &Rule) {
-        if self.is_news(rule) {
+        if self.may_change_course(rule) {
             self.add(rule.verdict);
         }
     }
 
-    fn is_news(&self, rule: &Rule) -> bool {
+    fn may_change_course(&self, rule: &Rule) -> bool {
         self.certain.is_none_or(|certain| rule.rank() <= certain.rank())
             && !self.may(rule.verdict.course())
     }
@@ -415,5 +416,5 @@ impl NameOutcome<'_> {
 
 /// All rules of a surface as candidates: what the index must never fall short of.
 pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<Candidate> {
-    policy.at(surface).map(|(rule, _)| Candidate { rule, named: Named::Perhaps }).collect()
+    policy.at(surface).map(|(rule, _)| Candidate { rule, name_check: NameCheck::Needed }).collect()
 }

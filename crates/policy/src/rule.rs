@@ -5,19 +5,19 @@ use std::sync::Arc;
 use callgate_call::{Surface, ToolCall};
 
 use crate::actors::Actors;
-use crate::along::Along;
 use crate::condition::{Claims, Condition, Scene};
+use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::judgement::{RuleError, RuleHit, RuleName};
-use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
+use crate::limit::{LimitBy, LimitKey, Rate, SpentLimits};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
 use crate::sanitize::Cleaner;
+use crate::server_offer::ServerOffer;
 use crate::spelling::Servers;
 use crate::terms::Terms;
 use crate::tri::{Possible, Tri};
 use crate::verdict::Verdict;
-use crate::whole::Whole;
 
 /// One rule, with nothing left to check.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(crate) struct Rule {
     pub(crate) limit: Option<Limit>,
     pub(crate) verdict: Verdict,
     pub(crate) priority: i64,
-    pub(crate) role: Role,
+    pub(crate) role: RuleRole,
     /// What it replaces, if it sanitizes.
     pub(crate) cleaner: Option<Arc<Cleaner>>,
     /// How a call waits that it decides, if it does.
@@ -46,7 +46,7 @@ pub(crate) struct Rule {
 
 /// What a match of a rule does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum RuleRole {
     /// It decides, if no other is before it or stricter.
     Decide,
     /// It is recorded.
@@ -70,10 +70,10 @@ pub(crate) struct Question<'c> {
     pub(crate) call: &'c ToolCall,
     pub(crate) name: Name<'c>,
     pub(crate) moment: &'c Moment,
-    pub(crate) limits: &'c LimitFacts,
+    pub(crate) limits: &'c SpentLimits,
     pub(crate) findings: Findings<'c>,
     /// What goes along with the call.
-    pub(crate) along: &'c [Along],
+    pub(crate) extra: &'c [ExtraInput],
 }
 
 /// What a rule says to a call.
@@ -99,11 +99,11 @@ impl<'c> Question<'c> {
     pub(crate) fn new(
         call: &'c ToolCall,
         moment: &'c Moment,
-        limits: &'c LimitFacts,
+        limits: &'c SpentLimits,
         servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
-        Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
+        Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[] }
     }
 
     /// The same question with what an inspection found.
@@ -112,19 +112,19 @@ impl<'c> Question<'c> {
     }
 
     /// The same question with what goes along with the call.
-    pub(crate) fn along(self, along: &'c [Along]) -> Self {
-        Self { along, ..self }
+    pub(crate) fn with_extra(self, extra: &'c [ExtraInput]) -> Self {
+        Self { extra, ..self }
     }
 
     /// The same question without what goes along with the call.
     pub(crate) fn alone(&self) -> Self {
         let Self { call, moment, limits, findings, .. } = *self;
-        Self { call, name: self.name.clone(), moment, limits, findings, along: &[] }
+        Self { call, name: self.name.clone(), moment, limits, findings, extra: &[] }
     }
 
     /// The question about all that a server has.
-    pub(crate) fn of_whole(mut self, whole: Option<&'c Whole>) -> Self {
-        self.name.whole = whole;
+    pub(crate) fn with_offer(mut self, offer: Option<&'c ServerOffer>) -> Self {
+        self.name.offer = offer;
         self
     }
 }
@@ -132,8 +132,8 @@ impl<'c> Question<'c> {
 impl Rule {
     /// Whether the rule matches, but for its limit, with unknown conditions settled. A rule that
     /// allows does not match on something unknown, every other rule does.
-    pub(crate) fn matches(&self, question: &Question<'_>, named: Named) -> Match {
-        if named == Named::Perhaps && !self.names(question) {
+    pub(crate) fn matches(&self, question: &Question<'_>, name_check: NameCheck) -> Match {
+        if name_check == NameCheck::Needed && !self.names(question) {
             return Match::No;
         }
         let mut holds = self.actor(question);
@@ -151,8 +151,8 @@ impl Rule {
     }
 
     /// Whether the rule matches whatever the arguments are, the limit included.
-    pub(crate) fn matches_name(&self, question: &Question<'_>, named: Named) -> NameMatch {
-        if named == Named::Perhaps && !self.names(question) {
+    pub(crate) fn matches_name(&self, question: &Question<'_>, name_check: NameCheck) -> NameMatch {
+        if name_check == NameCheck::Needed && !self.names(question) {
             return NameMatch::Never;
         }
         let mut possible = Possible::only(self.actor(question));
@@ -196,7 +196,7 @@ impl Rule {
     }
 
     /// Why it is unknown whether the rule is for whoever acts, if it is.
-    pub(crate) fn doubt(&self, question: &Question<'_>) -> Option<String> {
+    pub(crate) fn why_unknown_actor(&self, question: &Question<'_>) -> Option<String> {
         if self.actor(question) != Tri::Unknown {
             return None;
         }
@@ -206,8 +206,8 @@ impl Rule {
 
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
-        let Question { call, moment, findings, along, .. } = *question;
-        Scene { call, moment, claims, findings, along, texts: question.name.texts() }
+        let Question { call, moment, findings, extra, .. } = *question;
+        Scene { call, moment, claims, findings, extra, texts: question.name.texts() }
     }
 
     /// The bucket this call takes a token from.
@@ -242,18 +242,18 @@ impl Rule {
         RuleError {
             policy: self.policy.clone(),
             rule: self.id.clone(),
-            why: why.or_else(|| self.doubt(question)).unwrap_or_default(),
+            why: why.or_else(|| self.why_unknown_actor(question)).unwrap_or_default(),
         }
     }
 }
 
 /// What is already certain about a rule's name condition when it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Named {
+pub(crate) enum NameCheck {
     /// The index found the very name.
-    Surely,
+    Passed,
     /// The index found something like it.
-    Perhaps,
+    Needed,
 }
 
 /// What is said of a field of the actor that nobody knows.

@@ -7,7 +7,7 @@ use callgate_scan::Set;
 
 use crate::diagnostic::Problems;
 use crate::judgement::{Judgement, RuleHit};
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::RuleSource;
 use crate::text::detectors;
 use crate::verdict::Verdict;
@@ -58,7 +58,7 @@ pub(crate) fn split(rule: Rule) -> Vec<Rule> {
     if rule.verdict != Verdict::Sanitize || !rule.surfaces.iter().any(inbound) {
         return vec![rule];
     }
-    let role = if rule.role == Role::Shadow { Role::Shadow } else { Role::Decide };
+    let role = if rule.role == RuleRole::Shadow { RuleRole::Shadow } else { RuleRole::Decide };
     let surfaces = rule.surfaces.iter().copied();
     let advertised = Rule {
         surfaces: vec![Surface::Inbound],
@@ -93,9 +93,9 @@ impl Judgement {
 
     /// Notes what was replaced.
     pub(crate) fn replace(&mut self, kinds: Vec<String>) {
-        self.said.replaced.extend(kinds);
-        self.said.replaced.sort();
-        self.said.replaced.dedup();
+        self.details.replaced.extend(kinds);
+        self.details.replaced.sort();
+        self.details.replaced.dedup();
     }
 
     pub(crate) fn refuse(&mut self, reason: &str) {
@@ -107,7 +107,7 @@ impl Judgement {
             unknown: true,
             ..first.clone()
         };
-        self.said.deciding.insert(0, hit.clone());
+        self.details.deciding.insert(0, hit.clone());
         self.decide(hit, false);
     }
 }

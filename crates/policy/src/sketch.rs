@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::policies::Policies;
 use crate::policy::Policy;
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::read::Fields;
 use crate::text::{TextAction, TextRule};
 use crate::verdict::Verdict;
@@ -151,7 +151,7 @@ impl Policies {
         if matches(self) != matches(before) {
             return Some(format!("{name} looks for something else"));
         }
-        (now.whom != rule.whom).then(|| format!("{name} is for others than before"))
+        (now.audience != rule.audience).then(|| format!("{name} is for others than before"))
     }
 }
 
@@ -166,7 +166,7 @@ fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
         return if restricts(old) { vec![said] } else { Vec::new() };
     }
     let mut found = Vec::new();
-    if new.whom != old.whom && restricts(old) {
+    if new.audience != old.audience && restricts(old) {
         found.push(format!("policy {name} is for others than before"));
     }
     for surface in Surface::ALL {
@@ -187,13 +187,14 @@ fn restricts(policy: &Policy) -> bool {
 
 /// A rule that stopped something.
 fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
-    let stops = rule.role == Role::Sanitize || rule.role == Role::Decide && rule.restricts();
+    let stops =
+        rule.role == RuleRole::Sanitize || rule.role == RuleRole::Decide && rule.restricts();
     let now = new.rules.iter().find(|now| now.id == rule.id).filter(|_| stops);
     let name = format!("rule {}/{}", old.name, rule.id);
     match now {
         _ if !stops => None,
         None => Some(format!("{name} ({}) is gone", rule.verdict)),
-        Some(now) if now.role == Role::Shadow => Some(format!("{name} is only in shadow mode")),
+        Some(now) if now.role == RuleRole::Shadow => Some(format!("{name} is only in shadow mode")),
         Some(now) if now.verdict < rule.verdict => {
             Some(format!("{name}: {} became {}", rule.verdict, now.verdict))
         }
@@ -207,7 +208,7 @@ fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
 /// A rule that lets something through which its policy may have stopped: it allows what it did not, or
 /// goes before one that is stricter.
 fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
-    let decides = |rule: &Rule| rule.role == Role::Decide;
+    let decides = |rule: &Rule| rule.role == RuleRole::Decide;
     let before = old.rules.iter().find(|before| before.id == rule.id);
     let same = before.is_some_and(|before| {
         let is_same = decides(before) && before.verdict == rule.verdict;

@@ -9,7 +9,7 @@ use callgate_call::Surface;
 use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
-use crate::actors::{Named, WhoField};
+use crate::actors::{WhoField, WhoGlobs};
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
 use crate::finding::FindingTest;
@@ -35,7 +35,7 @@ pub struct Source {
 pub(crate) struct PolicySource {
     pub(crate) name: Option<At<String>>,
     /// Whom it applies to; its agents apart, as in a rule.
-    pub(crate) who: Vec<Named>,
+    pub(crate) who: Vec<WhoGlobs>,
     pub(crate) agents: Option<Vec<At<String>>>,
     pub(crate) mode: Option<Mode>,
     pub(crate) default: Option<Verdict>,
@@ -54,7 +54,7 @@ pub(crate) struct RuleSource {
     pub(crate) tools: Option<Vec<At<String>>>,
     pub(crate) servers: Option<Vec<At<String>>>,
     pub(crate) agents: Option<Vec<At<String>>>,
-    pub(crate) who: Vec<Named>,
+    pub(crate) who: Vec<WhoGlobs>,
     pub(crate) when: Option<ConditionSource>,
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
@@ -200,7 +200,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
             rules.extend(fields.map(|fields| rule(&fields, problems)));
         }
     }
-    let (who, agents) = fields.get("for").map(|node| whom(node, problems)).unwrap_or_default();
+    let (who, agents) = fields.get("for").map(|node| audience(node, problems)).unwrap_or_default();
     let text = fields.get("text").map(|node| text::rules(node, problems)).unwrap_or_default();
     PolicySource {
         sketch: sketch(fields, &rules, &text),
@@ -337,7 +337,7 @@ fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
 }
 
 /// Whom a rule is for, apart from its agents.
-fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
+fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     if fields.entries.is_empty() {
@@ -347,7 +347,7 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
 }
 
 /// Whom a policy is for.
-fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<String>>>) {
+fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<Vec<At<String>>>) {
     if !matches!(node.value, node::Yaml::Map(_)) {
         problems.add(node.span, "`for` must be a mapping").hint(
             "say who is meant, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
@@ -368,7 +368,7 @@ fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<
 /// The keys of `for`.
 const FOR_KEYS: &[&str] = &["org", "team", "user", "key", "agent"];
 
-fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<Named> {
+fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let globs = |field: WhoField| {
         let key = field.as_str();
         Some((field, texts(fields.get(key)?, &format!("`{under}.{key}`"), problems)))

@@ -60,9 +60,9 @@ pub(crate) struct TextRule {
     pub(crate) policy: String,
     pub(crate) id: String,
     /// Whom its policy applies to.
-    pub(crate) whom: Actors,
+    pub(crate) audience: Actors,
     pub(crate) directions: Vec<Direction>,
-    pub(crate) wanted: Wanted,
+    pub(crate) patterns: TextPatterns,
     pub(crate) action: TextAction,
     /// It is only recorded what the rule would have done.
     pub(crate) shadow: bool,
@@ -75,7 +75,7 @@ pub(crate) struct TextRule {
 
 /// What a rule looks for, as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct TextPatterns {
     pub(crate) detect: Vec<String>,
     pub(crate) matches: Vec<String>,
     pub(crate) keywords: Vec<String>,
@@ -89,7 +89,7 @@ pub struct TextRuleInfo {
     /// The rule's id.
     pub id: String,
     /// Whom the policy is for: each key with its globs. Nothing is everybody.
-    pub whom: Vec<(&'static str, Vec<String>)>,
+    pub audience: Vec<(&'static str, Vec<String>)>,
     /// What it says.
     pub action: TextAction,
     /// Whether the rule, or its whole policy, is only recorded.
@@ -97,7 +97,7 @@ pub struct TextRuleInfo {
     /// Which texts it reads.
     pub directions: Vec<Direction>,
     /// What it looks for: detectors, patterns and keywords.
-    pub wanted: Vec<String>,
+    pub patterns: Vec<String>,
     /// Why.
     pub reason: String,
     /// What to do instead.
@@ -106,15 +106,15 @@ pub struct TextRuleInfo {
 
 impl TextRule {
     pub(crate) fn info(&self) -> TextRuleInfo {
-        let Wanted { detect, matches, keywords } = &self.wanted;
+        let TextPatterns { detect, matches, keywords } = &self.patterns;
         TextRuleInfo {
             policy: self.policy.clone(),
             id: self.id.clone(),
-            whom: self.whom.written(),
+            audience: self.audience.written(),
             action: self.action,
             shadow: self.shadow,
             directions: self.directions.clone(),
-            wanted: detect.iter().chain(matches).chain(keywords).cloned().collect(),
+            patterns: detect.iter().chain(matches).chain(keywords).cloned().collect(),
             reason: self.reason.clone(),
             hint: self.hint.clone(),
         }

@@ -28,7 +28,7 @@ impl Ticket {
         Self { permit, denial, terms }
     }
 
-    /// For whom it waits and how long, as the rule says.
+    /// For audience it waits and how long, as the rule says.
     pub fn terms(&self) -> Option<&Terms> {
         self.terms.as_deref()
     }

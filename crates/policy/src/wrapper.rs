@@ -1,7 +1,7 @@
 //! Calls that carry other calls. Models emit them, and some clients unpack and run what is inside: every
 //! call is judged as if it came alone.
 
-mod shape;
+mod layout;
 
 use callgate_call::json::{Value, quote};
 use callgate_call::{ToolCall, ToolName};
@@ -20,7 +20,7 @@ const MAX_CALLS: usize = 256;
 
 /// A call inside of another one.
 #[derive(Debug)]
-pub(crate) struct Inner {
+pub(crate) struct WrappedCall {
     /// The call under each name that a client may run it by: all are judged, and the strictest counts.
     pub(crate) calls: Vec<ToolCall>,
     /// The same under names that it may be known by. Of what is said of them only what restricts
@@ -30,17 +30,17 @@ pub(crate) struct Inner {
 
 /// Whether a call of this name may carry other calls.
 pub(crate) fn is_wrapper(name: &ToolName) -> bool {
-    shape::of(name).is_some()
+    layout::of(name).is_some()
 }
 
 /// Whether a call of this name may carry other calls: then its name tells nothing of them.
-pub fn may_carry(name: &ToolName) -> bool {
+pub fn may_wrap_calls(name: &ToolName) -> bool {
     is_wrapper(name)
 }
 
 /// Every call inside of a call, each under every name that it may have; or why that cannot be told.
-pub fn carried(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
-    let names = |it: Inner| it.calls.into_iter().chain(it.others).collect();
+pub fn wrapped_calls(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
+    let names = |it: WrappedCall| it.calls.into_iter().chain(it.others).collect();
     inner(call).map(|inner| inner.into_iter().map(names).collect())
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn judge(
                     .cloned()
                     .collect::<Vec<_>>(),
             );
-            judgement.said.limits = tokens;
+            judgement.details.limits = tokens;
         }
     }
     judgement
@@ -77,7 +77,7 @@ pub(crate) fn judge(
 fn judge_inner(
     policies: &Policies,
     judgement: &mut Judgement,
-    inner: &Inner,
+    inner: &WrappedCall,
     outer: &Question<'_>,
 ) -> Vec<LimitKey> {
     let Question { moment, limits, findings, .. } = *outer;
@@ -87,26 +87,26 @@ fn judge_inner(
     for call in &inner.calls {
         let mut judged =
             policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
-        extend_new(&mut tokens, std::mem::take(&mut judged.said.limits));
+        extend_new(&mut tokens, std::mem::take(&mut judged.details.limits));
         judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
     }
     tokens
 }
 
 /// Every call inside; or why that cannot be told.
-pub(crate) fn inner(call: &ToolCall) -> Result<Vec<Inner>, String> {
+pub(crate) fn inner(call: &ToolCall) -> Result<Vec<WrappedCall>, String> {
     let mut found = Vec::new();
     unwrap(call, 0, &mut found)?;
     Ok(found)
 }
 
-fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<Inner>) -> Result<(), String> {
-    let Some(shape) = shape::of(&call.name) else { return Ok(()) };
+fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<WrappedCall>) -> Result<(), String> {
+    let Some(layout) = layout::of(&call.name) else { return Ok(()) };
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    for inner in shape.calls_in(call, root)? {
+    for inner in layout.calls_in(call, root)? {
         if found.len() >= MAX_CALLS {
             return Err(format!("more than {MAX_CALLS} calls"));
         }
@@ -119,16 +119,16 @@ fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<Inner>) -> Result<(), S
 }
 
 impl Judgement {
-    /// Adds another judgement that counts for the same call: the strictest decides. `told` says what
-    /// it is about.
-    pub(crate) fn absorb(&mut self, inner: Self, told: &str) {
-        let Self { said: inner, cleaners, .. } = inner;
+    /// Adds another judgement that counts for the same call: the strictest decides. `label` says
+    /// what it is about.
+    pub(crate) fn absorb(&mut self, inner: Self, label: &str) {
+        let Self { details: inner, cleaners, .. } = inner;
         if inner.verdict > self.verdict {
             let hit = RuleHit {
                 policy: inner.policy.unwrap_or_default(),
                 rule: inner.rule,
                 verdict: inner.verdict,
-                reason: format!("{told}: {}", inner.reason),
+                reason: format!("{label}: {}", inner.reason),
                 hint: inner.hint,
                 blocks: inner.blocks,
                 limited: inner.scope == Scope::Rate,
@@ -136,18 +136,18 @@ impl Judgement {
                 terms: inner.terms,
             };
             self.decide(hit, inner.uncovered);
-            self.said.matched = inner.matched;
+            self.details.matched = inner.matched;
         }
-        extend_new(&mut self.said.deciding, inner.deciding);
-        extend_new(&mut self.said.audits, inner.audits);
+        extend_new(&mut self.details.deciding, inner.deciding);
+        extend_new(&mut self.details.audits, inner.audits);
         // What is replaced inside of one is replaced in all of the wrapper: they are one document.
-        extend_new(&mut self.said.sanitizers, inner.sanitizers);
+        extend_new(&mut self.details.sanitizers, inner.sanitizers);
         extend_new(&mut self.cleaners, cleaners);
-        extend_new(&mut self.said.shadows, inner.shadows);
-        extend_new(&mut self.said.rules, inner.rules);
-        extend_new(&mut self.said.errors, inner.errors);
-        extend_new(&mut self.said.limits, inner.limits);
-        self.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        extend_new(&mut self.details.shadows, inner.shadows);
+        extend_new(&mut self.details.rules, inner.rules);
+        extend_new(&mut self.details.errors, inner.errors);
+        extend_new(&mut self.details.limits, inner.limits);
+        self.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }
 
@@ -184,8 +184,8 @@ fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: 
     };
     if let Some(rule) = rule {
         let (policy, rule) = (rule.policy.clone(), rule.id.clone());
-        judgement.said.errors.push(RuleError { policy, rule, why: why.to_owned() });
-        judgement.said.deciding.insert(0, hit.clone());
+        judgement.details.errors.push(RuleError { policy, rule, why: why.to_owned() });
+        judgement.details.deciding.insert(0, hit.clone());
     }
     judgement.decide(hit, rule.is_none());
 }

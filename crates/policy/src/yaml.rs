@@ -19,6 +19,6 @@
 //! assert_eq!(found, ["unknown key `widht`", "`height` must be a whole number from 1 to 9"]);
 //! ```
 
-pub use crate::diagnostic::{Added, Problems, did_you_mean};
+pub use crate::diagnostic::{AddedProblem, Problems, did_you_mean};
 pub use crate::node::{Key, Node, Yaml, parse};
 pub use crate::source::read::{At, Fields, integer, list, text, word, wrong};

@@ -5,11 +5,11 @@ use std::fmt;
 /// A text with places to fill in. Read once, when the config is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    lines: Vec<Vec<Piece>>,
+    lines: Vec<Vec<TemplatePiece>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Place(&'static str),
 }
@@ -101,10 +101,10 @@ impl Template {
 }
 
 /// Whether a line has no place, or one of its places has something in it.
-fn says_something<'v>(line: &'v [Piece], value: impl Fn(&'static str) -> &'v str) -> bool {
+fn says_something<'v>(line: &'v [TemplatePiece], value: impl Fn(&'static str) -> &'v str) -> bool {
     let mut has_place = false;
     for piece in line {
-        if let Piece::Place(name) = piece {
+        if let TemplatePiece::Place(name) = piece {
             if !value(name).is_empty() {
                 return true;
             }
@@ -114,7 +114,7 @@ fn says_something<'v>(line: &'v [Piece], value: impl Fn(&'static str) -> &'v str
     !has_place
 }
 
-impl Piece {
+impl TemplatePiece {
     fn shown<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> &'v str {
         match self {
             Self::Text(text) => text,
@@ -123,7 +123,7 @@ impl Piece {
     }
 }
 
-fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<Piece>, TemplateError> {
+fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<TemplatePiece>, TemplateError> {
     let (mut pieces, mut text) = (Vec::new(), String::new());
     let mut rest = line;
     while let Some(at) = rest.find(['{', '}']) {
@@ -141,13 +141,13 @@ fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<Piece>, Temp
             let found = known.iter().find(|known| **known == name.trim());
             let unknown =
                 || TemplateError::Unknown { name: name.chars().take(40).collect(), known };
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
-            pieces.push(Piece::Place(found.ok_or_else(unknown)?));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
+            pieces.push(TemplatePiece::Place(found.ok_or_else(unknown)?));
             rest = after;
         }
     }
     text.push_str(rest);
-    pieces.push(Piece::Text(text));
+    pieces.push(TemplatePiece::Text(text));
     Ok(pieces)
 }
 

@@ -4,10 +4,10 @@ use callgate_call::json::{Value, quote};
 
 use crate::condition::{Condition, Scene, Test, context};
 use crate::denial::cut;
-use crate::finding::{FindingTest, Findings, told};
+use crate::finding::{FindingTest, Findings, describe};
 use crate::judgement::Matched;
 use crate::operator::Scalar;
-use crate::path::{Found, Path};
+use crate::path::{Path, PathItem};
 use crate::secret::SecretTest;
 use crate::tri::Tri;
 use crate::wrapper;
@@ -21,7 +21,7 @@ pub struct ConditionExplanation {
     /// Whether it holds.
     pub holds: Holds,
     /// What it asks.
-    pub shape: Shape,
+    pub kind: ConditionKind,
 }
 
 /// Whether a condition holds.
@@ -40,7 +40,7 @@ pub enum Holds {
 
 /// What a condition asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum ConditionKind {
     /// That one of these holds.
     Any(Vec<ConditionExplanation>),
     /// That all of these hold.
@@ -82,13 +82,15 @@ impl ConditionExplanation {
     /// Depth is bounded by the reader of rule files.
     pub(super) fn of(condition: &Condition, scene: &Scene<'_>) -> Self {
         let every = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, scene)).collect();
-        let shape = match condition {
-            Condition::Any(parts) => Shape::Any(every(parts)),
-            Condition::All(parts) => Shape::All(every(parts)),
-            Condition::Not(part) => Shape::Not(Box::new(Self::of(part, scene))),
-            Condition::Test(test) => Shape::Test(TestExplanation::of(test, scene)),
-            Condition::Secret(test) => Shape::Test(TestExplanation::of_secret(test, scene)),
-            Condition::Finding(test) => Shape::Test(TestExplanation::of_finding(test, scene)),
+        let kind = match condition {
+            Condition::Any(parts) => ConditionKind::Any(every(parts)),
+            Condition::All(parts) => ConditionKind::All(every(parts)),
+            Condition::Not(part) => ConditionKind::Not(Box::new(Self::of(part, scene))),
+            Condition::Test(test) => ConditionKind::Test(TestExplanation::of(test, scene)),
+            Condition::Secret(test) => ConditionKind::Test(TestExplanation::of_secret(test, scene)),
+            Condition::Finding(test) => {
+                ConditionKind::Test(TestExplanation::of_finding(test, scene))
+            }
         };
         let holds = match condition.holds(scene) {
             Tri::True => Holds::Yes,
@@ -97,7 +99,7 @@ impl ConditionExplanation {
                 Holds::Unknown { why: condition.why_unknown(scene).unwrap_or_default() }
             }
         };
-        Self { holds, shape }
+        Self { holds, kind }
     }
 }
 
@@ -126,7 +128,7 @@ impl TestExplanation {
             path: "finding".to_owned(),
             operator: "in",
             operand: test.written(),
-            seen: shown.map(|it| quote(&cut(&told(it), Matched::MAX_CHARS))).collect(),
+            seen: shown.map(|it| quote(&cut(&describe(it), Matched::MAX_CHARS))).collect(),
             unseen: found.len().saturating_sub(MAX_SEEN),
         }
     }
@@ -183,14 +185,14 @@ fn seen<'c>(test: &Test, scene: &Scene<'c>) -> Vec<(Tri, Seen<'c>)> {
     if let Ok(root) = scene.call.arguments.value() {
         test.path.each(root, &mut |found| {
             match found {
-                Found::Value(value) => {
+                PathItem::Value(value) => {
                     seen.push((test.operator.holds(value), Seen::Argument(value)));
                 }
                 // Keys that do not matter would only hide the values.
-                Found::Key(key) if test.operator.holds_key(key) == Tri::True => {
+                PathItem::Key(key) if test.operator.holds_key(key) == Tri::True => {
                     seen.push((Tri::True, Seen::Key(key)));
                 }
-                Found::Key(_) | Found::WrongType => {}
+                PathItem::Key(_) | PathItem::WrongType => {}
             }
         });
     }

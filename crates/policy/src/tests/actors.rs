@@ -3,7 +3,7 @@
 use callgate_call::{OriginFields, Surface, Who};
 
 use super::support::*;
-use crate::{LimitFacts, Policies, Verdict};
+use crate::{Policies, SpentLimits, Verdict};
 
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
@@ -52,8 +52,8 @@ fn unknown_counts_against_the_call() {
         assert_eq!(verdict(policies, &Who::default()), Verdict::Deny);
     }
     assert_eq!(verdict(&denies, &key(None, Some("ann"))), Verdict::Allow, "the key has no team");
-    let told = denies.ask(&call_of(OriginFields::at(Surface::Mcp), "t", ""));
-    assert_eq!(told.errors[0].why, "the caller's team is not known");
+    let judgement = denies.ask(&call_of(OriginFields::at(Surface::Mcp), "t", ""));
+    assert_eq!(judgement.errors[0].why, "the caller's team is not known");
 }
 
 #[test]
@@ -124,12 +124,12 @@ fn an_explanation_says_whom_a_policy_is_for() {
     ));
     let explain = |who: Who| {
         let facts = OriginFields { who, ..OriginFields::at(Surface::Response) };
-        let told = policies.explain(&call_of(facts, "t", ""), &NOON, &LimitFacts::unasked());
-        told.into_iter().next().unwrap()
+        let explained = policies.explain(&call_of(facts, "t", ""), &NOON, &SpentLimits::none());
+        explained.into_iter().next().unwrap()
     };
     let other = explain(key(Some("web"), None));
-    let misfit = other.misfit.unwrap();
-    assert_eq!((misfit.what.as_str(), misfit.has.as_deref()), ("for.team", Some("web")));
+    let mismatch = other.mismatch.unwrap();
+    assert_eq!((mismatch.what.as_str(), mismatch.has.as_deref()), ("for.team", Some("web")));
     assert!(!other.result.matches());
     let unsure = explain(Who::default());
     assert_eq!(

@@ -3,7 +3,7 @@
 use callgate_call::{OriginFields, Surface, ToolCall, ToolName, Who};
 
 use super::support::*;
-use crate::{LimitBy, LimitFacts, Verdict};
+use crate::{LimitBy, SpentLimits, Verdict};
 
 #[test]
 fn the_strictest_of_one_priority_wins_in_any_order() {
@@ -34,13 +34,13 @@ fn every_rule_of_the_deciding_priority_is_named() {
         "id: two, tool: t, verdict: deny",
         "id: later, verdict: deny, priority: 200",
     ]);
-    let deciding = policies.ask(&call("t", "")).said.deciding;
+    let deciding = policies.ask(&call("t", "")).details.deciding;
     let ids: Vec<_> = deciding.iter().filter_map(|hit| hit.rule.as_deref()).collect();
     assert_eq!(ids, ["one", "two"]);
 }
 
 #[test]
-fn audits_and_shadows_never_decide_and_are_all_told() {
+fn audits_and_shadows_never_decide_and_are_all_reported() {
     let policies = rules(&[
         "id: seen, verdict: audit, priority: 1, reason: look",
         "id: seen-later, verdict: audit, priority: 900, when: { arg: a, exists: true }",
@@ -287,7 +287,7 @@ fn a_limit_counts_every_spelling_in_one_bucket() {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day, by: [{by}] }}");
         let policies = rules(&[&rule]).with_servers(["github"]);
         let call = ToolCall { name, ..super::support::call("x", "") };
-        policies.ask(&call).said.limits.into_iter().next().unwrap().bucket
+        policies.ask(&call).details.limits.into_iter().next().unwrap().bucket
     };
     let at_server = || ToolName::on("github", "delete_repo").unwrap();
     for by in ["tool", "server"] {
@@ -336,7 +336,7 @@ fn limits_are_named_and_match_once_exceeded() {
         [(LimitBy::Server, "github".to_owned()), (LimitBy::Session, "s".to_owned())]
     );
     assert_eq!((key.rate.calls, key.rate.seconds, key.rate.burst), (10, 60, 10));
-    let second = policies.judge(&call, &NOON, &LimitFacts::exceeded(first.limits.clone()));
+    let second = policies.judge(&call, &NOON, &SpentLimits::exceeded(first.limits.clone()));
     assert_eq!((second.verdict, second.rule.as_deref()), (Verdict::Deny, Some("often")));
     assert_eq!(policies.ask(&super::support::call("ls", "")).limits, []);
 }
@@ -348,7 +348,7 @@ fn a_bucket_belongs_to_one_principal() {
         let facts =
             OriginFields { who, session: Some("s".into()), ..OriginFields::at(Surface::Response) };
         let judged = rules(&[&rule]).ask(&call_of(facts, "ls", ""));
-        judged.said.limits.into_iter().next().unwrap().bucket
+        judged.details.limits.into_iter().next().unwrap().bucket
     };
     let text = |text: &str| Some(text.to_owned());
     let key = Who { key: text("ci"), user: text("eve"), ..Who::default() };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::support::*;
 use crate::policy::every_candidate;
 use crate::rule::Question;
-use crate::{LimitFacts, NameJudgement, Policies, Scope};
+use crate::{NameJudgement, Policies, Scope, SpentLimits};
 
 const NAMES: [&str; 32] = [
     "bash",
@@ -297,14 +297,14 @@ proptest! {
     ) {
         for call in calls {
             let fast = policies.ask(&call);
-            let limits = LimitFacts::unasked();
+            let limits = SpentLimits::none();
             let question = Question::new(&call, &NOON, &limits, policies.servers());
             let mut slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });
             // How much is blocked is worked out from the name afterwards.
-            slow.said.scope = fast.scope;
+            slow.details.scope = fast.scope;
             prop_assert_eq!(fast, slow, "{:?}", call);
         }
     }
@@ -316,7 +316,7 @@ proptest! {
     ) {
         for call in calls {
             let whole = policies.ask(&call);
-            match policies.judge_name(&call, &NOON, &LimitFacts::unasked()) {
+            match policies.judge_name(&call, &NOON, &SpentLimits::none()) {
                 NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
                 NameJudgement::Deny(named) => {
                     prop_assert!(!whole.verdict.passes(), "{:?}", call);

@@ -4,7 +4,7 @@ use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, 
 use callgate_effects::Catalogue;
 
 use crate::{
-    Diagnostic, Judgement, LimitFacts, Moment, NameJudgement, Permit, Policies, Settled, Source,
+    Diagnostic, Judgement, Moment, NameJudgement, Permit, Policies, Settled, Source, SpentLimits,
     Verdict, Warning, Weekday,
 };
 
@@ -73,7 +73,7 @@ impl Judgement {
 
 impl Policies {
     pub(super) fn ask(&self, call: &ToolCall) -> Judgement {
-        self.judge(call, &NOON, &LimitFacts::unasked())
+        self.judge(call, &NOON, &SpentLimits::none())
     }
 
     pub(super) fn verdict(&self, name: &str, input: &str) -> Verdict {
@@ -86,7 +86,7 @@ impl Policies {
     }
 
     pub(super) fn by_name_of(&self, call: &ToolCall) -> &'static str {
-        match self.judge_name(call, &NOON, &LimitFacts::unasked()) {
+        match self.judge_name(call, &NOON, &SpentLimits::none()) {
             NameJudgement::Allow(permit, judgement) => {
                 assert!(permit.covers(&call.id, &call.name));
                 assert!(judgement.verdict.passes());

@@ -2,7 +2,7 @@
 
 use callgate_scan::{Builder, Set, Unusable};
 
-use super::{TextAction, TextRule, Wanted};
+use super::{TextAction, TextPatterns, TextRule};
 use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
 use crate::policy::Policy;
 use crate::source::read::At;
@@ -49,9 +49,9 @@ fn rule(source: &TextRuleSource, policy: &Policy, problems: &mut Problems<'_>) -
     let plain = |written: &[At<String>]| written.iter().map(|at| at.value.clone()).collect();
     Some(TextRule {
         policy: policy.name.clone(),
-        whom: policy.whom.clone(),
+        audience: policy.audience.clone(),
         directions: source.directions.clone(),
-        wanted: Wanted {
+        patterns: TextPatterns {
             detect: plain(&source.detect),
             matches: plain(&source.matches),
             keywords: plain(&source.keywords),
@@ -173,7 +173,7 @@ impl TextRule {
     /// Whether it finds all that the other does.
     fn covers(&self, other: &Self) -> bool {
         let all = |mine: &[String], theirs: &[String]| theirs.iter().all(|it| mine.contains(it));
-        let (mine, theirs) = (&self.wanted, &other.wanted);
+        let (mine, theirs) = (&self.patterns, &other.patterns);
         all(&mine.detect, &theirs.detect)
             && all(&mine.matches, &theirs.matches)
             && all(&mine.keywords, &theirs.keywords)

@@ -145,13 +145,13 @@ fn set(
 ) -> Result<Option<Set>, Unusable> {
     let mut builder = Set::builder();
     for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| meant(rule)) {
-        for name in &rule.wanted.detect {
+        for name in &rule.patterns.detect {
             builder.detector(source, name)?;
         }
-        for pattern in &rule.wanted.matches {
+        for pattern in &rule.patterns.matches {
             builder.regex(source, &rule.id, pattern)?;
         }
-        for keyword in &rule.wanted.keywords {
+        for keyword in &rule.patterns.keywords {
             builder.word(source, &rule.id, keyword)?;
         }
         let blocks = rule.action == TextAction::Block;

@@ -33,7 +33,7 @@ impl Guards {
     /// known whether it does.
     pub(crate) fn find(&self, actor: &OriginFields) -> Option<TextGuard> {
         let applies: Vec<bool> =
-            self.rules.iter().map(|rule| rule.whom.include(actor) != Tri::False).collect();
+            self.rules.iter().map(|rule| rule.audience.include(actor) != Tri::False).collect();
         if applies.iter().all(|applies| *applies) {
             return self.all.clone();
         }

@@ -4,11 +4,11 @@ use callgate_call::json::{Value, equal_ignoring_case};
 use callgate_call::{Arguments, ToolCall, ToolName, spell};
 use callgate_scan::inspect::plain_name;
 
-use super::{Inner, write};
+use super::{WrappedCall, write};
 
 /// Where the calls stand in the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum WrapperLayout {
     /// In a list, each with its name and arguments.
     List,
     /// In the arguments themselves: the name of a server and of its tool.
@@ -16,18 +16,18 @@ pub(super) enum Shape {
 }
 
 /// Names without separators.
-const NAMES: [(&str, Shape); 6] = [
+const NAMES: [(&str, WrapperLayout); 6] = [
     // OpenAI's models
-    ("parallel", Shape::List),
-    ("multitooluseparallel", Shape::List),
+    ("parallel", WrapperLayout::List),
+    ("multitooluseparallel", WrapperLayout::List),
     // opencode, Kilo
-    ("batch", Shape::List),
+    ("batch", WrapperLayout::List),
     // Claude Code, earlier
-    ("batchtool", Shape::List),
+    ("batchtool", WrapperLayout::List),
     // Cursor, Antigravity
-    ("callmcptool", Shape::OnServer),
+    ("callmcptool", WrapperLayout::OnServer),
     // Cline, Roo Code
-    ("usemcptool", Shape::OnServer),
+    ("usemcptool", WrapperLayout::OnServer),
 ];
 
 const LISTS: [&str; 3] = ["tool_uses", "tool_calls", "invocations"];
@@ -38,19 +38,19 @@ const TOOLS: [&str; 4] = ["toolName", "tool_name", "ToolName", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "Arguments", "args", "parameters", "params"];
 
 /// How a call of this name carries others, if it does.
-pub(super) fn of(name: &ToolName) -> Option<Shape> {
+pub(super) fn of(name: &ToolName) -> Option<WrapperLayout> {
     let plain = plain_name(name.folded());
     let text = spell::without_namespaces(&plain);
-    shape_of(text)
-        .or_else(|| spell::without_mark(text).and_then(shape_of))
-        .or_else(|| is_parallel_in_a_namespace(name).then_some(Shape::List))
+    layout_of(text)
+        .or_else(|| spell::without_mark(text).and_then(layout_of))
+        .or_else(|| is_parallel_in_a_namespace(name).then_some(WrapperLayout::List))
 }
 
-fn shape_of(text: &str) -> Option<Shape> {
+fn layout_of(text: &str) -> Option<WrapperLayout> {
     let is_separator = |c: &char| matches!(c, '_' | '-' | '.' | '/' | ':' | ' ');
     let letters = || text.chars().filter(|c| !is_separator(c));
     let known = NAMES.iter().find(|(known, _)| letters().eq(known.chars()));
-    known.map(|(_, shape)| *shape)
+    known.map(|(_, layout)| *layout)
 }
 
 fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
@@ -59,9 +59,13 @@ fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
         && name.readings().iter().any(|it| it.tool == "parallel" && is_one(it.server))
 }
 
-impl Shape {
+impl WrapperLayout {
     /// The calls in these arguments of a call.
-    pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<Vec<Inner>, String> {
+    pub(super) fn calls_in(
+        self,
+        call: &ToolCall,
+        root: &Value,
+    ) -> Result<Vec<WrappedCall>, String> {
         match self {
             Self::OnServer => Ok(on_server(call, root)?.into_iter().collect()),
             Self::List => {
@@ -79,7 +83,7 @@ impl Shape {
     }
 }
 
-fn listed(call: &ToolCall, item: &Value) -> Result<Inner, String> {
+fn listed(call: &ToolCall, item: &Value) -> Result<WrappedCall, String> {
     let name = text_of(item, &LISTED_NAMES)?.ok_or("no name of a tool")?;
     let arguments = arguments_of(item, &LISTED_ARGUMENTS)?;
     let parse = |name: &str| ToolName::parse(name).map_err(|error| error.to_string());
@@ -89,10 +93,10 @@ fn listed(call: &ToolCall, item: &Value) -> Result<Inner, String> {
     if let Some((_, rest)) = stripped.filter(|(start, _)| start.eq_ignore_ascii_case(prefix)) {
         calls.push(inside(call, parse(rest)?, &arguments));
     }
-    Ok(Inner { calls, others: Vec::new() })
+    Ok(WrappedCall { calls, others: Vec::new() })
 }
 
-fn on_server(call: &ToolCall, root: &Value) -> Result<Option<Inner>, String> {
+fn on_server(call: &ToolCall, root: &Value) -> Result<Option<WrappedCall>, String> {
     let (server, tool) = (text_of(root, &SERVERS)?, text_of(root, &TOOLS)?);
     let Some(tool) = tool else {
         return match server {
@@ -101,18 +105,21 @@ fn on_server(call: &ToolCall, root: &Value) -> Result<Option<Inner>, String> {
         };
     };
     let arguments = arguments_of(root, &ARGUMENTS)?;
-    let told = |error: callgate_call::NameError| error.to_string();
+    let as_text = |error: callgate_call::NameError| error.to_string();
     let Some(server) = server else {
-        let name = ToolName::parse(tool).map_err(told)?;
-        return Ok(Some(Inner { calls: vec![inside(call, name, &arguments)], others: Vec::new() }));
+        let name = ToolName::parse(tool).map_err(as_text)?;
+        return Ok(Some(WrappedCall {
+            calls: vec![inside(call, name, &arguments)],
+            others: Vec::new(),
+        }));
     };
-    let on = |server: &str| ToolName::on(server, tool).map_err(told);
+    let on = |server: &str| ToolName::on(server, tool).map_err(as_text);
     let calls = vec![inside(call, on(server)?, &arguments)];
     let mut others = Vec::new();
     for server in without_origin(server) {
         others.push(inside(call, on(server)?, &arguments));
     }
-    Ok(Some(Inner { calls, others }))
+    Ok(Some(WrappedCall { calls, others }))
 }
 
 /// The words of a project's or plugin's name that are tried, at most.

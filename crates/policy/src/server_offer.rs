@@ -13,14 +13,14 @@ use crate::spelling::{Split, Trust};
 
 /// What is known of the tools of a server: those that are not offered.
 #[derive(Debug, Default)]
-pub(crate) struct Whole {
+pub(crate) struct ServerOffer {
     except: HashSet<String>,
-    extent: Extent,
+    from: OfferedFrom,
 }
 
 /// Where the tools of an offer may be from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Extent {
+enum OfferedFrom {
     /// The server that it names.
     #[default]
     Server,
@@ -29,18 +29,19 @@ enum Extent {
 }
 
 /// How the names of things begin that a provider keeps, tools and all.
-const KEPT: [&str; 3] = ["mcp__agent:", "mcp__prompt:", "mcp__preset:"];
+const STORED_BY_PROVIDER: [&str; 3] = ["mcp__agent:", "mcp__prompt:", "mcp__preset:"];
 
-impl Whole {
+impl ServerOffer {
     /// An offer of a whole server, but for some tools; `None` if it is an offer of one tool.
     pub(crate) fn of(offer: &ToolCall, except: &[String]) -> Option<Self> {
         let is_whole = offer.origin.surface == Surface::Inbound
             && offer.name.folded().starts_with("mcp__")
             && offer.name.folded().ends_with("__*");
         let except = || except.iter().map(|name| fold(name.trim())).collect();
-        let is_kept = KEPT.iter().any(|kept| offer.name.folded().starts_with(kept));
-        let extent = if is_kept { Extent::Anything } else { Extent::Server };
-        is_whole.then(|| Self { except: except(), extent })
+        let is_stored =
+            STORED_BY_PROVIDER.iter().any(|prefix| offer.name.folded().starts_with(prefix));
+        let from = if is_stored { OfferedFrom::Anything } else { OfferedFrom::Server };
+        is_whole.then(|| Self { except: except(), from })
     }
 
     /// Whether a pattern may mean a tool whose name begins so.
@@ -64,8 +65,8 @@ fn beginning(text: &str) -> &str {
 
 impl Names {
     /// Whether a tool of the server may be one that a restricting rule speaks of.
-    pub(crate) fn may_restrict(&self, name: &Name<'_>, whole: &Whole) -> bool {
-        if whole.extent == Extent::Anything {
+    pub(crate) fn may_restrict(&self, name: &Name<'_>, offer: &ServerOffer) -> bool {
+        if offer.from == OfferedFrom::Anything {
             return true;
         }
         let spelled = name.spellings.splits.iter().filter(|split| split.trust == Trust::Spelled);
@@ -73,31 +74,31 @@ impl Names {
         { readings }.any(|reading| {
             let tools = self.tools.as_ref();
             self.server_restricts(reading.server)
-                && tools.is_none_or(|tools| tools.may_restrict(name.folded, &reading, whole))
+                && tools.is_none_or(|tools| tools.may_restrict(name.folded, &reading, offer))
         })
     }
 
     /// Whether a rule that allows speaks of every tool of the server.
-    pub(crate) fn allow_whole(&self, name: &Name<'_>) -> bool {
+    pub(crate) fn allow_offer(&self, name: &Name<'_>) -> bool {
         // More than one reading: the name does not tell which server.
         let [reading] = name.readings.as_slice() else { return false };
         let server_named = self.servers.is_some();
         self.server_fits(reading.server)
-            && self.tools.as_ref().is_none_or(|tools| tools.allow_whole(reading, server_named))
+            && self.tools.as_ref().is_none_or(|tools| tools.allow_offer(reading, server_named))
     }
 }
 
 impl Tools {
-    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, whole: &Whole) -> bool {
+    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, offer: &ServerOffer) -> bool {
         let begins = beginning(reading.tool);
         self.parts().any(|tools| {
             tools.any_server
-                || tools.literals.iter().any(|name| whole.may_be_literal(name, begins))
-                || tools.patterns.iter().any(|pattern| pattern.may_restrict(folded, reading, whole))
+                || tools.literals.iter().any(|name| offer.may_be_literal(name, begins))
+                || tools.patterns.iter().any(|pattern| pattern.may_restrict(folded, reading, offer))
         })
     }
 
-    fn allow_whole(&self, reading: &NameReading<'_>, server_named: bool) -> bool {
+    fn allow_offer(&self, reading: &NameReading<'_>, server_named: bool) -> bool {
         let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
             [] => server_named && pattern.whole.is_any(),
             [(server, tool)] => tool.is_any() && server.matches(reading.server),
@@ -108,13 +109,13 @@ impl Tools {
 }
 
 impl ToolPattern {
-    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, whole: &Whole) -> bool {
+    fn may_restrict(&self, folded: &str, reading: &NameReading<'_>, offer: &ServerOffer) -> bool {
         let begins = beginning(reading.tool);
         let in_parts = |(server, tool): &(Wildcard, Wildcard)| {
-            server.matches(reading.server) && whole.may_be(tool, begins)
+            server.matches(reading.server) && offer.may_be(tool, begins)
         };
-        whole.may_be(&self.whole, beginning(folded))
-            || (self.parts.is_empty() && whole.may_be(&self.whole, begins))
+        offer.may_be(&self.whole, beginning(folded))
+            || (self.parts.is_empty() && offer.may_be(&self.whole, begins))
             || self.parts.iter().any(in_parts)
     }
 }

@@ -5,7 +5,7 @@ use callgate_call::{Arguments, ToolCall};
 
 use crate::finding::Findings;
 use crate::judgement::Judgement;
-use crate::limit::LimitFacts;
+use crate::limit::SpentLimits;
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::Policy;
@@ -17,7 +17,7 @@ use crate::wrapper::extend_new;
 /// (`$`, `secret`) look at it as at the arguments, and rules that sanitize replace in it; a condition
 /// on one argument looks at the arguments alone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Along {
+pub struct ExtraInput {
     /// What it is, as reasons and records name it.
     pub place: String,
     /// What it holds: an object, as JSON.
@@ -28,20 +28,20 @@ pub struct Along {
 
 /// The same call as somebody else may read it.
 #[derive(Debug, Clone)]
-pub struct Reading {
+pub struct OtherReading {
     /// The call, read like that.
     pub call: ToolCall,
     /// What reading it is, as the reason says it: "without half characters".
-    pub told: String,
+    pub label: String,
 }
 
 /// What is judged beside a call as it came.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Others<'a> {
+pub struct AlsoJudged<'a> {
     /// The other ways to read it.
-    pub readings: &'a [Reading],
+    pub readings: &'a [OtherReading],
     /// What goes along with it.
-    pub along: &'a [Along],
+    pub extra: &'a [ExtraInput],
 }
 
 impl Policies {
@@ -50,22 +50,23 @@ impl Policies {
     pub fn judge_also(
         &self,
         call: &ToolCall,
-        others: Others<'_>,
+        others: AlsoJudged<'_>,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
         let ask = |call| Question::new(call, moment, limits, self.servers()).with(findings);
         let mut judgement = self.judge_whole(&ask(call));
         for other in others.readings {
-            judgement.absorb(self.judge_whole(&ask(&other.call)), &other.told);
+            judgement.absorb(self.judge_whole(&ask(&other.call)), &other.label);
         }
         let judgement = judgement.sanitized(call).sanitized_alike(call, others.readings);
         let readings = others.readings.iter().map(|other| &other.call);
         let calls: Vec<&ToolCall> = std::iter::once(call).chain(readings).collect();
-        judgement.with_along(&calls, self.seen(others.along), |call, along| {
-            let question =
-                Question::new(call, moment, limits, self.servers()).with(findings).along(along);
+        judgement.with_extra_judged(&calls, self.seen(others.extra), |call, extra| {
+            let question = Question::new(call, moment, limits, self.servers())
+                .with(findings)
+                .with_extra(extra);
             self.judge_one(&question)
         })
     }
@@ -78,35 +79,36 @@ impl Policies {
     pub fn judge_sent(
         &self,
         named: &ToolCall,
-        along: &[Along],
+        extra: &[ExtraInput],
         moment: &Moment,
         findings: Findings<'_>,
     ) -> Judgement {
-        let limits = LimitFacts::unasked();
-        let judge = |named: &ToolCall, along: &[Along]| {
-            let question =
-                Question::new(named, moment, &limits, self.servers()).with(findings).along(along);
+        let limits = SpentLimits::none();
+        let judge = |named: &ToolCall, extra: &[ExtraInput]| {
+            let question = Question::new(named, moment, &limits, self.servers())
+                .with(findings)
+                .with_extra(extra);
             self.judge_by(&question, Policy::judge_sent)
         };
-        Judgement::empty(named).with_along(&[named], self.seen(along), judge)
+        Judgement::empty(named).with_extra_judged(&[named], self.seen(extra), judge)
     }
 
     /// Whether any rule looks at what goes along with a call.
-    pub fn looks_along(&self) -> bool {
+    pub fn looks_at_extra(&self) -> bool {
         self.policies().iter().any(|policy| policy.looks_at_all)
     }
 
     /// What goes along, if any rule looks at it.
-    fn seen<'a>(&self, along: &'a [Along]) -> &'a [Along] {
-        if self.looks_along() { along } else { &[] }
+    fn seen<'a>(&self, extra: &'a [ExtraInput]) -> &'a [ExtraInput] {
+        if self.looks_at_extra() { extra } else { &[] }
     }
 }
 
 impl Judgement {
     /// A secret with half a character in it is none, until somebody leaves that out: what is found only
     /// in such a reading cannot be replaced where it stands.
-    fn sanitized_alike(mut self, call: &ToolCall, readings: &[Reading]) -> Self {
-        let unlike = |it: &&Reading| it.call.arguments != call.arguments;
+    fn sanitized_alike(mut self, call: &ToolCall, readings: &[OtherReading]) -> Self {
+        let unlike = |it: &&OtherReading| it.call.arguments != call.arguments;
         if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
         }
@@ -114,8 +116,8 @@ impl Judgement {
             let found = |call: &ToolCall| clean(&self.cleaners, &call.arguments).ok();
             let times = |call: &ToolCall| found(call).map(|clean| clean.kinds.len());
             if times(&reading.call) != times(call) {
-                let told = &reading.told;
-                self.refuse(&format!("{told}: something stands there that cannot be replaced"));
+                let label = &reading.label;
+                self.refuse(&format!("{label}: something stands there that cannot be replaced"));
                 break;
             }
         }
@@ -123,32 +125,32 @@ impl Judgement {
     }
 
     /// The judgement with that of what goes along, for each reading of the call.
-    fn with_along(
+    fn with_extra_judged(
         mut self,
         calls: &[&ToolCall],
-        along: &[Along],
-        judge: impl Fn(&ToolCall, &[Along]) -> Self,
+        extra: &[ExtraInput],
+        judge: impl Fn(&ToolCall, &[ExtraInput]) -> Self,
     ) -> Self {
         let mut cleaners = Vec::new();
-        for call in calls.iter().filter(|_| !along.is_empty()) {
+        for call in calls.iter().filter(|_| !extra.is_empty()) {
             if self.verdict.stops() {
                 return self;
             }
-            let mut judged = judge(call, along);
+            let mut judged = judge(call, extra);
             extend_new(&mut cleaners, std::mem::take(&mut judged.cleaners));
-            let told = match judged.verdict.passes() {
+            let label = match judged.verdict.passes() {
                 true => String::new(),
-                false => place_of(along, |along| judge(call, along)),
+                false => place_of(extra, |extra| judge(call, extra)),
             };
-            self.absorb(judged, &told);
+            self.absorb(judged, &label);
         }
-        for along in along.iter().filter(|_| !cleaners.is_empty()) {
-            match clean(&cleaners, &along.input).and_then(|clean| changed(along, clean)) {
+        for extra in extra.iter().filter(|_| !cleaners.is_empty()) {
+            match clean(&cleaners, &extra.input).and_then(|clean| changed(extra, clean)) {
                 Ok(Clean { text, kinds }) => {
-                    self.along.push(text);
+                    self.extra.push(text);
                     self.replace(kinds);
                 }
-                Err(why) => self.refuse(&format!("`{}` cannot be sanitized: {why}", along.place)),
+                Err(why) => self.refuse(&format!("`{}` cannot be sanitized: {why}", extra.place)),
             }
         }
         self
@@ -156,16 +158,16 @@ impl Judgement {
 }
 
 /// What was cleaned, if it may be.
-fn changed(along: &Along, clean: Clean) -> Result<Clean, String> {
-    match along.is_fixed && clean.text.is_some() {
+fn changed(extra: &ExtraInput, clean: Clean) -> Result<Clean, String> {
+    match extra.is_fixed && clean.text.is_some() {
         true => Err("it must stay as the server made it".to_owned()),
         false => Ok(clean),
     }
 }
 
 /// Where something stands that a rule has something against: the first place that is enough by itself.
-fn place_of(along: &[Along], judge: impl Fn(&[Along]) -> Judgement) -> String {
-    let alone = along.iter().find(|it| !judge(std::slice::from_ref(*it)).verdict.passes());
+fn place_of(extra: &[ExtraInput], judge: impl Fn(&[ExtraInput]) -> Judgement) -> String {
+    let alone = extra.iter().find(|it| !judge(std::slice::from_ref(*it)).verdict.passes());
     match alone.map(|it| (&it.place, it.input.value())) {
         Some((place, Ok(_))) => format!("in `{place}`"),
         Some((place, Err(why))) => format!("`{place}` cannot be read ({why})"),
