@@ -1,6 +1,6 @@
 //! Examples a rule carries: calls it must and must not match, checked whenever it loads.
 
-use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
 use callgate_scan::inspect::Finding;
 
 use crate::diagnostic::{Problems, Span};
@@ -24,7 +24,7 @@ struct Example {
     rule: String,
     span: Span,
     expected: Expected,
-    call: Result<ToolCall, String>,
+    call: ExampleCall,
     /// What was found; nothing where it says nothing.
     findings: Vec<Finding>,
 }
@@ -46,7 +46,7 @@ impl Examples {
                 rule: id.value.clone(),
                 span: example.span,
                 expected,
-                call: call(example, rule),
+                call: ExampleCall::of(example, rule),
                 findings: example.finding.iter().cloned().collect(),
             }));
         }
@@ -59,11 +59,11 @@ impl Examples {
             let Some(rule) = policy.rules.iter().find(|rule| rule.id == example.rule) else {
                 continue;
             };
-            match &example.call {
+            match example.call.build(rule) {
                 Err(why) => {
                     problems.add(example.span, format!("this example is no call: {why}"));
                 }
-                Ok(call) => example.compare(rule, call, servers, problems),
+                Ok(call) => example.compare(rule, &call, servers, problems),
             }
         }
     }
@@ -120,28 +120,54 @@ fn why_not(rule: &Rule, question: &Question<'_>) -> &'static str {
     }
 }
 
-fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> {
-    let name = match &example.server {
-        Some(server) => format!("mcp__{server}__{}", example.tool.value),
-        None => example.tool.value.clone(),
-    };
-    let arguments = match example.input.as_ref().map(|node| (node, &node.value)) {
-        None => Arguments::json(""),
-        Some((_, Yaml::String(text))) => Arguments::text(text.as_str()),
-        Some((node, _)) => Arguments::json(node.to_json()),
-    };
-    let own = rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
-    let own = own.or_else(|| rule.asks_findings().then_some(Surface::Mcp));
-    let mut facts = OriginFields::at(example.surface.or(own).unwrap_or(Surface::Response));
-    facts.agent = example.agent.clone();
-    facts.agent_proven = true;
-    facts.who = example.who.clone();
-    facts.cwd = example.cwd.clone();
-    Ok(ToolCall {
-        id: CallId::default(),
-        name: ToolName::parse(&name).map_err(|error| error.to_string())?,
-        arguments,
-        origin: Origin::new(facts),
-        caller: None,
-    })
+/// The call of an example, whose surface may depend on the compiled rule.
+#[derive(Debug)]
+struct ExampleCall {
+    name: String,
+    arguments: Arguments,
+    /// The surface that the example or the rule names.
+    surface: Option<Surface>,
+    agent: Option<String>,
+    who: Who,
+    cwd: Option<String>,
+}
+
+impl ExampleCall {
+    fn of(example: &ExampleSource, rule: &RuleSource) -> Self {
+        let name = match &example.server {
+            Some(server) => format!("mcp__{server}__{}", example.tool.value),
+            None => example.tool.value.clone(),
+        };
+        let arguments = match example.input.as_ref().map(|node| (node, &node.value)) {
+            None => Arguments::json(""),
+            Some((_, Yaml::String(text))) => Arguments::text(text.as_str()),
+            Some((node, _)) => Arguments::json(node.to_json()),
+        };
+        let of_rule = || rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
+        Self {
+            name,
+            arguments,
+            surface: example.surface.or_else(of_rule),
+            agent: example.agent.clone(),
+            who: example.who.clone(),
+            cwd: example.cwd.clone(),
+        }
+    }
+
+    /// The call, on the first surface where the rule applies unless a surface is named.
+    fn build(&self, rule: &Rule) -> Result<ToolCall, String> {
+        let surface = self.surface.or_else(|| rule.surfaces.first().copied());
+        let mut origin = OriginFields::at(surface.unwrap_or(Surface::Response));
+        origin.agent = self.agent.clone();
+        origin.agent_proven = true;
+        origin.who = self.who.clone();
+        origin.cwd = self.cwd.clone();
+        Ok(ToolCall {
+            id: CallId::default(),
+            name: ToolName::parse(&self.name).map_err(|error| error.to_string())?,
+            arguments: self.arguments.clone(),
+            origin: Origin::new(origin),
+            caller: None,
+        })
+    }
 }

@@ -95,7 +95,7 @@ impl Policies {
 
     /// Whether any rule looks at what goes along with a call.
     pub fn looks_at_extra(&self) -> bool {
-        self.policies().iter().any(|policy| policy.looks_at_all)
+        self.policies().iter().any(|policy| policy.looks_at_whole_input)
     }
 
     /// What goes along, if any rule looks at it.

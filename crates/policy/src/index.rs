@@ -10,6 +10,7 @@ mod names;
 use callgate_call::json::Value;
 use callgate_call::{Arguments, ToolCall};
 
+use crate::condition::Condition;
 use crate::extra::ExtraInput;
 use crate::names::Name;
 use crate::rule::{NameCheck, Rule};
@@ -62,11 +63,11 @@ pub(crate) struct NameHits<'i> {
 impl Index {
     /// Indexes the rules that apply on a surface, each with its place in the policy.
     pub(crate) fn new(rules: &[(u32, &Rule)]) -> Self {
-        let triggered = |rule: &Rule| rule.when.as_ref().and_then(arguments::triggers).is_some();
-        let crowded = rules.iter().filter(|(_, rule)| triggered(rule)).count() > CROWD;
+        let hints = |rule: &Rule| rule.when.as_ref().and_then(Condition::index_hints).is_some();
+        let crowded = rules.iter().filter(|(_, rule)| hints(rule)).count() > CROWD;
         let mut names = NameIndex::default();
         for (at, rule) in rules {
-            names.add(*at, rule, crowded && triggered(rule));
+            names.add(*at, rule, crowded && hints(rule));
         }
         names.finish();
         Self { names, arguments: crowded.then(|| ArgumentIndex::new(rules)) }

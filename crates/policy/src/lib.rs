@@ -71,7 +71,6 @@ mod policies;
 mod policy;
 mod rule;
 mod sanitize;
-mod secret;
 mod server_offer;
 mod sketch;
 mod source;
@@ -87,6 +86,7 @@ mod verdict;
 mod wrapper;
 pub mod yaml;
 
+pub use condition::{KeyDoc, condition_keys};
 pub use denial::{
     CALL_PLACES, CONTENT_PLACES, Denial, DenialText, DenialTextParts, Scope, Template,
     TemplateError,

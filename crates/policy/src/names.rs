@@ -77,8 +77,8 @@ impl<'c> Name<'c> {
     }
 
     /// The arguments that are texts and nothing else.
-    pub(crate) fn texts(&self) -> &'c [String] {
-        self.servers.texts_of(self.folded, &self.readings)
+    pub(crate) fn plain_texts(&self) -> &'c [String] {
+        self.servers.plain_texts_of(self.folded, &self.readings)
     }
 
     /// The server and the tool that a call is counted by: one pair for all spellings of a name, as far as

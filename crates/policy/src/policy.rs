@@ -29,7 +29,7 @@ pub(crate) struct Policy {
     /// Whether any rule sanitizes: most policies have none, and are not asked.
     sanitizes: bool,
     /// Whether any rule looks at all of a call's input: only those need to know what goes along.
-    pub(crate) looks_at_all: bool,
+    pub(crate) looks_at_whole_input: bool,
 }
 
 /// What a policy says side_matches its rules.
@@ -78,7 +78,7 @@ impl Policy {
             audience,
             shadow,
             sanitizes: rules.iter().any(|rule| rule.role == RuleRole::Sanitize),
-            looks_at_all: rules.iter().any(Rule::looks_at_all),
+            looks_at_whole_input: rules.iter().any(Rule::looks_at_whole_input),
             rules,
             defaults,
             indexes: Vec::new(),
@@ -145,7 +145,7 @@ impl Policy {
 
     /// What the policy says about a server's text: only findings count against it.
     pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
-        self.judge_by(question, Rule::asks_findings)
+        self.judge_by(question, Rule::needs_findings)
     }
 
     /// What the policy says about a client's message that is no call: only what it holds counts
@@ -156,7 +156,7 @@ impl Policy {
             let how = rule.matches(&without, NameCheck::Needed);
             rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
         };
-        self.judge_by(question, |rule| rule.looks_at_all() && is_by_it(rule))
+        self.judge_by(question, |rule| rule.looks_at_whole_input() && is_by_it(rule))
     }
 
     /// What the rules say, without the default.
@@ -305,14 +305,14 @@ impl Rule {
     }
 
     /// Whether it looks at what an inspection found.
-    pub(crate) fn asks_findings(&self) -> bool {
-        self.when.as_ref().is_some_and(crate::condition::Condition::asks_findings)
+    pub(crate) fn needs_findings(&self) -> bool {
+        self.when.as_ref().is_some_and(crate::condition::Condition::needs_findings)
     }
 
     /// Whether it looks at all of a call's input, or replaces something in all of it.
-    pub(crate) fn looks_at_all(&self) -> bool {
+    pub(crate) fn looks_at_whole_input(&self) -> bool {
         self.cleaner.is_some()
-            || self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_all)
+            || self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_whole_input)
     }
 
     /// The order in which rules decide: the lowest number first, then the strictest.

@@ -207,7 +207,7 @@ impl Rule {
     pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
         let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
         let Question { call, moment, findings, extra, .. } = *question;
-        Scene { call, moment, claims, findings, extra, texts: question.name.texts() }
+        Scene { call, moment, claims, findings, extra, plain_texts: question.name.plain_texts() }
     }
 
     /// The bucket this call takes a token from.

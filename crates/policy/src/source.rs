@@ -1,9 +1,8 @@
 //! A rule file as written: every field optional, every value with its place.
 
-mod finding;
+pub(crate) mod finding;
 pub(crate) mod read;
 mod text;
-mod when;
 
 use callgate_call::Surface;
 use callgate_scan::inspect::Finding;
@@ -12,10 +11,8 @@ use crate::Verdict;
 use crate::actors::{WhoField, WhoGlobs};
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
-use crate::finding::FindingTest;
 use crate::limit::LimitBy;
 use crate::node::{self, Node};
-use crate::operator::OperatorName;
 use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
 use read::{At, Fields, integer, list, text, texts, word};
@@ -55,7 +52,8 @@ pub(crate) struct RuleSource {
     pub(crate) servers: Option<Vec<At<String>>>,
     pub(crate) agents: Option<Vec<At<String>>>,
     pub(crate) who: Vec<WhoGlobs>,
-    pub(crate) when: Option<ConditionSource>,
+    /// Compiled together with the rest of the rule.
+    pub(crate) when: Option<Node>,
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sanitize: Option<SanitizeSource>,
@@ -67,35 +65,6 @@ pub(crate) struct RuleSource {
     pub(crate) blocks: Option<String>,
     pub(crate) examples: ExamplesSource,
     pub(crate) sketch: RuleSketch,
-}
-
-impl RuleSource {
-    /// Whether it looks at what an inspection found.
-    pub(crate) fn asks_findings(&self) -> bool {
-        self.when.as_ref().is_some_and(ConditionSource::asks_findings)
-    }
-}
-
-impl ConditionSource {
-    fn asks_findings(&self) -> bool {
-        match self {
-            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_findings),
-            Self::Not(part) => part.asks_findings(),
-            Self::Test { .. } | Self::Secret(_) => false,
-            Self::Finding(_) => true,
-        }
-    }
-}
-
-/// A condition tree.
-#[derive(Debug)]
-pub(crate) enum ConditionSource {
-    Any(Vec<ConditionSource>),
-    All(Vec<ConditionSource>),
-    Not(Box<ConditionSource>),
-    Test { path: At<String>, operator: OperatorName, value: Node },
-    Secret(Vec<At<String>>),
-    Finding(FindingTest),
 }
 
 /// A rate.
@@ -244,7 +213,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         servers,
         agents,
         who: fields.get("who").map(|node| who(node, problems)).unwrap_or_default(),
-        when: fields.get("when").and_then(|node| when::condition(node, problems)),
+        when: fields.get("when").cloned(),
         limit: fields.get("limit").and_then(|node| limit(node, problems)),
         verdict: fields.get("verdict").and_then(|node| verdict(node, problems)),
         sanitize: fields.get("sanitize").and_then(|node| sanitize(node, problems)),

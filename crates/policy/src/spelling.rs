@@ -63,7 +63,7 @@ impl Servers {
     }
 
     /// The arguments of a tool that are texts and nothing else, as far as it is known.
-    pub(crate) fn texts_of(&self, folded: &str, readings: &[NameReading<'_>]) -> &[String] {
+    pub(crate) fn plain_texts_of(&self, folded: &str, readings: &[NameReading<'_>]) -> &[String] {
         let of = |tool: &str| self.own_tools.get(tool);
         let on_server = || match readings {
             [reading] => of(reading.tool),

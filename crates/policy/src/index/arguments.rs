@@ -10,33 +10,13 @@ use callgate_call::{Arguments, EmbeddedJson};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
-use crate::condition::{Condition, Test};
+use crate::condition::Condition;
 use crate::operator::{LiteralValue, Operator, Scalar};
 use crate::path::{Path, PathItem, everything};
 use crate::rule::Rule;
 use crate::tri::Tri;
 
-/// Tests of which at least one must hold, or be unknown, for the condition not to be false.
-/// `None` where no such list can be made: negations, numbers, context.
-pub(super) fn triggers(condition: &Condition) -> Option<Vec<&Test>> {
-    match condition {
-        Condition::Not(_) | Condition::Secret(_) | Condition::Finding(_) => None,
-        Condition::Test(test) => can_trigger(test).then(|| vec![test]),
-        Condition::Any(parts) => {
-            let lists: Option<Vec<_>> = parts.iter().map(triggers).collect();
-            lists.map(|lists| lists.into_iter().flatten().collect())
-        }
-        Condition::All(parts) => parts.iter().filter_map(triggers).min_by_key(Vec::len),
-    }
-}
-
-fn can_trigger(test: &Test) -> bool {
-    let argument = matches!(test.path, Path::Argument(_));
-    let positive = !test.name.negated;
-    argument && positive && !matches!(test.operator, Operator::Exists(_) | Operator::Compare(..))
-}
-
-/// The rules with triggers, by argument path.
+/// The rules with index hints, by argument path.
 #[derive(Debug)]
 pub(super) struct ArgumentIndex {
     paths: Vec<(Path, PathIndex)>,
@@ -49,8 +29,9 @@ impl ArgumentIndex {
         let mut builders: HashMap<&Path, PathIndexBuilder> = HashMap::new();
         let mut highest = 0;
         for (at, rule) in rules {
-            for test in rule.when.as_ref().and_then(triggers).into_iter().flatten() {
-                builders.entry(&test.path).or_default().add(*at, &test.operator);
+            let hints = rule.when.as_ref().and_then(Condition::index_hints);
+            for hint in hints.into_iter().flatten() {
+                builders.entry(hint.path).or_default().add(*at, hint.operator);
                 highest = highest.max(index(*at) + 1);
             }
         }
@@ -58,7 +39,7 @@ impl ArgumentIndex {
         Self { paths: paths.collect(), rules: highest }
     }
 
-    /// Every rule with a trigger that may hold, once.
+    /// Every rule with a hint that may hold, once.
     pub(super) fn find(&self, input: &Arguments, root: &Value) -> Vec<u32> {
         let mut hits = FoundRules { seen: Vec::new(), list: Vec::new(), rules: self.rules };
         for (path, path_index) in &self.paths {
