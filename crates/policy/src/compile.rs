@@ -1,4 +1,4 @@
-//! From a policy as written to one that can judge, or every problem at once.
+//! Compiles a policy as written into one that can judge, or reports every problem at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::source::read::At;
 use crate::source::{LimitSource, Mode, PolicySource, RuleSource};
 use crate::{Verdict, sanitize, terms};
 
-/// All rules have this priority unless they say otherwise.
+/// The priority of a rule that states none.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
 
 /// The surfaces of a rule that names none.
@@ -52,7 +52,7 @@ pub(crate) fn policy(
     Policy::new(PolicyHeader { name, audience, shadow, defaults, sketch: source.sketch }, rules)
 }
 
-/// Reports ids that stand twice. Rules about calls and rules about text share them.
+/// Reports duplicate ids. Call rules and text rules share one set of ids.
 pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
     let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
     let of_text = source.text.iter().filter_map(|rule| rule.id.as_ref());
@@ -124,8 +124,8 @@ fn compile_rule(
     })
 }
 
-/// Where a rule applies. Only MCP servers' texts are inspected: a condition on findings would be
-/// unknown elsewhere, and so count against every call.
+/// The surfaces of a rule. Only the texts of MCP servers are inspected: on any other surface a
+/// condition on findings would always be unknown, and so count against every call.
 fn surfaces(
     source: &RuleSource,
     when: Option<&Condition>,

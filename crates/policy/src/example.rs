@@ -1,4 +1,5 @@
-//! Examples a rule carries: calls it must and must not match, checked whenever it loads.
+//! The examples of a rule: calls that it must and must not match. They are checked whenever the
+//! rule is loaded.
 
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
 use callgate_scan::inspect::Finding;
@@ -25,7 +26,7 @@ struct Example {
     span: Span,
     expected: Expected,
     call: ExampleCall,
-    /// What was found; nothing where it says nothing.
+    /// The findings that the example states; empty if it states none.
     findings: Vec<Finding>,
 }
 
@@ -53,7 +54,7 @@ impl Examples {
         Self { list }
     }
 
-    /// Reports every example that does not hold. Rules that did not compile are not asked.
+    /// Reports every example that does not hold. Rules that did not compile are skipped.
     pub(crate) fn check(&self, policy: &Policy, servers: &Servers, problems: &mut Problems<'_>) {
         for example in &self.list {
             let Some(rule) = policy.rules.iter().find(|rule| rule.id == example.rule) else {
@@ -100,7 +101,8 @@ impl Example {
     }
 }
 
-/// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
+/// An example is compared with its rule alone, with the rule's limit used up and every claim
+/// proven.
 fn matches(rule: &Rule, question: &Question<'_>) -> Match {
     match rule.applies_at(question.call.origin.surface) {
         true => rule.matches(question, NameCheck::Needed),

@@ -1,7 +1,7 @@
-//! Why a call gets its judgement: every rule, every condition, and what each of them saw.
+//! Why a call was judged as it was: every rule, every condition, and what each of them looked at.
 //!
-//! Nothing here judges. Conditions, rules and policies are asked what they said, by the functions
-//! that judge, so an explanation cannot tell another story than the judgement.
+//! Nothing here judges. It calls the functions that judge and reports their results, so an
+//! explanation cannot contradict the judgement.
 
 mod mismatch;
 mod when;
@@ -20,32 +20,32 @@ use crate::wrapper;
 pub use mismatch::RuleMismatch;
 pub use when::{ConditionExplanation, ConditionKind, Holds, TestExplanation};
 
-/// What one rule had to say about a call, and what came of it.
+/// How one rule applied to a call, and how it affected the judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleExplanation {
     /// The rule's policy.
     pub policy: String,
     /// The rule's id.
     pub rule: String,
-    /// What it says.
+    /// The rule's verdict.
     pub verdict: Verdict,
-    /// The lowest number decides.
+    /// The rule with the lowest number decides.
     pub priority: i64,
     /// Whether the rule, or its whole policy, is only recorded.
     pub shadow: bool,
-    /// The call it was asked about, where that one came inside the call.
+    /// The tool of the wrapped call that this is about; `None` for the call itself.
     pub inside: Option<String>,
-    /// Why the rule is not about this call: the first thing that does not fit.
+    /// Why the rule does not apply to this call: the first key that does not match.
     pub mismatch: Option<RuleMismatch>,
     /// Why the rule as a whole is unknown, whatever its conditions say.
     pub unknown: Option<String>,
-    /// Its conditions, told even where the rule is not about the call.
+    /// Its conditions, also if the rule does not apply to the call.
     pub when: Option<ConditionExplanation>,
     /// Its limit, which is one more condition.
     pub limit: Option<LimitExplanation>,
-    /// What all of this comes to.
+    /// Whether the rule matches, all in all.
     pub result: RuleResult,
-    /// What the rule had to do with the judgement.
+    /// How the rule affected the judgement.
     pub contribution: Contribution,
 }
 
@@ -58,7 +58,7 @@ pub struct LimitExplanation {
     pub exceeded: bool,
 }
 
-/// What a rule comes to.
+/// Whether a rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleResult {
     /// It matches.
@@ -71,25 +71,25 @@ pub enum RuleResult {
     UnknownNoMatch,
 }
 
-/// What a rule had to do with the judgement.
+/// How a rule affected the judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contribution {
-    /// Nothing.
+    /// It did not match.
     Nothing,
-    /// It decided. Others may have said the same.
+    /// It decided, perhaps together with others of the same verdict.
     Decided,
-    /// It matched, and another was before it or stricter.
+    /// It matched, but another rule or default has a lower priority number or is stricter.
     Outranked {
-        /// The policy of the other.
+        /// The policy of that rule or default.
         policy: String,
-        /// The other rule; `None` for the policy's default.
+        /// That rule; `None` for the policy's default.
         rule: Option<String>,
     },
-    /// It matched beside the decision, as audit rules do.
+    /// It matched and was recorded; audit rules never decide.
     Recorded,
-    /// It matched beside the decision and replaces something in the arguments.
+    /// It matched and replaces something in the arguments; such rules never decide.
     Sanitized,
-    /// It matched, and being in shadow mode it had no effect.
+    /// It matched, but had no effect because it is in shadow mode.
     Shadowed,
 }
 
@@ -104,9 +104,8 @@ impl RuleResult {
 }
 
 impl Policies {
-    /// What every rule of every policy says about a call, in the order of the files; then the same
-    /// for each call that it carries. It agrees with [`Policies::judge`] of the same call, which
-    /// is many times faster.
+    /// Explains every rule of every policy for a call, in the order of the files, and then for each
+    /// call that it wraps. The result agrees with [`Policies::judge`], which is many times faster.
     pub fn explain(
         &self,
         call: &ToolCall,
@@ -142,7 +141,7 @@ impl Policies {
         explained
     }
 
-    /// The same of a call by itself, with the judgement that it is contribution of.
+    /// The same for a single call, given the judgement that it contributes to.
     fn explain_one(&self, question: &Question<'_>, judgement: &Judgement) -> Vec<RuleExplanation> {
         let of_policy = |policy: &Policy| -> Vec<RuleExplanation> {
             let outcome = policy.judge(question);
@@ -153,7 +152,7 @@ impl Policies {
     }
 }
 
-/// What is known of a rule's surroundings when it is explained.
+/// Explains the rules of one policy.
 struct PolicyExplainer<'p> {
     policy: &'p Policy,
     outcome: &'p Outcome<'p>,
@@ -192,7 +191,8 @@ impl PolicyExplainer<'_> {
         }
     }
 
-    /// Why it is unknown whether the policy is about this call: then it is.
+    /// Why it is unknown whether the policy applies to this caller. If it is unknown, the policy
+    /// applies.
     fn why_unknown_audience(&self, question: &Question<'_>) -> Option<String> {
         let missing = self.policy.audience.missing(&question.call.origin)?;
         Some(format!("{}, so the policy applies", not_known(missing)))
@@ -250,7 +250,7 @@ impl RuleExplanation {
             && judgement.rule.as_ref() == Some(&self.rule)
     }
 
-    /// This rule refuses a wrapper of which nobody can tell what it carries.
+    /// Marks this rule as the one that refuses a wrapper whose calls cannot be read.
     fn refuse(&mut self, why: &str) {
         self.mismatch = None;
         self.unknown = Some(why.to_owned());

@@ -1,5 +1,5 @@
-//! Calls that may be read in several ways, and what goes to a tool's server along with a call: each is
-//! judged, and the strictest judgement counts.
+//! Judging what belongs to a call in addition to its arguments: other ways to read the call, and
+//! extra input that is sent with it. Each is judged, and the strictest judgement counts.
 
 use callgate_call::{Arguments, ToolCall};
 
@@ -13,40 +13,40 @@ use crate::rule::Question;
 use crate::sanitize::{Clean, clean};
 use crate::wrapper::extend_new;
 
-/// Something that goes to a server along with a call, or by itself. Conditions on all of the input
-/// (`$`, `secret`) look at it as at the arguments, and rules that sanitize replace in it; a condition
-/// on one argument looks at the arguments alone.
+/// Input that is sent to a server in addition to a call's arguments, or without a call. Conditions
+/// on the whole input (`$`, `secret`) cover it, and rules that sanitize rewrite it. A condition on
+/// one argument does not look at it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExtraInput {
-    /// What it is, as reasons and records name it.
+    /// Its name in reasons and records.
     pub place: String,
-    /// What it holds: an object, as JSON.
+    /// Its content: a JSON object.
     pub input: Arguments,
-    /// Nobody may change it: what would be replaced in it is refused.
+    /// It must not be changed: if a rule would rewrite it, the call is refused.
     pub is_fixed: bool,
 }
 
-/// The same call as somebody else may read it.
+/// The same call as another program may read it.
 #[derive(Debug, Clone)]
 pub struct OtherReading {
-    /// The call, read like that.
+    /// The call in that reading.
     pub call: ToolCall,
-    /// What reading it is, as the reason says it: "without half characters".
+    /// What the reading is called in a reason, such as "without half characters".
     pub label: String,
 }
 
-/// What is judged beside a call as it came.
+/// What is judged in addition to a call as it arrived.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AlsoJudged<'a> {
-    /// The other ways to read it.
+    /// Other ways to read the call.
     pub readings: &'a [OtherReading],
-    /// What goes along with it.
+    /// Input that is sent in addition to the arguments.
     pub extra: &'a [ExtraInput],
 }
 
 impl Policies {
-    /// The judgement of a call, of every other reading of it, and of what goes along with it: the
-    /// strictest counts. Whoever follows it replaces what [`Judgement::along`] says.
+    /// Judges a call, every other reading of it and its extra input. The strictest judgement
+    /// counts. The caller must replace extra input as [`Judgement::rewritten_extra`] says.
     pub fn judge_also(
         &self,
         call: &ToolCall,
@@ -71,11 +71,11 @@ impl Policies {
         })
     }
 
-    /// The judgement of something that a client sends without a call of its own: an answer to what the
-    /// server asked, or a message of another kind. `named` is what rules know it by: the call it
-    /// belongs to, or one in the name of its method. Of the rules that restrict, only those that look at
-    /// all of the input have a say, and no default: a policy that denies what it does not know means
-    /// calls.
+    /// Judges something that a client sends without a call: an answer to a server's question, or
+    /// another kind of message. `named` is the call that rules compare: the one it belongs to, or
+    /// one named after its method. Of the rules that restrict, only those that look at the whole
+    /// input apply. No default applies: a policy that denies unknown calls does not mean other
+    /// messages.
     pub fn judge_sent(
         &self,
         named: &ToolCall,
@@ -93,20 +93,20 @@ impl Policies {
         Judgement::empty(named).with_extra_judged(&[named], self.seen(extra), judge)
     }
 
-    /// Whether any rule looks at what goes along with a call.
+    /// Whether any rule looks at extra input.
     pub fn looks_at_extra(&self) -> bool {
         self.policies().iter().any(|policy| policy.looks_at_whole_input)
     }
 
-    /// What goes along, if any rule looks at it.
+    /// The extra input, if any rule looks at it.
     fn seen<'a>(&self, extra: &'a [ExtraInput]) -> &'a [ExtraInput] {
         if self.looks_at_extra() { extra } else { &[] }
     }
 }
 
 impl Judgement {
-    /// A secret with half a character in it is none, until somebody leaves that out: what is found only
-    /// in such a reading cannot be replaced where it stands.
+    /// Servers that drop lone surrogates may see a secret that others do not. Such a match cannot
+    /// be replaced in place, so the call is refused.
     fn sanitized_alike(mut self, call: &ToolCall, readings: &[OtherReading]) -> Self {
         let unlike = |it: &&OtherReading| it.call.arguments != call.arguments;
         if self.cleaners.is_empty() || self.verdict.stops() {
@@ -124,7 +124,7 @@ impl Judgement {
         self
     }
 
-    /// The judgement with that of what goes along, for each reading of the call.
+    /// Adds the judgement of the extra input, for each reading of the call.
     fn with_extra_judged(
         mut self,
         calls: &[&ToolCall],
@@ -157,7 +157,7 @@ impl Judgement {
     }
 }
 
-/// What was cleaned, if it may be.
+/// The sanitized text, if it may be changed.
 fn changed(extra: &ExtraInput, clean: Clean) -> Result<Clean, String> {
     match extra.is_fixed && clean.text.is_some() {
         true => Err("it must stay as the server made it".to_owned()),
@@ -165,7 +165,7 @@ fn changed(extra: &ExtraInput, clean: Clean) -> Result<Clean, String> {
     }
 }
 
-/// Where something stands that a rule has something against: the first place that is enough by itself.
+/// Where the offending input is: the first extra input that is denied on its own.
 fn place_of(extra: &[ExtraInput], judge: impl Fn(&[ExtraInput]) -> Judgement) -> String {
     let alone = extra.iter().find(|it| !judge(std::slice::from_ref(*it)).verdict.passes());
     match alone.map(|it| (&it.place, it.input.value())) {

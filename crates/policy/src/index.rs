@@ -1,8 +1,8 @@
-//! Finding the few rules that may match, without asking all of them.
+//! Finds the few rules that may match a call, without evaluating all of them.
 //!
-//! The index may name a rule too many, never one too few: whoever asks it evaluates what it names.
-//! A name leads to buckets of rules. Where a bucket is crowded with rules that look for something
-//! in the arguments, one pass over the arguments tells which of them are worth asking.
+//! The index may return too many rules, never too few: every rule it returns is evaluated
+//! afterwards. A name leads to buckets of rules. If a bucket has many rules that search the
+//! arguments, one pass over the arguments finds those worth evaluating.
 
 mod arguments;
 mod names;
@@ -17,14 +17,14 @@ use crate::rule::{NameCheck, Rule};
 use arguments::ArgumentIndex;
 use names::NameIndex;
 
-/// Up to this many rules are asked one by one: that costs less than a pass of the automata, and
-/// a small policy needs none of them. Tests make do with fewer rules.
+/// Up to this many rules are evaluated one by one: that costs less than a pass of the automata, and
+/// a small policy builds none. Lower in tests, so that small policies use the index too.
 const CROWD: usize = if cfg!(test) { 2 } else { 16 };
 
 /// A rule that may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    /// The rule's place in its policy.
+    /// The rule's position in its policy.
     pub(crate) rule: u32,
     pub(crate) name_check: NameCheck,
 }
@@ -38,9 +38,9 @@ impl Candidate {
 /// Rules that share a piece of a name.
 #[derive(Debug, Default)]
 pub(crate) struct RuleBucket {
-    /// To be asked in any case.
+    /// Evaluated for every call that reaches this bucket.
     plain: Vec<Candidate>,
-    /// To be asked only if the argument index names them.
+    /// Evaluated only if the argument index finds them.
     triggered: Vec<Candidate>,
 }
 
@@ -51,17 +51,17 @@ pub(crate) struct Index {
     arguments: Option<ArgumentIndex>,
 }
 
-/// What a name leads to.
+/// The rules that a name leads to.
 #[derive(Debug)]
 pub(crate) struct NameHits<'i> {
     index: &'i Index,
     plain: Vec<Candidate>,
-    /// Each with how sure it is that rules for that very tool are about the name.
+    /// Buckets, each with the name check that its rules still need at least.
     triggered: Vec<(&'i [Candidate], NameCheck)>,
 }
 
 impl Index {
-    /// Indexes the rules that apply on a surface, each with its place in the policy.
+    /// Indexes the rules that apply on a surface, each with its position in the policy.
     pub(crate) fn new(rules: &[(u32, &Rule)]) -> Self {
         let hints = |rule: &Rule| rule.when.as_ref().and_then(Condition::index_hints).is_some();
         let crowded = rules.iter().filter(|(_, rule)| hints(rule)).count() > CROWD;
@@ -87,20 +87,20 @@ impl Index {
 }
 
 impl NameHits<'_> {
-    /// The rules to ask in any case.
+    /// The rules to evaluate whatever the arguments are.
     pub(crate) fn plain(&self) -> &[Candidate] {
         &self.plain
     }
 
-    /// Those that look for something in the arguments. May name a rule twice.
+    /// The rules that search the arguments. A rule may appear twice.
     pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
         self.triggered.iter().flat_map(|&(bucket, name_check)| {
             bucket.iter().map(move |candidate| candidate.at_most(name_check))
         })
     }
 
-    /// The rules to ask about a whole call and what goes along with it, each once, in the order of
-    /// the file.
+    /// The rules to evaluate for a whole call and its extra input, each once, in the order of the
+    /// file.
     pub(crate) fn candidates<'c>(
         mut self,
         call: &'c ToolCall,
@@ -121,7 +121,7 @@ impl NameHits<'_> {
             _ => None,
         };
         match read {
-            // What cannot be read is unknown to each of them.
+            // Arguments that cannot be read are unknown to every rule, so all are evaluated.
             None => {
                 let triggered: Vec<_> = self.triggered().collect();
                 self.plain.extend(triggered);
@@ -137,7 +137,7 @@ impl NameHits<'_> {
     }
 }
 
-/// Sorts by rule; of one rule the more certain candidate stays.
+/// Sorts by rule, and keeps the candidate of each rule that needs the smaller name check.
 fn dedup(candidates: &mut Vec<Candidate>) {
     if candidates.len() > 1 {
         candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.name_check));

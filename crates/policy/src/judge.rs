@@ -1,4 +1,4 @@
-//! Judging a call by several policies: each on its own, the strictest result wins.
+//! Judges a call by several policies: each on its own, and the strictest result counts.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::verdict::Verdict;
 use crate::wrapper;
 
 impl Policies {
-    /// The answer to a name alone: a verdict only if no rule of any policy could still change it,
-    /// whatever the arguments are. Audit and shadow rules change nothing, so they wait for the end.
+    /// Judges a call by its name alone. Gives a verdict only if no arguments could change it. Audit
+    /// and shadow rules never change the verdict, so they are evaluated when the call is complete.
     pub fn judge_name(
         &self,
         call: &ToolCall,
@@ -29,7 +29,7 @@ impl Policies {
         self.judge_name_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same where somebody looked at what the tool's server says of it.
+    /// The same, with the findings in the tool's definition.
     pub fn judge_name_with(
         &self,
         call: &ToolCall,
@@ -68,12 +68,12 @@ impl Policies {
         NameJudgement::Allow(judgement.name_permit(call), judgement)
     }
 
-    /// The judgement of a whole call, with every rule that had a say.
+    /// Judges a complete call. The judgement lists every rule that matched.
     pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         self.judge_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same where somebody looked at what the tool's server says.
+    /// The same, with the findings in the server's texts.
     pub fn judge_with(
         &self,
         call: &ToolCall,
@@ -85,7 +85,7 @@ impl Policies {
         self.judge_whole(&question).sanitized(call)
     }
 
-    /// The judgement of a call and all it carries, before anything is replaced.
+    /// Judges a call and every call in it, before anything is sanitized.
     pub(crate) fn judge_whole(&self, question: &Question<'_>) -> Judgement {
         let outer = self.judge_one(question);
         if wrapper::is_wrapper(&question.call.name) {
@@ -98,15 +98,15 @@ impl Policies {
         judgement
     }
 
-    /// Whether no call of this name passes, whatever its arguments are.
+    /// Whether no call of this name passes, whatever its arguments.
     fn blocks_tool(&self, question: &Question<'_>) -> bool {
         self.enforcing(&question.call.origin)
             .any(|policy| policy.judge_name(question).never_passes())
     }
 
-    /// The judgement of a server's text that is no call and no result of one. Of the rules that
-    /// restrict only those that ask for findings have a say, and no default: a policy that denies
-    /// what it does not know means calls.
+    /// Judges a server's text that is neither a call nor the result of one. Of the rules that
+    /// restrict, only those on findings apply. No default applies: a policy that denies unknown
+    /// calls does not mean texts.
     pub fn judge_text(
         &self,
         text: &ToolCall,
@@ -118,8 +118,8 @@ impl Policies {
         self.judge_by(&question, Policy::judge_text)
     }
 
-    /// The judgement of something that may be a call: by the rules alone. A default is meant for what
-    /// is one.
+    /// Judges something that may be a call, by the rules alone. Defaults are meant for actual
+    /// calls.
     pub fn judge_by_rules(
         &self,
         call: &ToolCall,
@@ -131,12 +131,13 @@ impl Policies {
         self.judge_by(&question, Policy::judge_rules).sanitized(call)
     }
 
-    /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
-    /// no arguments. Only rules that name that surface, and ask for no arguments, have a say, and a
-    /// default only if it is given for `inbound`. No limit is asked: nothing is called yet.
+    /// Judges a tool that a request advertises: a call without arguments on the surface `inbound`.
+    /// Only rules apply that name this surface and need no arguments, and only a default that is
+    /// given for `inbound`. Limits are not counted, because nothing is called yet.
     ///
-    /// `mcp__server__*` is all that a server has, but for the tools in `except`: a rule that restricts
-    /// has a say if one of those may be meant, a rule that allows if all of them are.
+    /// `mcp__server__*` stands for every tool of a server except those in `except`. A rule that
+    /// restricts applies if it may apply to one of them, a rule that allows if it applies to all of
+    /// them.
     pub fn judge_advertised(
         &self,
         tool: &ToolCall,
@@ -146,9 +147,9 @@ impl Policies {
         self.judge_offer(tool, &[], except, moment)
     }
 
-    /// The same of a tool that is known by other names `also`, like `web_search` for every search that
-    /// a provider runs. A rule that restricts one of them has a say, a rule that allows has none: a
-    /// program of the client's may have that name as well.
+    /// The same for a tool that also has the names `also`, such as `web_search` for every search
+    /// that a provider runs. A rule that restricts one of these names applies, a rule that allows
+    /// one does not: a tool of the client may have the same name.
     pub fn judge_offer(
         &self,
         tool: &ToolCall,
@@ -163,8 +164,8 @@ impl Policies {
         self.judge_question(&question, |policy, question| policy.judge_also(question, &others))
     }
 
-    /// The judgement of a call whose arguments are too large to be read, where the operator lets
-    /// such calls pass: only what denies its name stands against it.
+    /// Judges a call with arguments that are too large to be read, if the operator allows such
+    /// calls: only its name can stop it.
     pub fn judge_waived(
         &self,
         call: &ToolCall,
@@ -177,7 +178,8 @@ impl Policies {
         }
     }
 
-    /// What the name says of a call whose arguments nobody looks at: that somebody is asked, or nothing.
+    /// Judges by name a call whose arguments are not read. It is asked about if every verdict for
+    /// the name would be to ask, and passes otherwise.
     fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers());
         let mut judgement = Judgement::empty(call);
@@ -197,12 +199,12 @@ impl Policies {
         judgement
     }
 
-    /// The judgement of a call by itself, whatever it wraps.
+    /// Judges a call by itself, without the calls in it.
     pub(crate) fn judge_one(&self, question: &Question<'_>) -> Judgement {
         self.judge_by(question, Policy::judge)
     }
 
-    /// The judgement, with a way to ask one policy.
+    /// Judges a call; `ask` judges it by one policy.
     pub(crate) fn judge_by<'p>(
         &'p self,
         question: &Question<'_>,
@@ -239,7 +241,7 @@ impl Policies {
         judgement
     }
 
-    /// The policies that have an effect on what this actor does.
+    /// The policies that apply to this caller and are not in shadow mode.
     pub(crate) fn enforcing(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies_for(actor).filter(|policy| !policy.shadow)
     }
@@ -250,7 +252,7 @@ fn certain_hit(policy: &Policy, rule: Option<&Rule>, verdict: Verdict) -> RuleHi
 }
 
 impl Judgement {
-    /// Before any policy was asked: nothing stands against the call.
+    /// The judgement before any policy was evaluated: the call passes.
     pub(crate) fn empty(call: &ToolCall) -> Self {
         Self {
             details: JudgementDetails {
@@ -280,7 +282,7 @@ impl Judgement {
         }
     }
 
-    /// What is recorded side_matches the decision.
+    /// Adds everything that one policy puts on record, apart from the decision.
     fn record_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
         let deciding = outcome.deciding.iter().map(|(rule, _)| *rule);
         let side_matches = outcome.side_matches.iter().map(|(rule, _)| *rule);
@@ -303,7 +305,7 @@ impl Judgement {
         self.details.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
     }
 
-    /// What a policy in shadow mode would have done, unless that is to let the call pass.
+    /// Adds what a policy in shadow mode would have done, unless it would have let the call pass.
     fn record_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
         if outcome.verdict.passes() {
             return;
@@ -315,7 +317,7 @@ impl Judgement {
         self.details.shadows.extend(hits);
     }
 
-    /// The result of one policy against the strictest so far.
+    /// Takes over the result of one policy if it is stricter than the strictest so far.
     fn apply_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
         self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
@@ -332,7 +334,7 @@ impl Judgement {
         }
     }
 
-    /// A stricter result wins; of equal ones a rule says more than a default.
+    /// A stricter result counts. Between equal results, a rule explains more than a default.
     fn is_outranked_by(&self, verdict: Verdict, by_rule: bool) -> bool {
         self.policy.is_none()
             || verdict > self.verdict

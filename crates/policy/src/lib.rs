@@ -1,11 +1,11 @@
-//! Rule files become a pure, fast, self-explaining judgement of tool calls.
+//! Judges tool calls by rule files: pure, fast, and with an explanation.
 //!
-//! [`Policies::compile`] reads rule files (YAML or JSON) and answers with every problem at once, or
-//! with policies that judge. [`Policies::judge`] takes a whole call and says what becomes of it,
-//! by which rule and why; [`Policies::explain`] says it of every rule and condition.
-//! [`Policies::judge_name`] answers to the name alone, as long as no arguments could change the
-//! answer. From a judgement that lets a call pass comes the [`Permit`] without which nothing
-//! releases it, from any other the [`Denial`] that tells why.
+//! [`Policies::compile`] reads rule files (YAML or JSON) and returns policies, or every problem at
+//! once. [`Policies::judge`] judges a complete call and names the rule and the reason;
+//! [`Policies::explain`] does so for every rule and condition. [`Policies::judge_name`] judges the
+//! name alone, if no arguments could change the result. A judgement that lets a call pass yields
+//! the [`Permit`] without which nothing releases the call, any other one the [`Denial`] with the
+//! reason.
 //!
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
@@ -41,7 +41,7 @@
 //! println!("{}", DenialText::default().notice(&denial));
 //! ```
 //!
-//! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
+//! This crate has no clock, files or tasks: the time and the spent limits are passed in. A
 //! condition that cannot be evaluated never helps a call pass.
 
 mod actors;

@@ -1,4 +1,4 @@
-//! Warnings: rules that a file may contain, but hardly on purpose.
+//! Warnings about rules that are valid but probably a mistake.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::rule::{Rule, RuleRole};
 use crate::source::PolicySource;
 use crate::verdict::Verdict;
 
-/// Where the rules of one policy stand, taken before they are compiled.
+/// The spans of the rules of one policy, taken before they are compiled.
 #[derive(Debug)]
 pub(crate) struct RuleSpans {
     spans: HashMap<String, Span>,
@@ -97,7 +97,7 @@ fn never(rule: &Rule) -> Option<Advice> {
     })
 }
 
-/// A rule only for surfaces that nothing serves.
+/// A rule whose surfaces nothing serves.
 fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
     let idle = !rule.surfaces.iter().any(|surface| served.contains(surface));
     idle.then(|| {
@@ -108,8 +108,9 @@ fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
     })
 }
 
-/// A rule that can never decide, because another with the same conditions always does before it.
-/// A limit makes rules with the same conditions match at different times, so those are left out.
+/// A rule that can never decide, because another rule with the same conditions always decides
+/// first. Rules with a limit are left out: they match at different times even with the same
+/// conditions.
 fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
     let decides = |rule: &Rule| rule.role == RuleRole::Decide && rule.limit.is_none();
     if !decides(rule) {
@@ -142,8 +143,8 @@ fn allowed_by_name<'p>(policy: &'p Policy) -> Vec<(&'p Rule, &'p str)> {
     all
 }
 
-/// A rule against a server that denies what another rule allows by a name that may be the server's:
-/// `git_status` may be the tool `status` of `git`.
+/// A rule that denies a whole server, and with it a name that another rule allows: `git_status` may
+/// be the tool `status` of the server `git`.
 fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Advice> {
     if rule.verdict != Verdict::Deny || rule.role != RuleRole::Decide || rule.names.tools.is_some()
     {
@@ -156,7 +157,7 @@ fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Advice> {
     };
     let (other, name) = allowed
         .iter()
-        // A pattern allows no name that may be a server's, whatever its priority.
+        // A pattern never allows a name that may belong to a server, whatever its priority.
         .filter(|(other, name)| other.priority >= rule.priority || name.contains(['*', '?']))
         .find(|(_, name)| servers().any(|server| is_of(name, server.text())))?;
     let message = format!(
@@ -169,7 +170,7 @@ fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Advice> {
     ))
 }
 
-/// A rule's conditions as text, equal for equal conditions.
+/// A rule's conditions as a text that is the same for the same conditions.
 fn canonical(rule: &Rule) -> String {
     let tools = rule.names.tools.as_ref().map(|tools| {
         let mut names: Vec<&str> = tools.literals.iter().map(String::as_str).collect();

@@ -1,11 +1,11 @@
-//! The proofs that a call was judged and may run.
+//! Proofs that a call was judged and may run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use callgate_call::{Arguments, ArgumentsForm, CallId, ToolCall, ToolName};
 
-/// The proof that one call may run: its id, its name and its arguments were judged. Nothing but a
-/// passing [`Judgement`](crate::Judgement) makes one, and it cannot be copied.
+/// Proof that one call may run: its id, name and arguments were judged. Only a
+/// [`Judgement`](crate::Judgement) that lets the call pass creates one, and it cannot be copied.
 ///
 /// ```compile_fail
 /// fn twice(permit: callgate_policy::Permit) -> callgate_policy::Permit {
@@ -24,15 +24,15 @@ impl Permit {
         self.fingerprint == CallFingerprint::of(call)
     }
 
-    /// The arguments with which the call may run, if not with its own: sanitizers changed them.
-    /// The permit covers the call as it came.
+    /// The arguments with which the call must run, if sanitizers changed them. The permit still
+    /// covers the original call.
     pub fn rewritten(&self) -> Option<&str> {
         self.rewritten.as_deref()
     }
 }
 
-/// Says that a record is in the store. Only the store makes one: `cargo xtask tidy` refuses its
-/// constructor everywhere but in `audit`.
+/// Proof that a record is in the store. Only the store creates one: `cargo xtask tidy` rejects the
+/// constructor everywhere else.
 #[derive(Debug)]
 pub struct Written(());
 
@@ -43,7 +43,7 @@ impl Written {
     }
 }
 
-/// A proof whose record is written. No door releases a call for less.
+/// A proof whose record is written. No door releases a call without one.
 ///
 /// ```compile_fail
 /// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_policy::Recorded<callgate_policy::Permit> {
@@ -54,7 +54,7 @@ impl Written {
 pub struct Recorded<T>(T);
 
 impl<T> Recorded<T> {
-    /// The proof, and that its record is written.
+    /// Joins a proof with the proof that its record is written.
     pub fn new(proof: T, _written: Written) -> Self {
         Self(proof)
     }
@@ -80,7 +80,7 @@ impl<T> std::ops::Deref for Recorded<T> {
     }
 }
 
-/// The proof that a call of this id and name may run whatever its arguments are.
+/// Proof that a call of this id and name may run whatever its arguments are.
 #[derive(Debug)]
 pub struct NamePermit {
     pub(crate) fingerprint: NameFingerprint,
@@ -93,8 +93,8 @@ impl NamePermit {
     }
 }
 
-/// The call a judgement or a permit is about. Arguments can be a megabyte, so they are bound by
-/// hash; it never leaves the process.
+/// Identifies the call of a judgement or a permit. Arguments can be a megabyte, so only their hash
+/// is kept. The hash never leaves the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallFingerprint {
     name: NameFingerprint,
@@ -120,7 +120,7 @@ impl NameFingerprint {
     }
 }
 
-/// The form counts: the text `{}` of a custom tool is not the empty object.
+/// Includes the form: the text `{}` of a custom tool is not the empty object.
 fn arguments_hash(arguments: &Arguments) -> u64 {
     let mut hasher = DefaultHasher::new();
     let form: u8 = match arguments.form() {

@@ -1,4 +1,4 @@
-//! Rules that rewrite arguments: what they replace, and the call that then passes.
+//! Rules that sanitize: what they replace in the arguments.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone)]
 pub(crate) struct Cleaner {
     set: Set,
-    /// Two rules that replace the same need not do it twice.
+    /// The detectors and the replacement as written. Rules for which this is equal are applied
+    /// once.
     written: String,
 }
 
@@ -26,7 +27,8 @@ impl PartialEq for Cleaner {
     }
 }
 
-/// What a rule that sanitizes replaces; reports a rule that says only half of it.
+/// What a rule that sanitizes replaces. Reports a rule with only one of `verdict: sanitize` and
+/// `sanitize`.
 pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Cleaner> {
     let sanitize = match (&source.sanitize, source.verdict) {
         (Some(sanitize), Some(Verdict::Sanitize)) => sanitize,
@@ -52,7 +54,7 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
     Some(Cleaner { set: builder.build().ok()?, written })
 }
 
-/// A tool that is only advertised has no arguments to rewrite: there the rule denies.
+/// A tool that is only advertised has no arguments to rewrite, so on `inbound` the rule denies.
 pub(crate) fn split(rule: Rule) -> Vec<Rule> {
     let inbound = |surface: &Surface| *surface == Surface::Inbound;
     if rule.verdict != Verdict::Sanitize || !rule.surfaces.iter().any(inbound) {
@@ -75,8 +77,8 @@ pub(crate) fn split(rule: Rule) -> Vec<Rule> {
 }
 
 impl Judgement {
-    /// The judgement with the arguments rewritten, if sanitizers matched; a denial if they cannot
-    /// read what they are to rewrite.
+    /// Rewrites the arguments if sanitize rules matched. Becomes a denial if the arguments cannot
+    /// be read.
     pub(crate) fn sanitized(mut self, call: &ToolCall) -> Self {
         if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
@@ -91,7 +93,7 @@ impl Judgement {
         self
     }
 
-    /// Notes what was replaced.
+    /// Adds the detectors that found what was replaced.
     pub(crate) fn replace(&mut self, kinds: Vec<String>) {
         self.details.replaced.extend(kinds);
         self.details.replaced.sort();
@@ -112,11 +114,11 @@ impl Judgement {
     }
 }
 
-/// What is left of something that sanitizers read.
+/// A sanitized text.
 pub(crate) struct Clean {
     /// The text, if anything changed.
     pub(crate) text: Option<String>,
-    /// What was replaced, once for each time.
+    /// The detector of each replacement, in order.
     pub(crate) kinds: Vec<String>,
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<
         rewritten = cleaned.or(rewritten);
     }
     if let (Some(text), ArgumentsForm::Json(_)) = (&rewritten, arguments.form()) {
-        // Two keys may have become one.
+        // Replacing may have made two keys equal.
         Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
     }
     Ok(Clean { text: rewritten, kinds })

@@ -1,7 +1,7 @@
-//! Offers of all the tools of a server, of which only the server tells the names. A rule that
-//! restricts speaks of such an offer if one of the tools may be meant, a rule that allows only if all
-//! of them are. An agent or a prompt that the provider keeps is such an offer too, and may bring the
-//! tools of any server.
+//! Offers of all tools of a server, whose names only the server knows. A rule that restricts
+//! applies to such an offer if it may apply to one of the tools, a rule that allows only if it
+//! applies to all of them. An agent or a prompt that the provider stores is such an offer too, and
+//! may include tools of any server.
 
 use std::collections::HashSet;
 
@@ -11,28 +11,28 @@ use crate::names::{Name, Names, ToolPattern, Tools};
 use crate::pattern::Wildcard;
 use crate::spelling::{Split, Trust};
 
-/// What is known of the tools of a server: those that are not offered.
+/// An offer of all tools of a server, except some.
 #[derive(Debug, Default)]
 pub(crate) struct ServerOffer {
     except: HashSet<String>,
     from: OfferedFrom,
 }
 
-/// Where the tools of an offer may be from.
+/// Where the tools of an offer come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum OfferedFrom {
-    /// The server that it names.
+    /// From the server that the offer names.
     #[default]
     Server,
-    /// Anywhere.
+    /// From any server.
     Anything,
 }
 
-/// How the names of things begin that a provider keeps, tools and all.
+/// The prefixes of the names for things that a provider stores together with their tools.
 const STORED_BY_PROVIDER: [&str; 3] = ["mcp__agent:", "mcp__prompt:", "mcp__preset:"];
 
 impl ServerOffer {
-    /// An offer of a whole server, but for some tools; `None` if it is an offer of one tool.
+    /// The offer of a whole server except some tools; `None` if only one tool is offered.
     pub(crate) fn of(offer: &ToolCall, except: &[String]) -> Option<Self> {
         let is_whole = offer.origin.surface == Surface::Inbound
             && offer.name.folded().starts_with("mcp__")
@@ -44,7 +44,7 @@ impl ServerOffer {
         is_whole.then(|| Self { except: except(), from })
     }
 
-    /// Whether a pattern may mean a tool whose name begins so.
+    /// Whether a pattern may match a tool whose name begins like this.
     fn may_be(&self, pattern: &Wildcard, beginning: &str) -> bool {
         match pattern.is_literal() {
             true => self.may_be_literal(pattern.text(), beginning),
@@ -58,13 +58,13 @@ impl ServerOffer {
     }
 }
 
-/// What stands before the `*` of a name.
+/// The part of a name before its final `*`.
 fn beginning(text: &str) -> &str {
     text.strip_suffix('*').unwrap_or(text)
 }
 
 impl Names {
-    /// Whether a tool of the server may be one that a restricting rule speaks of.
+    /// Whether a rule that restricts may apply to a tool of the server.
     pub(crate) fn may_restrict(&self, name: &Name<'_>, offer: &ServerOffer) -> bool {
         if offer.from == OfferedFrom::Anything {
             return true;
@@ -78,9 +78,9 @@ impl Names {
         })
     }
 
-    /// Whether a rule that allows speaks of every tool of the server.
+    /// Whether a rule that allows applies to every tool of the server.
     pub(crate) fn allow_offer(&self, name: &Name<'_>) -> bool {
-        // More than one reading: the name does not tell which server.
+        // With more than one reading it is not clear which server is meant.
         let [reading] = name.readings.as_slice() else { return false };
         let server_named = self.servers.is_some();
         self.server_fits(reading.server)

@@ -1,4 +1,4 @@
-//! A rule file as written: every field optional, every value with its place.
+//! A rule file as written: every field optional, every value with its span.
 
 pub(crate) mod finding;
 pub(crate) mod read;
@@ -31,7 +31,7 @@ pub struct Source {
 #[derive(Debug)]
 pub(crate) struct PolicySource {
     pub(crate) name: Option<At<String>>,
-    /// Whom it applies to; its agents apart, as in a rule.
+    /// The principals that it applies to. Agents are a separate field, as in a rule.
     pub(crate) who: Vec<WhoGlobs>,
     pub(crate) agents: Option<Vec<At<String>>>,
     pub(crate) mode: Option<Mode>,
@@ -155,9 +155,9 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
     }
     let says_something =
         ["rules", "text", "default", "defaults"].iter().any(|key| fields.get(key).is_some());
-    // With another problem in it, that one says more.
+    // Not reported together with another problem, which explains more.
     if !says_something && problems.len() == known {
-        // A file that was cut off while it was written looks like this.
+        // A file that was truncated while it was written looks like this.
         problems
             .add(fields.start(), "the policy says nothing")
             .hint("add `rules`, or `default: allow` if it is to allow everything");
@@ -236,7 +236,7 @@ fn sketch(fields: &Fields<'_>, rules: &[RuleSource], text: &[TextRuleSource]) ->
     PolicySketch::new(fields, rules.chain(text).map(|(id, it)| (id.value.as_str(), it)))
 }
 
-/// Wide enough for anybody's numbering, narrow enough to notice a slip.
+/// Wide enough for any numbering scheme, narrow enough to catch a typing error.
 const PRIORITIES: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
 
 fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<Mode> {
@@ -305,7 +305,7 @@ fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
     word(text, "surface", &known, &[], problems).map(|at| at.value)
 }
 
-/// Whom a rule is for, apart from its agents.
+/// Reads the principals that a rule applies to.
 fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
@@ -315,7 +315,7 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     named(&fields, "who", problems)
 }
 
-/// Whom a policy is for.
+/// Reads the principals and agents that a policy applies to.
 fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<Vec<At<String>>>) {
     if !matches!(node.value, node::Yaml::Map(_)) {
         problems.add(node.span, "`for` must be a mapping").hint(
@@ -409,7 +409,7 @@ fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
     })
 }
 
-/// Who acts in an example: what it leaves out is not known, as at a door.
+/// Reads the caller in an example. Fields that are left out are unknown, as at a door.
 fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Who {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Default::default() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);

@@ -1,4 +1,4 @@
-//! What a rule says about waiting: for audience, how long, and what happens if nobody answers.
+//! How a call waits for an answer: for whom, how long, and what happens without an answer.
 
 use std::time::Duration;
 
@@ -20,41 +20,41 @@ pub enum Terms {
 /// The terms of `ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskTerms {
-    /// How long the person has.
+    /// How long the call waits for the person.
     pub timeout: Duration,
-    /// Who may answer; everybody who may answer at all where it is empty.
+    /// Who may answer. If empty, every approver may.
     pub approvers: Vec<String>,
-    /// What happens where nobody is there to be asked.
+    /// What happens if no person is available.
     pub unattended: Unattended,
-    /// What happens if nobody answers in time.
+    /// What happens without an answer in time.
     pub fallback: Fallback,
 }
 
 /// The terms of `review`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewTerms {
-    /// What the model is told to look for.
+    /// What the model should look for.
     pub guidance: Option<String>,
     /// Which model is asked.
     pub model: Option<String>,
-    /// How long it has.
+    /// How long the call waits for the model.
     pub timeout: Duration,
-    /// What happens if it does not answer in time.
+    /// What happens without an answer in time.
     pub fallback: Fallback,
 }
 
-/// What happens where nobody is there to be asked.
+/// What happens if no person is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unattended {
     /// The call is denied.
     Deny,
-    /// It waits until somebody comes.
+    /// The call waits until a person is available.
     Queue,
     /// A second model is asked instead.
     Review,
 }
 
-/// What happens to a call that nobody decides.
+/// What happens to a call without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
     /// It is denied.

@@ -1,4 +1,4 @@
-//! Why a rule is not about a call.
+//! Why a rule does not apply to a call.
 
 use callgate_call::NameReading;
 
@@ -8,13 +8,13 @@ use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Question, Rule};
 
-/// The first thing in which a call is not what a rule is about.
+/// The first key of a rule that a call does not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleMismatch {
     /// The key of the rule or its policy: `surface`, `tool`, `server`, `agent`, `who.team` or
     /// `for.team`.
     pub what: String,
-    /// What the rule wants there.
+    /// What the rule expects there.
     pub wants: String,
     /// What the call has there, if anything.
     pub has: Option<String>,
@@ -26,7 +26,7 @@ pub(super) fn mismatch(rule: &Rule, question: &Question<'_>) -> Option<RuleMisma
         .or_else(|| actor("who", &rule.actors, question))
 }
 
-/// Why a whole policy is not about a call.
+/// Why a whole policy does not apply to a call.
 pub(super) fn policy_mismatch(policy: &Policy, question: &Question<'_>) -> Option<RuleMismatch> {
     actor("for", &policy.audience, question)
 }
@@ -44,7 +44,7 @@ fn surface(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     Some(RuleMismatch { what: "surface".to_owned(), wants, has: Some(surface.as_str().to_owned()) })
 }
 
-/// Tool and server are asked together: `mcp__git__push` is one name for both.
+/// Tool and server are compared together: `mcp__git__push` names both.
 fn name(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     if rule.names(question) {
         return None;
@@ -68,7 +68,7 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     Some(RuleMismatch { what: "tool".to_owned(), wants: rule.tools.join(", "), has: Some(has) })
 }
 
-/// Whether the tool alone would do, on whatever server.
+/// Whether the tool matches on any server.
 fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     let tools = rule.names.tools.clone();
     if rule.restricts() {

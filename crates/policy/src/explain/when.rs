@@ -3,58 +3,58 @@
 use crate::condition::{Condition, Scene};
 use crate::tri::Tri;
 
-/// More values than this are only counted: `$` may stand for thousands.
+/// The most values shown. The rest are counted: `$` can lead to thousands.
 const MAX_SEEN: usize = 4;
 
-/// A condition and what became of it.
+/// A condition and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionExplanation {
     /// Whether it holds.
     pub holds: Holds,
-    /// What it asks.
+    /// What kind of condition it is.
     pub kind: ConditionKind,
 }
 
 /// Whether a condition holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holds {
-    /// It does.
+    /// It holds.
     Yes,
-    /// It does not.
+    /// It does not hold.
     No,
-    /// That cannot be told.
+    /// It cannot be determined.
     Unknown {
-        /// Why not.
+        /// Why it cannot.
         why: String,
     },
 }
 
-/// What a condition asks.
+/// A kind of condition, with its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConditionKind {
-    /// That one of these holds.
+    /// At least one of these holds.
     Any(Vec<ConditionExplanation>),
-    /// That all of these hold.
+    /// All of these hold.
     All(Vec<ConditionExplanation>),
-    /// That this one does not.
+    /// This one does not hold.
     Not(Box<ConditionExplanation>),
-    /// Something about one argument.
+    /// A single question about the call.
     Test(TestExplanation),
 }
 
-/// One argument with one operator.
+/// A single question about the call: what was compared, how and with what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestExplanation {
-    /// The path, as the rule says it.
+    /// The argument's path as written, or the kind of condition.
     pub path: String,
     /// The operator's word.
     pub operator: &'static str,
-    /// What it compares with, as JSON.
+    /// The operand as written, as JSON.
     pub operand: String,
     /// The values that it looked at, as JSON, each cut to
     /// [`Matched::MAX_CHARS`](crate::Matched::MAX_CHARS) characters.
     pub seen: Vec<String>,
-    /// How many more there are.
+    /// The number of further values.
     pub unseen: usize,
 }
 
@@ -70,7 +70,7 @@ impl Holds {
 }
 
 impl ConditionExplanation {
-    /// Depth is bounded by the reader of rule files.
+    /// Recursion is bounded: the reader of rule files limits the depth.
     pub(super) fn of(condition: &Condition, scene: &Scene<'_>) -> Self {
         let every = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, scene)).collect();
         let kind = match condition {

@@ -1,6 +1,6 @@
-//! From arguments to the rules that look for something in them: per argument path one automaton
-//! for `contains`, one set of regular expressions for `matches`, one of globs for `glob`, hashes
-//! for `equals` and `in`, and a sorted list for `starts_with`.
+//! Finds rules by what they search for in the arguments. Each argument path has one automaton for
+//! `contains`, a set of regular expressions for `matches`, a set of globs for `glob`, hash maps for
+//! `equals` and `in`, and a sorted list for `starts_with`.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,7 +20,7 @@ use crate::tri::Tri;
 #[derive(Debug)]
 pub(super) struct ArgumentIndex {
     paths: Vec<(Path, PathIndex)>,
-    /// One more than the highest rule.
+    /// One more than the highest position of a rule.
     rules: usize,
 }
 
@@ -39,7 +39,7 @@ impl ArgumentIndex {
         Self { paths: paths.collect(), rules: highest }
     }
 
-    /// Every rule with a hint that may hold, once.
+    /// Every rule with a hint that may hold, each once.
     pub(super) fn find(&self, input: &Arguments, root: &Value) -> Vec<u32> {
         let mut hits = FoundRules { seen: Vec::new(), list: Vec::new(), rules: self.rules };
         for (path, path_index) in &self.paths {
@@ -62,7 +62,7 @@ impl ArgumentIndex {
     }
 }
 
-/// Rules found so far. The bitmap is made at the first hit: mostly there is none.
+/// Rules found so far. The bitmap is allocated at the first hit, because most calls have none.
 #[derive(Debug)]
 struct FoundRules {
     seen: Vec<bool>,
@@ -87,7 +87,7 @@ impl FoundRules {
 
 type RulesByText = BTreeMap<String, Vec<u32>>;
 
-/// The tests of one path, while they are collected.
+/// The operators of one path, while they are collected.
 #[derive(Debug, Default)]
 struct PathIndexBuilder {
     all: Vec<u32>,
@@ -160,7 +160,7 @@ fn push(map: &mut RulesByText, text: &str, rule: u32) {
     map.entry(text.to_owned()).or_default().push(rule);
 }
 
-/// The tests of one path, ready to be asked together.
+/// The operators of one path, ready to be evaluated together.
 #[derive(Debug)]
 struct PathIndex {
     all: Vec<u32>,
@@ -169,7 +169,7 @@ struct PathIndex {
     numbers: HashMap<u64, Vec<u32>>,
     bools: HashMap<bool, Vec<u32>>,
     contains: Option<ContainsRules>,
-    /// Sorted, so that a binary search finds each possible beginning.
+    /// Sorted, so that a binary search finds each possible prefix.
     starts: Vec<(String, Vec<u32>)>,
     regexes: Vec<RegexRules>,
     globs: Option<GlobRules>,
@@ -232,7 +232,8 @@ impl PathIndex {
         }
     }
 
-    /// Beginnings of one text are nested: each found one bounds where the next shorter one is.
+    /// The prefixes of a text are nested: each one found bounds the search for the next shorter
+    /// one.
     fn find_starts(&self, text: &str, hits: &mut FoundRules) {
         let mut rest = self.starts.as_slice();
         let mut bound = text;
@@ -244,7 +245,7 @@ impl PathIndex {
                 hits.add(rules);
             }
             let common = common_length(start, text);
-            // Only beginnings of what both have in common can still be beginnings of the text.
+            // Only prefixes of the common part can still be prefixes of the text.
             bound = text.get(..common).unwrap_or_default();
             rest = shorter;
         }
@@ -277,7 +278,7 @@ impl ContainsRules {
         }
     }
 
-    /// A text may stand in an argument a million times: its rules are added once.
+    /// A text may occur in an argument a million times; its rules are added once.
     fn find(&self, text: &str, hits: &mut FoundRules) {
         let mut seen = Vec::new();
         for found in self.automaton.find_overlapping_iter(text) {
@@ -294,10 +295,10 @@ impl ContainsRules {
     }
 }
 
-/// More patterns in one set outgrow the cache of its lazy automaton, which then crawls.
+/// With more patterns the lazy automaton of a set outgrows its cache and becomes very slow.
 const REGEXES_PER_SET: usize = 500;
 
-/// For one set: the program, and the cache of its lazy automaton.
+/// The most bytes for the program of one set, and as many for the cache of its lazy automaton.
 const REGEX_SET_SIZE: usize = 32 << 20;
 
 #[derive(Debug)]
@@ -306,7 +307,7 @@ struct RegexRules {
     rules: Vec<Vec<u32>>,
 }
 
-/// Builds one set of these, or two of its halves where one would be too large.
+/// Builds one set of these patterns, or two sets of half of them each if one would be too large.
 fn build_regexes(
     patterns: &[(String, Vec<u32>)],
     sets: &mut Vec<RegexRules>,

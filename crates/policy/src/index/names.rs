@@ -1,5 +1,5 @@
-//! From a name to the rules that may speak of it: a hash for whole names, sorted lists for
-//! beginnings and ends, one automaton for what stands in the middle.
+//! Finds rules by the name of a tool: a hash map for whole names, sorted lists for prefixes and
+//! suffixes, and one automaton for patterns in the middle.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -62,8 +62,8 @@ impl NameIndex {
         }
     }
 
-    /// A pattern with a server part may fit the whole name, or a reading part by part: then one
-    /// of its parts is enough to find it by.
+    /// A pattern with a server part may match the whole name, or the two parts of a reading. In the
+    /// second case it is indexed by one of its parts.
     fn add_pattern(&mut self, pattern: &ToolPattern, entry: IndexEntry) {
         self.tools.add(&pattern.whole, entry);
         for (server, tool) in &pattern.parts {
@@ -80,8 +80,8 @@ impl NameIndex {
         self.servers.finish();
     }
 
-    /// Visits the rules that may be about a name. `Needed` says that even a rule for this very tool need
-    /// not be about it.
+    /// Visits the rules that may apply to a name. With `Needed`, even a rule for exactly this tool
+    /// may not apply.
     pub(super) fn find<'i>(
         &'i self,
         name: &Name<'_>,
@@ -185,9 +185,9 @@ impl TextIndex {
     }
 }
 
-/// Texts a name may begin with, sorted. All beginnings of a name in the list are beginnings of
-/// the last one that is not behind the name, so a binary search and a walk along links to the next
-/// shorter beginning find them all.
+/// Sorted prefixes of names. Every prefix of a name in this list is also a prefix of the last entry
+/// that does not sort after the name. So one binary search, and then following the links to the
+/// next shorter prefix, finds them all.
 #[derive(Debug, Default)]
 struct Affixes {
     building: BTreeMap<Vec<u8>, RuleBucket>,
@@ -197,7 +197,7 @@ struct Affixes {
 #[derive(Debug)]
 struct Affix {
     text: Vec<u8>,
-    /// The next shorter text in the list that this one begins with.
+    /// The position of the next shorter entry that is a prefix of this one.
     shorter: Option<usize>,
     bucket: RuleBucket,
 }
@@ -237,7 +237,7 @@ impl Affixes {
     }
 }
 
-/// Texts that stand somewhere in a name.
+/// Texts that occur anywhere in a name.
 #[derive(Debug, Default)]
 struct Middles {
     building: BTreeMap<String, RuleBucket>,
@@ -246,7 +246,7 @@ struct Middles {
 }
 
 impl Middles {
-    /// Builds the automaton. Should that fail, all rules come back, to be asked every time.
+    /// Builds the automaton. If that fails, returns all rules, which are then evaluated every time.
     fn finish(&mut self) -> Option<RuleBucket> {
         if self.building.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! How calls carry other calls, and who unpacks them.
+//! Where a wrapper has its calls, and which agents unpack it.
 
 use callgate_call::json::{Value, equal_ignoring_case};
 use callgate_call::{Arguments, ToolCall, ToolName, spell};
@@ -6,16 +6,16 @@ use callgate_scan::inspect::plain_name;
 
 use super::{WrappedCall, write};
 
-/// Where the calls stand in the arguments.
+/// Where the calls are in the arguments of a wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrapperLayout {
     /// In a list, each with its name and arguments.
     List,
-    /// In the arguments themselves: the name of a server and of its tool.
+    /// The arguments are one call: the name of a server, of its tool, and the arguments for it.
     OnServer,
 }
 
-/// Names without separators.
+/// Names of wrappers, without separators.
 const NAMES: [(&str, WrapperLayout); 6] = [
     // OpenAI's models
     ("parallel", WrapperLayout::List),
@@ -37,7 +37,7 @@ const SERVERS: [&str; 4] = ["server", "server_name", "serverName", "ServerName"]
 const TOOLS: [&str; 4] = ["toolName", "tool_name", "ToolName", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "Arguments", "args", "parameters", "params"];
 
-/// How a call of this name carries others, if it does.
+/// The layout of a wrapper of this name; `None` if it is not a wrapper.
 pub(super) fn of(name: &ToolName) -> Option<WrapperLayout> {
     let plain = plain_name(name.folded());
     let text = spell::without_namespaces(&plain);
@@ -60,7 +60,7 @@ fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
 }
 
 impl WrapperLayout {
-    /// The calls in these arguments of a call.
+    /// The calls in the arguments `root` of a wrapper.
     pub(super) fn calls_in(
         self,
         call: &ToolCall,
@@ -122,11 +122,11 @@ fn on_server(call: &ToolCall, root: &Value) -> Result<Option<WrappedCall>, Strin
     Ok(Some(WrappedCall { calls, others }))
 }
 
-/// The words of a project's or plugin's name that are tried, at most.
+/// The most words that are tried as the name of a project or plugin.
 const MAX_WORDS: usize = 8;
 
-/// Cursor says before a server's name where it comes from: `user-github`, `project-0-shop-github`. Where
-/// that ends, the name does not tell.
+/// Cursor puts the origin of a server before its name: `user-github`, `project-0-shop-github`. The
+/// name does not show where the origin ends, so every possible rest is returned.
 fn without_origin(server: &str) -> impl Iterator<Item = &str> {
     let words = match server {
         _ if server.starts_with("user-") => 1,
@@ -150,7 +150,7 @@ fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, Strin
     }
 }
 
-/// Some models write the arguments as a text.
+/// The arguments as JSON text. Some models already write them as a string.
 fn arguments_of(value: &Value, keys: &[&str]) -> Result<String, String> {
     Ok(match member(value, keys)? {
         None | Some((_, Value::Null)) => String::new(),
@@ -163,7 +163,7 @@ fn arguments_of(value: &Value, keys: &[&str]) -> Result<String, String> {
     })
 }
 
-/// The one member under any of these keys that every program reads.
+/// The single member with one of these keys; an error if programs could disagree about which it is.
 fn member<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<(&'v str, &'v Value)>, String> {
     let Value::Object(members) = value else { return Ok(None) };
     let mut found = None;
