@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use callgate_audit::{Kind, Tool};
-use callgate_call::{Arguments, CallId, Facts, NameError, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{
+    Arguments, CallId, NameError, Origin, OriginFields, Surface, ToolCall, ToolName,
+};
 use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
@@ -50,14 +52,15 @@ impl Told {
 impl Decider {
     /// Whether any policy speaks of the tools in a request.
     pub fn judges_offers(&self) -> bool {
-        self.policies().is_some_and(|policies| policies.speak_of(Surface::Inbound))
+        self.policies().is_some_and(|policies| policies.concern(Surface::Inbound))
     }
 
     /// Judges the tools of a request. Answers which of them are denied. What a rule says about a tool
     /// is recorded when it is offered first, and again for another client, session or rule.
     pub fn offers(&self, context: &Context, offers: &[Offer<'_>]) -> Vec<(usize, Denial)> {
         let Some(policies) = self.policies() else { return Vec::new() };
-        let origin = Origin::new(Facts { surface: Surface::Inbound, ..(*context.origin).clone() });
+        let origin =
+            Origin::new(OriginFields { surface: Surface::Inbound, ..(*context.origin).clone() });
         let mut denied = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
             denied.extend(

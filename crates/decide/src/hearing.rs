@@ -6,8 +6,8 @@ use std::time::Instant;
 use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool};
 use callgate_call::ToolCall;
 use callgate_policy::{
-    Denial, Direction, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard, TextHit,
-    may_carry,
+    Denial, Direction, NameJudgement, NamePermit, Policies, SpentLimits, TextGuard, TextHit,
+    may_wrap_calls,
 };
 use callgate_store::TurnCount;
 
@@ -122,16 +122,16 @@ impl Hearing {
         let call = &meant.read(call.clone());
         let objections = self.inner.check_meant(settings, &call.name, &meant);
         if objections.stops().next().is_some() {
-            let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
+            let judgement = self.policies.judge_waived(call, &now(), &SpentLimits::none());
             let denial = objections.denial(call.name.raw(), judgement.denial(call));
             let verdict = objections.verdict(&judgement);
             return self.denied_by_name(number, call, &meant, (verdict, denial), begun);
         }
-        match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
+        match self.policies.judge_name(call, &now(), &SpentLimits::none()) {
             // Lists of servers and tools have a say about what a call carries.
             NameJudgement::Allow(permit, judgement)
                 if judgement.limits.is_empty()
-                    && !may_carry(&call.name)
+                    && !may_wrap_calls(&call.name)
                     && !meant.is_rated(settings) =>
             {
                 ByName::Stream(permit)

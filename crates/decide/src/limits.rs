@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Instant;
 
 use callgate_call::ToolCall;
-use callgate_policy::{Judgement, LimitFacts, LimitKey, Policies};
+use callgate_policy::{Judgement, LimitKey, Policies, SpentLimits};
 
 use crate::clock::now;
 
@@ -34,7 +34,7 @@ impl Buckets {
             return first;
         }
         let at = Instant::now();
-        let facts = LimitFacts::exceeded(self.lacking(&first.limits, at));
+        let facts = SpentLimits::exceeded(self.lacking(&first.limits, at));
         let judgement = policies.judge(call, &now(), &facts);
         if judgement.verdict.passes() {
             for key in &first.limits {

@@ -38,7 +38,7 @@ mod tests;
 mod text;
 
 pub use call::{CallTicket, McpCall, McpDecision, McpPending};
-pub use callgate_policy::{Along, Globs, Rate};
+pub use callgate_policy::{ExtraInput, Globs, Rate};
 pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Place, Severity};
 pub use list::{Item, ListPage};

@@ -3,7 +3,7 @@
 use callgate_audit::{
     Action, Caller, Code, Guardrail, Hit, Kind, Principal, Record, RecordId, RuleId, Tool, Verdict,
 };
-use callgate_call::{Facts, ToolCall};
+use callgate_call::{OriginFields, ToolCall};
 use callgate_policy::{
     Direction, Judgement, RuleHit, RuleName, TextAction, TextHit, Verdict as Judged,
 };
@@ -11,11 +11,11 @@ use callgate_policy::{
 use crate::decider::Context;
 
 /// A record with everything known about its surroundings.
-pub(crate) fn begin(kind: Kind, context: &Context, facts: &Facts) -> Record {
+pub(crate) fn begin(kind: Kind, context: &Context, facts: &OriginFields) -> Record {
     begin_as(RecordId::new(), kind, context, facts)
 }
 
-fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &Facts) -> Record {
+fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &OriginFields) -> Record {
     let mut record = Record::of(id, kind);
     record.surface = Some(facts.surface);
     record.who = principal(facts);
@@ -28,7 +28,7 @@ fn begin_as(id: RecordId, kind: Kind, context: &Context, facts: &Facts) -> Recor
     record
 }
 
-pub(crate) fn principal(facts: &Facts) -> Principal {
+pub(crate) fn principal(facts: &OriginFields) -> Principal {
     Principal {
         org: facts.who.org.clone(),
         team: facts.who.team.clone(),

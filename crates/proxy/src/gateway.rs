@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
-use callgate_call::{Facts, Origin, Surface};
+use callgate_call::{Origin, OriginFields, Surface};
 use callgate_decide::{AuditHealth, Context, Decider, PolicyState, RemovedEntry};
 use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, UPGRADE, USER_AGENT};
@@ -304,13 +304,13 @@ fn binding(
 /// Who asks whom. What a client says of its agent and session is a claim.
 fn origin(headers: &HeaderMap, principal: &Principal, way: &Way) -> Origin {
     let (agent, session) = claims(headers);
-    Origin::new(Facts {
+    Origin::new(OriginFields {
         who: principal.who.clone(),
         agent,
         session,
         provider: Some(way.site.provider.name.clone()),
         model: way.model(),
-        ..Facts::at(Surface::Response)
+        ..OriginFields::at(Surface::Response)
     })
 }
 

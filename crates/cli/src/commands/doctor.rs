@@ -124,7 +124,7 @@ fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
                 enforced.push(format!("{calls}: {} ({})", dialect.as_str(), names.join(", ")));
             }
         }
-        match policies.speak_of(Surface::Inbound) {
+        match policies.concern(Surface::Inbound) {
             true => enforced.push(offers.to_owned()),
             false => not.push(format!("{offers}: no rule names the surface `inbound`")),
         }

@@ -5,7 +5,7 @@
 //! the server does not list, and that reads as one that it does, is judged as both.
 
 use callgate_call::{ToolCall, ToolName};
-use callgate_registry::{Identity, ItemKind};
+use callgate_registry::{ItemIdentity, ItemKind};
 use callgate_scan::inspect::ReadAs;
 
 use super::check::Objections;
@@ -54,7 +54,8 @@ impl McpSession {
         // Without a list of this conversation, what was listed before is all that is known. One that is
         // too large to be remembered is none.
         let is_known = is_whole && !known.is_empty();
-        let was_listed = books.registry.get(&Identity::tool(self.server.as_str(), tool)).is_some();
+        let was_listed =
+            books.registry.get(&ItemIdentity::tool(self.server.as_str(), tool)).is_some();
         if !is_known && was_listed {
             return Vec::new();
         }

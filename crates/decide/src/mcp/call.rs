@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use callgate_audit::{Action, Code, Kind, RecordId};
 use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
-use callgate_policy::{Along, Denial, Permit, Reading, Recorded};
+use callgate_policy::{Denial, ExtraInput, OtherReading, Permit, Recorded};
 
 use super::alias::Alias;
 use super::desk::now_micros;
@@ -37,7 +37,7 @@ pub struct McpCall<'a> {
     /// The call that this one goes on with: a client answers what the server asked in between.
     pub goes_on: Option<&'a CallTicket>,
     /// What goes to the server along with it.
-    pub along: Vec<Along>,
+    pub along: Vec<ExtraInput>,
 }
 
 impl<'a> McpCall<'a> {
@@ -228,16 +228,16 @@ impl Ticket {
 }
 
 /// Every other way to read a call: without the halves of characters, under another name, or both.
-fn readings(whole: &ToolCall, shorter: Option<Arguments>, aliases: &[Alias]) -> Vec<Reading> {
-    let shorter = shorter.map(|arguments| Reading {
+fn readings(whole: &ToolCall, shorter: Option<Arguments>, aliases: &[Alias]) -> Vec<OtherReading> {
+    let shorter = shorter.map(|arguments| OtherReading {
         call: ToolCall { arguments, ..whole.clone() },
-        told: readable::HALVES.to_owned(),
+        label: readable::HALVES.to_owned(),
     });
     let calls = || std::iter::once(whole).chain(shorter.iter().map(|shorter| &shorter.call));
-    let named = |alias: &Alias| -> Vec<Reading> {
-        calls().map(|call| Reading { call: alias.call(call), told: alias.reason() }).collect()
+    let named = |alias: &Alias| -> Vec<OtherReading> {
+        calls().map(|call| OtherReading { call: alias.call(call), label: alias.reason() }).collect()
     };
-    let aliases: Vec<Reading> = aliases.iter().flat_map(named).collect();
+    let aliases: Vec<OtherReading> = aliases.iter().flat_map(named).collect();
     shorter.into_iter().chain(aliases).collect()
 }
 

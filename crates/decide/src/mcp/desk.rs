@@ -8,7 +8,7 @@ use callgate_audit::RecordId;
 use callgate_call::{fold, json::Value};
 use callgate_effects::Catalogue;
 use callgate_policy::NameReader;
-use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
+use callgate_registry::{ItemIdentity, ItemKind, Pin, PinStatus, Registry, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
 use callgate_store::Glance;
 use parking_lot::Mutex;
@@ -102,7 +102,7 @@ pub(crate) struct Inspection {
 /// A tool as a call finds it.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownTool {
-    pub(crate) state: State,
+    pub(crate) state: PinStatus,
     /// The hash of what the server offers now.
     pub(crate) hash: String,
     pub(crate) inspection: Arc<Inspection>,
@@ -175,7 +175,7 @@ impl Books {
 
     /// A tool of a server, if it has been seen.
     pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<KnownTool> {
-        let pin = self.registry.get(&Identity::tool(server, tool))?;
+        let pin = self.registry.get(&ItemIdentity::tool(server, tool))?;
         let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
         let key = key(server, pin.seen().whole.as_str());
         if let Some(inspection) = self.inspected.get(&key) {
@@ -194,8 +194,8 @@ impl Books {
         tool: &str,
         shown: &Version,
     ) -> Option<KnownTool> {
-        let state = self.state_as(&Identity::tool(server, tool), shown);
-        if state == State::Unseen {
+        let state = self.state_as(&ItemIdentity::tool(server, tool), shown);
+        if state == PinStatus::Unseen {
             return None;
         }
         let (hash, key) = (shown.hash.as_str().to_owned(), key(server, shown.whole.as_str()));
@@ -205,12 +205,12 @@ impl Books {
     }
 
     /// Where something stands as one server shows it.
-    pub(crate) fn state_as(&self, identity: &Identity, shown: &Version) -> State {
+    pub(crate) fn state_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
         match self.registry.get(identity).map(|pin| (pin.state(), &pin.version)) {
-            None => State::Unseen,
-            Some((State::Quarantined, _)) => State::Quarantined,
-            Some((_, trusted)) if shown.is_same(trusted) => State::Trusted,
-            Some(_) => State::Changed,
+            None => PinStatus::Unseen,
+            Some((PinStatus::Quarantined, _)) => PinStatus::Quarantined,
+            Some((_, trusted)) if shown.is_same(trusted) => PinStatus::Trusted,
+            Some(_) => PinStatus::Changed,
         }
     }
 
@@ -263,7 +263,7 @@ impl Books {
         let Some(own) = pins().find(|pin| pin.identity.server == server) else { return Vec::new() };
         let is_twin = |pin: &&Pin| {
             pin.identity.server != server
-                && pin.state() == State::Trusted
+                && pin.state() == PinStatus::Trusted
                 && pin.seen().hash == own.seen().hash
         };
         pins().filter(is_twin).map(|pin| pin.identity.server.clone()).collect()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use callgate_audit::RecordId;
 use callgate_call::json::{Value, quote};
-use callgate_call::{Arguments, Facts, Identity, Who};
+use callgate_call::{Arguments, Identity, OriginFields, Who};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -132,7 +132,7 @@ fn content_key(who: &Who, session: Option<&str>, server: &str, tool: &str) -> Fl
     FlowName { owner: owner(who), name }
 }
 
-fn session_key(origin: &Facts) -> FlowName {
+fn session_key(origin: &OriginFields) -> FlowName {
     // Calls without a session are taken for one: that counts more together, not less.
     let session = origin.session.as_deref().unwrap_or_default();
     FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }
@@ -148,7 +148,7 @@ fn owner(who: &Who) -> String {
 }
 
 /// What is to be kept of a call that is let through.
-pub(crate) fn remembered(origin: &Facts, past: &Past, arguments: ArgumentHash) -> KeyedStep {
+pub(crate) fn remembered(origin: &OriginFields, past: &Past, arguments: ArgumentHash) -> KeyedStep {
     let role = past.role.word();
     let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
     (session_key(origin), step)
@@ -165,14 +165,18 @@ pub(crate) fn remember_unless<T>(
 }
 
 /// Forgets a call that was not made after all.
-pub(crate) fn forget(audit: &Store, origin: &Facts, record: RecordId) -> Result<(), StoreError> {
+pub(crate) fn forget(
+    audit: &Store,
+    origin: &OriginFields,
+    record: RecordId,
+) -> Result<(), StoreError> {
     audit.remove_flow(&session_key(origin), record)
 }
 
 /// What a session has called since then, in the order of time.
 pub(crate) fn history(
     glance: Glance<'_>,
-    origin: &Facts,
+    origin: &OriginFields,
     since: i64,
 ) -> Result<Vec<Past>, StoreError> {
     Ok(past(glance.flows(&session_key(origin), since)?))

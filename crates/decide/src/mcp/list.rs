@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use callgate_audit::{Action, Code, Kind, McpFacts};
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
-use callgate_policy::{Denial, Findings, LimitFacts, NameJudgement};
-use callgate_registry::{Definition, Identity, ItemKind, State, Version};
+use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
+use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
 use callgate_scan::inspect::{Place, strip_definition};
 
 use super::check::{Objection, Objections, code_of};
@@ -117,7 +117,7 @@ impl McpSession {
             return Some(version.definition.clone());
         }
         let books = self.known_books();
-        let pin = books.registry.get(&Identity::tool(&self.server, tool))?;
+        let pin = books.registry.get(&ItemIdentity::tool(&self.server, tool))?;
         Some(pin.seen().definition.clone())
     }
 
@@ -230,7 +230,7 @@ impl McpSession {
             None
         });
         objections.add(admission::server(settings, &self.server));
-        let identity = Identity::of(self.server.as_str(), &definition);
+        let identity = ItemIdentity::of(self.server.as_str(), &definition);
         let (name, version) = self.shown(&definition);
         let state = self.known_books().state_as(&identity, &version);
         shown.push((name, version));
@@ -250,7 +250,7 @@ impl McpSession {
 
     pub(crate) fn check_prompt(&self, settings: &McpSettings, name: &str) -> Option<Objection> {
         let (server, name) = (self.server.clone(), name.to_owned());
-        let identity = Identity { server, kind: ItemKind::Prompt, name };
+        let identity = ItemIdentity { server, kind: ItemKind::Prompt, name };
         let books = self.books();
         let state = match self.listing.lock().prompts.get(&identity.name) {
             Some(shown) => books.state_as(&identity, &shown),
@@ -271,8 +271,8 @@ impl McpSession {
         let subject = admission::Subject { server: &self.server, tool, hash };
         objections.add(admission::server(settings, &self.server));
         objections.add(admission::tool(settings, subject));
-        let identity = Identity::tool(self.server.as_str(), tool);
-        let state = known.map_or(State::Unseen, |known| known.state);
+        let identity = ItemIdentity::tool(self.server.as_str(), tool);
+        let state = known.map_or(PinStatus::Unseen, |known| known.state);
         objections.add(pins::check(settings, &identity, state));
         objections.add(known.and_then(|it| pins::findings(settings, tool, &it.inspection)));
     }
@@ -285,7 +285,7 @@ impl McpSession {
         let (id, arguments) = (CallId::default(), Arguments::pending());
         let call =
             ToolCall { id, name, arguments, origin: self.context.origin.clone(), caller: None };
-        match self.policies().judge_name_with(&call, &now(), &LimitFacts::unasked(), findings) {
+        match self.policies().judge_name_with(&call, &now(), &SpentLimits::none(), findings) {
             NameJudgement::Deny(judgement) => judgement.denial(&call),
             NameJudgement::Allow(..) | NameJudgement::NeedArguments => None,
         }
@@ -336,7 +336,7 @@ impl McpSession {
                 verdict
             }
         });
-        let state = books.registry.state_of(&Identity::of(&self.server, definition));
+        let state = books.registry.state_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
             place: Some(told.place.to_owned()),
             pin: Some(state.as_str().to_owned()),

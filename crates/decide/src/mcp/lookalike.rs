@@ -3,7 +3,7 @@
 
 use callgate_audit::{Action, Kind, McpFacts};
 use callgate_call::{Arguments, ToolCall};
-use callgate_policy::{Denial, Findings, LimitFacts};
+use callgate_policy::{Denial, Findings, SpentLimits};
 
 use super::admission::{self, Subject};
 use super::check::Objections;
@@ -61,13 +61,13 @@ impl McpSession {
         }
         let found = known.as_ref().map(|known| Findings::Of(&known.inspection.findings));
         let found = found.unwrap_or_default();
-        let judge = |limits: &LimitFacts| policies.judge_by_rules(call, &now(), limits, found);
-        let mut judgement = judge(&LimitFacts::unasked());
+        let judge = |limits: &SpentLimits| policies.judge_by_rules(call, &now(), limits, found);
+        let mut judgement = judge(&SpentLimits::none());
         let is_stopped = objections.stops().next().is_some();
         let limits = judgement.limits.clone();
         if !is_stopped && !limits.is_empty() {
             Counter::of(&self.inner, &settings).spend(&limits, |empty| {
-                judgement = judge(&LimitFacts::exceeded(empty.iter().cloned()));
+                judgement = judge(&SpentLimits::exceeded(empty.iter().cloned()));
                 judgement.verdict.passes()
             });
         }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use callgate_audit::{Code, Kind, McpFacts, Record, RecordId};
 use callgate_call::{Arguments, Certainty, ToolCall, ToolName};
-use callgate_policy::{LimitKey, carried};
-use callgate_registry::Identity;
+use callgate_policy::{LimitKey, wrapped_calls};
+use callgate_registry::ItemIdentity;
 
 use super::admission::{self, Subject as Listed};
 use super::check::{Check, Objection, Objections};
@@ -166,7 +166,7 @@ impl Inner {
         meant: &Meant,
     ) -> Objections {
         let mut objections = self.check_meant(settings, &call.name, meant);
-        match carried(call) {
+        match wrapped_calls(call) {
             Ok(calls) => {
                 calls.iter().for_each(|it| objections.join(self.check_carried(settings, it)));
             }
@@ -249,7 +249,7 @@ fn unreadable(settings: &McpSettings, why: &str) -> Objections {
 /// What lists, pins and findings have against a tool that is known.
 fn known(settings: &McpSettings, tool: &NamedTool) -> Vec<Objection> {
     let listed = Listed { server: &tool.server, tool: &tool.tool, hash: tool.hash.as_deref() };
-    let identity = Identity::tool(tool.server.as_str(), &tool.tool);
+    let identity = ItemIdentity::tool(tool.server.as_str(), &tool.tool);
     let known = tool.known.as_ref();
     let checks = [
         admission::server(settings, &tool.server),

@@ -1,6 +1,6 @@
 //! Definitions on their way into the registry and the store.
 
-use callgate_registry::{Change, Definition, First, Identity, Observation, Pin};
+use callgate_registry::{Definition, FirstUse, ItemIdentity, Observation, Pin, PinChange};
 use parking_lot::MutexGuard;
 
 use super::check::{Check, Objection};
@@ -17,7 +17,7 @@ pub(crate) type Seen = Result<(Definition, Result<Option<News>, Objection>), Str
 #[derive(Debug)]
 pub(crate) enum News {
     New,
-    Changed(Box<Change>),
+    Changed(Box<PinChange>),
     Reverted,
     MetaMoved,
 }
@@ -50,8 +50,8 @@ impl McpSession {
     /// Takes in definitions and keeps what is new of them, for every process.
     pub(crate) fn observe(&self, settings: &McpSettings, mut seen: Vec<Seen>) -> Vec<Seen> {
         let first = match settings.pins.auto_trust_first {
-            true => First::Trust,
-            false => First::Quarantine,
+            true => FirstUse::Trust,
+            false => FirstUse::Quarantine,
         };
         let mut books = self.books();
         let mut open: Vec<usize> = (0..seen.len()).collect();
@@ -59,7 +59,7 @@ impl McpSession {
             let mut dirty = Vec::new();
             for place in open.drain(..) {
                 let Some(Ok((definition, observed))) = seen.get_mut(place) else { continue };
-                let identity = Identity::of(self.server.as_str(), definition);
+                let identity = ItemIdentity::of(self.server.as_str(), definition);
                 match self.observe_one(&mut books, &identity, definition, first) {
                     Ok((news, pin)) => {
                         // What was new in an earlier round stays so.
@@ -82,9 +82,9 @@ impl McpSession {
     fn observe_one(
         &self,
         books: &mut Books,
-        identity: &Identity,
+        identity: &ItemIdentity,
         definition: &Definition,
-        first: First,
+        first: FirstUse,
     ) -> Result<(Option<News>, Option<Pin>), Objection> {
         let at = now_micros();
         let observed = books.registry.observe(identity, &self.launch, definition, first, at);

@@ -2,7 +2,7 @@
 
 use callgate_audit::Code;
 use callgate_policy::Denial;
-use callgate_registry::{Identity, ItemKind, State};
+use callgate_registry::{ItemIdentity, ItemKind, PinStatus};
 use callgate_scan::inspect::Finding;
 
 use super::check::{Check, Objection};
@@ -13,8 +13,8 @@ use super::settings::{McpSettings, Watch};
 /// definition is not trusted either.
 pub(crate) fn check(
     settings: &McpSettings,
-    identity: &Identity,
-    state: State,
+    identity: &ItemIdentity,
+    state: PinStatus,
 ) -> Option<Objection> {
     let watch = settings.pins.on_change;
     let stop =
@@ -22,13 +22,13 @@ pub(crate) fn check(
     let changed =
         |reason: String, hint: String| stop(reason, hint).map(|it| it.coded(Code::PinChanged));
     match state {
-        State::Trusted => None,
-        State::Unseen if settings.pins.auto_trust_first => None,
-        State::Unseen => stop(
+        PinStatus::Trusted => None,
+        PinStatus::Unseen if settings.pins.auto_trust_first => None,
+        PinStatus::Unseen => stop(
             format!("{} has not been seen, so nobody can have trusted it.", subject(identity)),
             "Use a tool that the server lists.".to_owned(),
         ),
-        State::Changed => changed(
+        PinStatus::Changed => changed(
             format!(
                 "{} is no longer what was trusted: its definition or its server has changed.",
                 subject(identity)
@@ -38,7 +38,7 @@ pub(crate) fn check(
                 command("diff", identity)
             ),
         ),
-        State::Quarantined => stop(
+        PinStatus::Quarantined => stop(
             format!("{} is new, and nobody has trusted it yet.", subject(identity)),
             format!(
                 "Use another tool, and tell the operator to look at it: `{}`, then `{}`.",
@@ -80,8 +80,8 @@ pub(crate) fn named(finding: &Finding) -> String {
     format!("{} ({}, {})", finding.class.meaning(), finding.class, finding.severity)
 }
 
-fn subject(identity: &Identity) -> String {
-    let Identity { server, kind, name } = identity;
+fn subject(identity: &ItemIdentity) -> String {
+    let ItemIdentity { server, kind, name } = identity;
     match kind {
         ItemKind::Tool => format!("The tool `{name}` of `{server}`"),
         ItemKind::Prompt => format!("The prompt `{name}` of `{server}`"),
@@ -90,8 +90,8 @@ fn subject(identity: &Identity) -> String {
 }
 
 /// A command for the operator.
-fn command(what: &str, identity: &Identity) -> String {
-    let Identity { server, kind, name } = identity;
+fn command(what: &str, identity: &ItemIdentity) -> String {
+    let ItemIdentity { server, kind, name } = identity;
     match kind {
         ItemKind::Tool => format!("callgate mcp pins {what} --server {server} --tool {name}"),
         ItemKind::Prompt => format!("callgate mcp pins {what} --server {server} --prompt {name}"),

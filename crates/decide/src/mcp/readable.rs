@@ -1,7 +1,7 @@
 //! Arguments as rules read them, and what is said where they cannot be read.
 
 use callgate_call::json::{Edits, Span};
-use callgate_call::{Arguments, Form, Unreadable};
+use callgate_call::{Arguments, ArgumentsForm, Unreadable};
 use callgate_policy::Judgement;
 
 /// Arguments, and the other way in which they may be read.
@@ -19,7 +19,7 @@ pub struct Readings {
 /// that goes on with it puts U+FFFD in its place sooner or later, or leaves it out. Rules read both; what is
 /// handed on stays as it came.
 pub fn readable(arguments: Arguments) -> Readings {
-    if !matches!(arguments.form(), Form::Json(_)) || arguments.value().is_ok() {
+    if !matches!(arguments.form(), ArgumentsForm::Json(_)) || arguments.value().is_ok() {
         return Readings { arguments, shorter: None };
     }
     let with = |other: &str| {

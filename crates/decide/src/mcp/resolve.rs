@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_audit::McpFacts;
-use callgate_call::{Facts, Who};
+use callgate_call::{OriginFields, Who};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
@@ -153,7 +153,7 @@ fn noted_since(settings: &McpSettings, next: Next<'_>) -> Option<i64> {
 fn flows_against(
     settings: &McpSettings,
     glance: Glance<'_>,
-    origin: &Facts,
+    origin: &OriginFields,
     next: Next<'_>,
 ) -> Vec<Objection> {
     let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };

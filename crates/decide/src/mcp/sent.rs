@@ -1,8 +1,8 @@
 //! What a client sends to a server beside the arguments of calls.
 
 use callgate_audit::{Action, Guardrail, Kind, McpFacts};
-use callgate_call::{Arguments, Form, ToolCall};
-use callgate_policy::{Along, Denial, Findings, Judgement};
+use callgate_call::{Arguments, ArgumentsForm, ToolCall};
+use callgate_policy::{Denial, ExtraInput, Findings, Judgement};
 
 use super::call::{CallTicket, Ticket};
 use super::readable::{self, Readings};
@@ -20,7 +20,7 @@ pub struct Sent<'a> {
     /// The calls that it may belong to.
     pub calls: &'a [CallTicket],
     /// What it holds.
-    pub along: Vec<Along>,
+    pub along: Vec<ExtraInput>,
 }
 
 impl McpSession {
@@ -28,7 +28,7 @@ impl McpSession {
     /// to. Answers what takes the place of what it holds. It is recorded if a rule had something to say.
     pub fn sends(&self, sent: Sent<'_>) -> Result<Vec<Option<String>>, Box<Denial>> {
         let policies = self.policies();
-        if sent.along.is_empty() || !policies.looks_along() {
+        if sent.along.is_empty() || !policies.looks_at_extra() {
             return Ok(Vec::new());
         }
         let named = self.named(sent.method, Arguments::json(""))?;
@@ -52,9 +52,9 @@ impl McpSession {
 
     /// What goes along, in every way it may be read; those that replace nothing come last. What is too
     /// large is left out where the operator lets that pass.
-    pub(crate) fn readable(&self, along: Vec<Along>) -> Vec<Along> {
+    pub(crate) fn readable(&self, along: Vec<ExtraInput>) -> Vec<ExtraInput> {
         let mut shorter = Vec::new();
-        let mut read: Vec<Along> = Vec::with_capacity(along.len());
+        let mut read: Vec<ExtraInput> = Vec::with_capacity(along.len());
         for along in along {
             // Most hold no escape, and are read only if a rule looks at them.
             if !along.input.raw().contains('\\') {
@@ -63,8 +63,8 @@ impl McpSession {
             }
             let Readings { arguments, shorter: other } = readable::readable(along.input);
             let place = || along.place.clone();
-            shorter.extend(other.map(|input| Along { place: place(), input, is_fixed: true }));
-            read.push(Along { input: arguments, ..along });
+            shorter.extend(other.map(|input| ExtraInput { place: place(), input, is_fixed: true }));
+            read.push(ExtraInput { input: arguments, ..along });
         }
         read.extend(shorter);
         if self.inner.in_force().settings.oversize == Oversize::Allow {
@@ -117,8 +117,8 @@ impl Ticket {
 }
 
 /// What was replaced counts as what is there, for whoever looks next.
-fn take_over(along: &mut [Along], changed: &mut Vec<Option<String>>, judgement: &Judgement) {
-    for (at, text) in judgement.along().iter().enumerate() {
+fn take_over(along: &mut [ExtraInput], changed: &mut Vec<Option<String>>, judgement: &Judgement) {
+    for (at, text) in judgement.rewritten_extra().iter().enumerate() {
         let (Some(text), Some(along)) = (text, along.get_mut(at)) else { continue };
         along.input = Arguments::json(text.as_str());
         changed.resize(changed.len().max(at + 1), None);
@@ -128,6 +128,6 @@ fn take_over(along: &mut [Along], changed: &mut Vec<Option<String>>, judgement: 
     }
 }
 
-fn is_oversize(along: &Along) -> bool {
-    matches!(along.input.form(), Form::Oversize(_))
+fn is_oversize(along: &ExtraInput) -> bool {
+    matches!(along.input.form(), ArgumentsForm::Oversize(_))
 }

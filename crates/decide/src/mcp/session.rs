@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use callgate_audit::{Action, Code, McpFacts};
-use callgate_call::{Facts, Origin, Surface};
+use callgate_call::{Origin, OriginFields, Surface};
 use callgate_policy::{Denial, Policies};
 use callgate_registry::Launch;
 use callgate_scan::inspect::{Class, Finding, Severity, similar};
@@ -64,7 +64,7 @@ impl std::ops::Deref for McpSession {
 
 impl McpSession {
     pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
-        let facts = Facts { surface: Surface::Mcp, ..(*context.origin).clone() };
+        let facts = OriginFields { surface: Surface::Mcp, ..(*context.origin).clone() };
         Self(Arc::new(Conversation {
             inner,
             server: server.to_owned(),
@@ -176,7 +176,7 @@ impl McpSession {
         let own = &self.context.origin;
         match session {
             Some(named) if own.session.as_deref() != Some(named) => {
-                Origin::new(Facts { session: Some(named.to_owned()), ..(**own).clone() })
+                Origin::new(OriginFields { session: Some(named.to_owned()), ..(**own).clone() })
             }
             _ => own.clone(),
         }

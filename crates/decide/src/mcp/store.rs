@@ -1,7 +1,7 @@
 //! Pins between the registry in memory and the store that all processes share.
 
 use callgate_registry::{
-    Hash, Identity, ItemKind, Launch, Pin, PinState, Registry, State, Version,
+    ItemIdentity, ItemKind, Launch, Pin, PinHash, PinState, PinStatus, Registry, Version,
 };
 use callgate_store::{PinnedVersion, PutPin, Store, StoreError, StoredPin};
 
@@ -28,10 +28,10 @@ pub fn stored(pin: &Pin) -> StoredPin {
 /// it, nothing passes by it.
 pub fn pin(stored: StoredPin) -> Option<Pin> {
     let kind = ItemKind::parse(&stored.kind)?;
-    let identity = Identity { server: stored.server, kind, name: stored.name };
-    let state = match (State::parse(&stored.state), stored.seen) {
-        (Some(State::Trusted), _) => PinState::Trusted,
-        (Some(State::Changed), Some(seen)) => PinState::Changed(version(seen)),
+    let identity = ItemIdentity { server: stored.server, kind, name: stored.name };
+    let state = match (PinStatus::parse(&stored.state), stored.seen) {
+        (Some(PinStatus::Trusted), _) => PinState::Trusted,
+        (Some(PinStatus::Changed), Some(seen)) => PinState::Changed(version(seen)),
         _ => PinState::Quarantined,
     };
     Some(Pin {
@@ -81,8 +81,8 @@ fn kept(version: &Version) -> PinnedVersion {
 fn version(kept: PinnedVersion) -> Version {
     Version {
         launch: Launch::stored(kept.launch, kept.launch_shown),
-        hash: Hash::stored(kept.hash),
-        whole: Hash::stored(kept.whole),
+        hash: PinHash::stored(kept.hash),
+        whole: PinHash::stored(kept.whole),
         definition: kept.definition,
     }
 }

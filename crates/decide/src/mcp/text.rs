@@ -3,7 +3,7 @@
 use callgate_audit::{Action, Code, Kind};
 use callgate_call::json::quote;
 use callgate_call::{Arguments, CallId, ToolCall, ToolName};
-use callgate_policy::{Along, Denial, Findings, Judgement, LimitFacts, Others};
+use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, SpentLimits};
 use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
 
 use super::admission;
@@ -90,7 +90,7 @@ impl McpSession {
 
     /// What the rules say to a result, under every name that its tool may have been called by.
     fn judge_result(&self, ticket: &Ticket, found: Findings<'_>) -> Judgement {
-        let (policies, limits) = (self.policies(), LimitFacts::unasked());
+        let (policies, limits) = (self.policies(), SpentLimits::none());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
         let denied =
             ticket.aliases.iter().map(|(_, call)| judge(call)).find(|it| !it.verdict.passes());
@@ -142,7 +142,7 @@ impl McpSession {
     pub fn reads(
         &self,
         what: Read<'_>,
-        along: Vec<Along>,
+        along: Vec<ExtraInput>,
     ) -> Result<Vec<Option<String>>, Box<Denial>> {
         let settings = self.settings();
         let (method, arguments) = match what {
@@ -162,8 +162,8 @@ impl McpSession {
             objections.soften();
         }
         let along = self.readable(along);
-        let others = Others { readings: &[], along: &along };
-        let (limits, policies) = (LimitFacts::unasked(), self.policies());
+        let others = AlsoJudged { readings: &[], extra: &along };
+        let (limits, policies) = (SpentLimits::none(), self.policies());
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
         objections.add(unfit_along(&self.inner.in_force().settings, &along));
         objections.add(judgement.rewritten().map(|_| irreplaceable()));
@@ -177,7 +177,7 @@ impl McpSession {
         let id = record.id.to_string();
         self.inner.write(record);
         match objections.denial(method, judgement.denial(&call)) {
-            None => Ok(judgement.along().to_vec()),
+            None => Ok(judgement.rewritten_extra().to_vec()),
             Some(denial) => Err(Box::new(Denial { record: Some(id), ..denial })),
         }
     }

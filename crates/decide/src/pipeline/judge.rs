@@ -38,7 +38,8 @@ pub(crate) fn judge(metered: Metered) -> Judged {
             denial.reason = explained(Some(&denial.reason), &unread);
         }
     }
-    let (rewritten, along) = (judgement.rewritten().map(str::to_owned), judgement.along().to_vec());
+    let (rewritten, along) =
+        (judgement.rewritten().map(str::to_owned), judgement.rewritten_extra().to_vec());
     let stops = resolved.stops();
     let settled = match (judgement.settle(call), denial) {
         (Settled::Stop(_), Some(denial)) => Settled::Stop(denial),

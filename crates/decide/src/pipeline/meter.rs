@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_policy::{Judgement, LimitFacts, LimitKey};
+use callgate_policy::{Judgement, LimitKey, SpentLimits};
 
 use super::Resolved;
 use super::effects::Analysed;
@@ -36,7 +36,7 @@ impl Metered {
         let subject = &resolved.subject;
         let judgement = match resolved.waived {
             true => subject.judge_waived(),
-            false => subject.judge(&LimitFacts::unasked(), resolved.findings()),
+            false => subject.judge(&SpentLimits::none(), resolved.findings()),
         };
         Self { resolved, judgement, steps: Vec::new(), noted: Noted::No }
     }
@@ -102,7 +102,7 @@ impl Metered {
         }
         tokens.spend(&keys, |empty| {
             if !limits.is_empty() && !empty.is_empty() {
-                let facts = LimitFacts::exceeded(empty.iter().cloned());
+                let facts = SpentLimits::exceeded(empty.iter().cloned());
                 self.judgement = self.resolved.subject.judge(&facts, self.resolved.findings());
             }
             let is_news =

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use callgate_audit::{McpFacts, RecordId};
-use callgate_call::{Arguments, Form, ToolCall};
-use callgate_policy::{Along, Findings, LimitKey};
+use callgate_call::{Arguments, ArgumentsForm, ToolCall};
+use callgate_policy::{ExtraInput, Findings, LimitKey};
 
 use super::Subject;
 use crate::clerk::NoAnswer;
@@ -107,7 +107,7 @@ fn is_waived(settings: &Settings, call: &ToolCall) -> bool {
 }
 
 fn is_oversize(arguments: &Arguments) -> bool {
-    matches!(arguments.form(), Form::Oversize(_))
+    matches!(arguments.form(), ArgumentsForm::Oversize(_))
 }
 
 /// Arguments that the operator wants nothing to be called with.
@@ -123,7 +123,7 @@ fn unfit(settings: &Settings, call: &ToolCall) -> Option<Objection> {
 }
 
 /// What the operator wants nothing to be sent with.
-pub(crate) fn unfit_along(settings: &Settings, along: &[Along]) -> Option<Objection> {
+pub(crate) fn unfit_along(settings: &Settings, along: &[ExtraInput]) -> Option<Objection> {
     let refuses = settings.oversize == Oversize::Deny;
     let large = along.iter().find(|along| refuses && is_oversize(&along.input))?;
     let reason = format!("Its `{}` is larger than the limit.", large.place);

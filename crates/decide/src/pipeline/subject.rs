@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use callgate_audit::RecordId;
 use callgate_call::ToolCall;
-use callgate_policy::{Along, Findings, Judgement, LimitFacts, Others, Policies, Reading};
+use callgate_policy::{
+    AlsoJudged, ExtraInput, Findings, Judgement, OtherReading, Policies, SpentLimits,
+};
 
 use crate::clock::now;
 use crate::decider::Context;
@@ -21,9 +23,9 @@ pub(crate) struct Subject {
     pub(crate) in_force: Arc<InForce>,
     pub(crate) call: ToolCall,
     /// The same call as somebody else may read it.
-    pub(crate) readings: Vec<Reading>,
+    pub(crate) readings: Vec<OtherReading>,
     /// What goes along with it.
-    pub(crate) along: Vec<Along>,
+    pub(crate) along: Vec<ExtraInput>,
     pub(crate) seen: Seen,
     /// The id that its record will have.
     pub(crate) record: RecordId,
@@ -72,14 +74,14 @@ impl Subject {
     }
 
     /// What the rules say, with what is known of limits and of the tool's definition.
-    pub(crate) fn judge(&self, limits: &LimitFacts, findings: Findings<'_>) -> Judgement {
-        let others = Others { readings: &self.readings, along: &self.along };
+    pub(crate) fn judge(&self, limits: &SpentLimits, findings: Findings<'_>) -> Judgement {
+        let others = AlsoJudged { readings: &self.readings, extra: &self.along };
         self.policies.judge_also(&self.call, others, &now(), limits, findings)
     }
 
     /// What the rules say where nobody is to look at the arguments.
     pub(crate) fn judge_waived(&self) -> Judgement {
-        let judge = |call| self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
+        let judge = |call| self.policies.judge_waived(call, &now(), &SpentLimits::none());
         let own = judge(&self.call);
         let mut others = self.readings.iter().map(|other| judge(&other.call));
         let denied = others.find(|other| own.verdict.passes() && !other.verdict.passes());

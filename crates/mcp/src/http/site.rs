@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_call::{Facts, Origin, Surface, Who};
+use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -230,11 +230,11 @@ impl Site {
 
     /// What decides about a client's calls.
     pub(super) fn desk(&self, visitor: &Visitor) -> Arc<McpSession> {
-        let origin = Origin::new(Facts {
+        let origin = Origin::new(OriginFields {
             who: visitor.who.clone(),
             agent: visitor.agent.clone(),
             session: visitor.session.clone(),
-            ..Facts::at(Surface::Mcp)
+            ..OriginFields::at(Surface::Mcp)
         });
         let context = Context { request: Some(visitor.request.clone()), ..Context::new(origin) };
         Arc::new(self.decider.mcp(&self.id, &self.launch, context))

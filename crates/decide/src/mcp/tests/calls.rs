@@ -1,7 +1,7 @@
 //! Calls: every check, their order, and what is counted.
 
 use callgate_audit::{Action, Kind};
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 
 use super::super::*;
 use super::support::*;
@@ -255,7 +255,10 @@ fn the_call_of_another_server_pays_no_rate_here() {
     let settings = McpSettings { default_rate: Some(rate(1, 1)), ..McpSettings::default() };
     let world = World::new(settings);
     let (first, second) = (world.listed("one", &[ECHO]), world.listed("two", &[ECHO]));
-    let origin = Origin::new(Facts { session: Some("s1".into()), ..Facts::at(Surface::Response) });
+    let origin = Origin::new(OriginFields {
+        session: Some("s1".into()),
+        ..OriginFields::at(Surface::Response)
+    });
     let name = ToolName::parse("mcp__one__echo").unwrap();
     let arguments = Arguments::json("{}");
     let made =

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_audit::{Action, Kind};
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 
 use super::super::*;
 use super::support::*;
@@ -106,7 +106,8 @@ fn a_name_that_another_server_had_first() {
 
 /// A call in a model's answer, let through.
 fn intend(world: &World, name: &str, id: &str, session: &str, arguments: &str) {
-    let facts = Facts { session: Some(session.into()), ..Facts::at(Surface::Response) };
+    let facts =
+        OriginFields { session: Some(session.into()), ..OriginFields::at(Surface::Response) };
     let origin = Origin::new(facts);
     let mut hearing = world.decider.hearing(Context::new(origin.clone())).unwrap();
     let call = ToolCall {

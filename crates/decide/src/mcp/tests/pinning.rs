@@ -1,7 +1,7 @@
 //! Pins: what each setting makes of each state.
 
 use callgate_audit::{Action, Kind};
-use callgate_registry::{Definition, Identity, ItemKind, Registry};
+use callgate_registry::{Definition, ItemIdentity, ItemKind, Registry};
 
 use super::super::*;
 use super::support::*;
@@ -79,7 +79,7 @@ fn trust_in_another_process_counts_at_the_next_call() {
     let world = World::new(settings(Watch::Block, false));
     let session = world.listed("srv", &[ECHO]);
     assert_eq!(stopped_by(&session, "echo"), "mcp.pins");
-    let identity = Identity::tool("srv", "echo");
+    let identity = ItemIdentity::tool("srv", "echo");
     let mut registry: Registry = load_registry(&world.audit).unwrap();
     assert!(registry.trust(&identity, None).unwrap());
     world.audit.put_pin(&stored_pin(registry.get(&identity).unwrap())).unwrap();
@@ -139,12 +139,12 @@ fn a_pin_survives_the_store() {
     let definition = Definition::read(ItemKind::Tool, ECHO).unwrap();
     let launch = Launch::origin("https://example.org");
     let mut registry = Registry::default();
-    let identity = Identity::of("srv", &definition);
-    let first = callgate_registry::First::Quarantine;
+    let identity = ItemIdentity::of("srv", &definition);
+    let first = callgate_registry::FirstUse::Quarantine;
     registry.observe(&identity, &launch, &definition, first, 7).unwrap();
     let pin = registry.get(&identity).unwrap();
     assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
     // What nobody can have meant lets nothing pass.
     let odd = callgate_store::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
-    assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::State::Quarantined);
+    assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::PinStatus::Quarantined);
 }
