@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
-use callgate_decide::mcp::{Readings, readable};
+use callgate_decide::mcp::{ArgumentReadings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
 use callgate_policy::{DenialText, Judgement, Policies, SpentLimits};
 
@@ -68,8 +68,9 @@ impl Rules {
                 std::iter::once(call.arguments.clone()).chain(object).collect()
             }
             _ if is_mcp => {
-                let Readings { arguments, shorter } = readable(call.arguments.clone());
-                std::iter::once(arguments).chain(shorter).collect()
+                let ArgumentReadings { arguments, without_surrogates } =
+                    readable(call.arguments.clone());
+                std::iter::once(arguments).chain(without_surrogates).collect()
             }
             _ => vec![call.arguments.clone()],
         };

@@ -35,7 +35,7 @@ pub(crate) async fn down(
     }
     if !inner.inspects(exchange.way.treatment) {
         if let (true, Some(why)) = (status.is_success(), unjudged(inner, &exchange)) {
-            inner.decider.unjudged(&exchange.context, why);
+            inner.decider.record_unjudged(&exchange.context, why);
         }
         return Ok(copied(inner, response));
     }
@@ -105,11 +105,11 @@ async fn inspected(
     settings.limits = inner.settings.limits.clone();
     // Only the form of an error for an empty answer hangs on it.
     settings.asked = if streamed { Asked::Stream } else { Asked::Body };
-    let Some(hearing) = inner.decider.hearing(context) else {
+    let Some(response_decider) = inner.decider.response_decider(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
     if inner.settings.mode == Mode::Full {
-        settings.text = hearing.text_guard();
+        settings.text = response_decider.text_guard();
     }
     let around = Around {
         decider: inner.decider.clone(),
@@ -120,7 +120,7 @@ async fn inspected(
     };
     let (parts, upstream) = response.into_parts();
     let gate = Gate::new(dialect, settings);
-    let judged = Box::new(Judged::new(upstream, decoder, gate, hearing, around));
+    let judged = Box::new(Judged::new(upstream, decoder, gate, response_decider, around));
     if streamed {
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }

@@ -27,7 +27,7 @@ pub(crate) fn judged(
             except: &tool.except,
         })
         .collect();
-    let denied = inner.decider.offers(&exchange.context, &offers);
+    let denied = inner.decider.judge_offers(&exchange.context, &offers);
     let Some((_, first)) = denied.first() else { return Ok(None) };
     match inner.settings.inbound {
         Inbound::Reject => Err(Refusal::Blocked(told(first, denied.len() - 1))),

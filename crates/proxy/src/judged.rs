@@ -17,7 +17,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, Tokens, TurnEnd,
+    Decider, Decision, NameDecision, Oddity, Pending, Receipt, RemovedEntry, ResponseDecider,
+    Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
@@ -35,7 +36,7 @@ pub(crate) struct Judged {
     decoder: Decoder,
     gate: Gate,
     /// Gone once the end is recorded.
-    hearing: Option<Hearing>,
+    response_decider: Option<ResponseDecider>,
     /// Calls that wait for their record.
     pending: Vec<(Slot, Pending)>,
     /// What must be kept before anything more leaves.
@@ -73,14 +74,14 @@ impl Judged {
         upstream: UpstreamBody,
         decoder: Decoder,
         gate: Gate,
-        hearing: Hearing,
+        response_decider: ResponseDecider,
         around: Around,
     ) -> Self {
         Self {
             upstream,
             decoder,
             gate,
-            hearing: Some(hearing),
+            response_decider: Some(response_decider),
             pending: Vec::new(),
             keeping: Vec::new(),
             out: Vec::new(),
@@ -191,11 +192,11 @@ impl Judged {
 
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
-        let Some(hearing) = &mut self.hearing else { return };
-        let answer = match hearing.by_name(slot, &call) {
-            ByName::Stream(permit) => NameAnswer::Stream(permit),
-            ByName::NeedArguments => NameAnswer::NeedArguments,
-            ByName::Deny(denial) => {
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let answer = match response_decider.decide_by_name(slot, &call) {
+            NameDecision::Stream(permit) => NameAnswer::Stream(permit),
+            NameDecision::NeedArguments => NameAnswer::NeedArguments,
+            NameDecision::Deny(denial) => {
                 self.around.metrics.judged(Verdict::Denied);
                 NameAnswer::Deny(denial)
             }
@@ -206,8 +207,8 @@ impl Judged {
     /// The call waits for its record, and nothing else does.
     fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
         let Question { slot, call, .. } = question;
-        let Some(hearing) = &mut self.hearing else { return };
-        let mut pending = hearing.whole(call);
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let mut pending = response_decider.decide(call);
         match Pin::new(&mut pending).poll(cx) {
             Poll::Ready(decision) => self.answer(slot, decision),
             Poll::Pending => self.pending.push((slot, pending)),
@@ -238,17 +239,23 @@ impl Judged {
     }
 
     fn note(&mut self, note: Note) {
-        let Some(hearing) = &mut self.hearing else { return };
+        let Some(response_decider) = &mut self.response_decider else { return };
         match note {
-            Note::Observed(call) => hearing.observed(&call),
-            Note::Completed { slot, call } => hearing.completed(slot, &call),
-            Note::Withheld { why } => hearing.odd(Oddity::Withheld, None, &why),
-            Note::Normalised { tool, why } => hearing.odd(Oddity::Normalised, Some(&tool), &why),
-            Note::Refused { tool, why } => hearing.odd(Oddity::Refused, Some(&tool), &why),
-            Note::Dropped { tool, why } => hearing.odd(Oddity::Dropped, Some(&tool), why),
+            Note::Observed(call) => response_decider.record_provider_call(&call),
+            Note::Completed { slot, call } => response_decider.record_input(slot, &call),
+            Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
+            Note::Normalised { tool, why } => {
+                response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
+            }
+            Note::Refused { tool, why } => {
+                response_decider.record_oddity(Oddity::Refused, Some(&tool), &why)
+            }
+            Note::Dropped { tool, why } => {
+                response_decider.record_oddity(Oddity::Dropped, Some(&tool), why)
+            }
             Note::Guardrail(hit) => {
                 self.around.metrics.found(&hit, "response");
-                hearing.guardrail(&hit);
+                response_decider.record_text_hit(&hit);
             }
             Note::Removed(turn) => self.keep(&turn),
         }
@@ -282,7 +289,7 @@ impl Judged {
     }
 
     fn end(&mut self) {
-        let Some(hearing) = self.hearing.take() else { return };
+        let Some(response_decider) = self.response_decider.take() else { return };
         let failure = match &self.state {
             State::Ended(Ending::Clean) => None,
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
@@ -290,7 +297,7 @@ impl Judged {
             State::Open | State::Closed => Some("the client went away".to_owned()),
         };
         let usage = self.gate.usage();
-        hearing.end(TurnEnd {
+        response_decider.end(TurnEnd {
             model: self.gate.model().map(str::to_owned),
             tokens: Tokens {
                 input: usage.input,

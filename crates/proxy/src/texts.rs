@@ -52,7 +52,7 @@ pub(crate) fn judge(
     for (hit, _) in &found.hits {
         inner.metrics.found(hit, "request");
     }
-    inner.decider.request_hits(&exchange.context, &found.hits);
+    inner.decider.record_request_hits(&exchange.context, &found.hits);
     if found.blocked {
         let denial = inner.decider.denial_text();
         let told = denial.custom_content().unwrap_or("it was stopped by a content policy");

@@ -167,7 +167,7 @@ async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<Str
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
         let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
-        inner.decider.not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
+        inner.decider.record_not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
     }
     let body = restored.body?;
     inner.metrics.restored(restored.restored.len());

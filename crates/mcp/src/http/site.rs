@@ -174,7 +174,12 @@ impl Site {
     }
 
     /// The server goes on with a conversation that we did not know, or not any more.
-    pub(super) fn goes_on(&self, visitor: &Visitor, named: &str, conversation: &Arc<Conversation>) {
+    pub(super) fn continues(
+        &self,
+        visitor: &Visitor,
+        named: &str,
+        conversation: &Arc<Conversation>,
+    ) {
         let key = Key::named(visitor, named);
         self.remember(key, Arc::clone(conversation), Meanwhile::Keep);
     }
