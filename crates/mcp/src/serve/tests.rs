@@ -1,4 +1,4 @@
-//! Messages in, answers out, with a host that knows little.
+//! Messages in, answers out, with a minimal host.
 
 mod over_http;
 
@@ -42,11 +42,11 @@ impl Host for Small {
         }
     }
 
-    fn call(&self, _: &str, arguments: &str) -> Called {
+    fn call(&self, _: &str, arguments: &str) -> CallResult {
         match arguments {
-            "{}" => Called::Failed("say something".to_owned()),
+            "{}" => CallResult::Failed("say something".to_owned()),
             "{\"panic\":1}" => panic!("asked for"),
-            _ => Called::Done { structured: arguments.to_owned(), text: "said".to_owned() },
+            _ => CallResult::Done { structured: arguments.to_owned(), text: "said".to_owned() },
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn service() -> Service<Small> {
     Service::new(Arc::new(Small { tools: vec![Tool { name: "echo", definition }] }))
 }
 
-/// What every request of the newer revisions holds.
+/// The metadata of every request in the newer revisions.
 pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -105,7 +105,7 @@ fn code(answer: &Value) -> i64 {
 }
 
 #[test]
-fn a_handshake_settles_on_a_revision_that_both_speak() {
+fn a_handshake_agrees_on_a_revision_that_both_support() {
     let table = [
         ("2024-11-05", "2024-11-05"),
         ("2025-11-25", "2025-11-25"),
@@ -125,7 +125,7 @@ fn a_handshake_settles_on_a_revision_that_both_speak() {
 }
 
 #[test]
-fn every_request_of_the_newer_revisions_stands_for_itself() {
+fn requests_of_the_newer_revisions_are_independent() {
     let mut client = Client::default();
     let found = client.ask("server/discover", modern(json!({})));
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -147,7 +147,7 @@ fn every_request_of_the_newer_revisions_stands_for_itself() {
 }
 
 #[test]
-fn what_a_request_says_about_itself_is_checked() {
+fn request_metadata_is_checked() {
     let mut client = Client::default();
     let mut bad = meta();
     bad["io.modelcontextprotocol/protocolVersion"] = json!("2027-01-01");
@@ -176,7 +176,7 @@ fn each_family_has_its_own_methods() {
 }
 
 #[test]
-fn a_call_is_answered_or_says_why_not() {
+fn a_call_is_answered_or_reports_why_not() {
     let mut client = Client::default();
     let said = client.ask("tools/call", json!({ "name": "echo", "arguments": { "a": [1] } }));
     let expected = json!({
@@ -220,7 +220,7 @@ fn a_resource_is_read_or_is_not_there() {
 }
 
 #[test]
-fn a_subscriber_of_the_older_revisions_is_told_until_it_unsubscribes() {
+fn a_subscriber_of_the_older_revisions_is_notified_until_it_unsubscribes() {
     let mut client = Client::default();
     assert!(client.changed(&["a://one"]).is_empty());
     assert_eq!(client.ask("resources/subscribe", json!({ "uri": "a://one" }))["result"], json!({}));
@@ -237,7 +237,7 @@ fn a_subscriber_of_the_older_revisions_is_told_until_it_unsubscribes() {
 }
 
 #[test]
-fn a_listener_hears_what_it_will_hear_and_then_hears_it() {
+fn a_subscription_is_acknowledged_and_then_notified() {
     let mut client = Client::default();
     let wanted = json!({
         "toolsListChanged": true,
@@ -261,7 +261,7 @@ fn a_listener_hears_what_it_will_hear_and_then_hears_it() {
 }
 
 #[test]
-fn there_is_a_bound_to_listening() {
+fn subscriptions_are_limited() {
     let mut client = Client::default();
     let params = modern(json!({ "notifications": {} }));
     let listen = |id: u32| {
@@ -276,7 +276,7 @@ fn there_is_a_bound_to_listening() {
 }
 
 #[test]
-fn what_two_peers_would_read_differently_is_refused() {
+fn ambiguous_messages_are_refused() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let table = [
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#.to_owned(), -32600),

@@ -26,7 +26,7 @@ impl Mount for Mounted {
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
         let ClientInfo { who, agent, session, request: id } = visitor;
         let (visitor, door) =
-            (callgate_mcp::Visitor { who, agent, session, request: id }, Arc::clone(&self.0));
+            (callgate_mcp::McpClient { who, agent, session, request: id }, Arc::clone(&self.0));
         Box::pin(async move { door.answer(visitor, request).await })
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use callgate_control::{CallExplanation, Explanation, ToolExplanation, Unsaid};
-use callgate_mcp::Called;
+use callgate_mcp::CallResult;
 
 use super::evaluate;
 use super::known::{Loaded, answered};
@@ -10,7 +10,7 @@ use crate::commands::calls;
 use crate::commands::policy::explain::text;
 use crate::render::{printable, rule_name};
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let records = || now.records();
     let told = callgate_control::explain(&now.rules, arguments, &Unsaid::here(), records)?;
     let text = match &told {

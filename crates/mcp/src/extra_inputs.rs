@@ -1,7 +1,8 @@
-//! What a message of the client holds beside what its method is about: it goes to the server all the
-//! same, so rules that look at all of a call's input look at it.
+//! The values in a client message in addition to those that its method is about. They go to the
+//! server too, so rules that examine all input of a call examine them.
 //!
-//! Each part is shown to them as an object of its own. What they replace in it is put where it stood.
+//! Rules see each part as an object of its own. What they replace is spliced into the original
+//! place.
 
 use callgate_call::Arguments;
 use callgate_call::json::{Edits, Member, Span, document, members};
@@ -10,24 +11,24 @@ use callgate_decide::mcp::ExtraInput;
 use crate::message::Outcome;
 use crate::params::{self, CAPABILITIES, CLIENT, REVISION};
 
-/// The parts of one message, and where they stand.
+/// The extra inputs of one message, with their positions.
 #[derive(Debug, Default)]
-pub(crate) struct Beside {
-    parts: Vec<Part>,
+pub(crate) struct ExtraInputs {
+    parts: Vec<InputPart>,
 }
 
 /// Members of one object.
 #[derive(Debug)]
-struct Part {
+struct InputPart {
     place: &'static str,
     /// Each from its key to the end of its value.
     members: Vec<Span>,
-    /// Nothing in it can be replaced.
+    /// Whether nothing in it can be replaced.
     is_fixed: bool,
 }
 
-impl Beside {
-    /// What parameters hold beside the members that their method is about.
+impl ExtraInputs {
+    /// The extra inputs in parameters: all members that their method is not about.
     pub(crate) fn of(
         method: &str,
         text: &str,
@@ -40,51 +41,52 @@ impl Beside {
         Self::of_members(text, others, is_given)
     }
 
-    /// What these members hold. `is_given` tells a state that the server has made itself.
+    /// The extra inputs in these members. `is_given` recognizes a state that the server itself
+    /// created.
     pub(crate) fn of_members<'m, 't: 'm>(
         text: &'t str,
         members: impl IntoIterator<Item = &'m Member<'t>>,
         is_given: impl Fn(&str) -> bool,
     ) -> Self {
-        let mut beside = Self::default();
+        let mut extra_inputs = Self::default();
         for member in members {
             match () {
-                () if member.key.is("_meta") => beside.add_meta(text, member),
-                () if member.key.is("inputResponses") => beside.add("inputResponses", member),
+                () if member.key.is("_meta") => extra_inputs.add_meta(text, member),
+                () if member.key.is("inputResponses") => extra_inputs.add("inputResponses", member),
                 () if member.key.is("requestState") => {
-                    // What the server has made comes back to it: it holds nothing new to it.
+                    // A state that the server created contains nothing new to it.
                     let state = params::string(text, member.value);
                     if !state.is_some_and(|state| is_given(&state)) {
-                        beside.add_whole("requestState", member.span);
+                        extra_inputs.add_whole("requestState", member.span);
                     }
                 }
-                () => beside.add("params", member),
+                () => extra_inputs.add("params", member),
             }
         }
-        beside
+        extra_inputs
     }
 
-    /// What an answer brings.
+    /// The extra inputs in an answer.
     pub(crate) fn of_answer(outcome: Outcome, text: &str) -> Self {
         let (place, span) = match outcome {
             Outcome::Result(span) => ("result", span),
             Outcome::Error(span) => ("error", span),
         };
-        let mut beside = Self::default();
+        let mut extra_inputs = Self::default();
         match is_object(text, span) {
-            true => members(text, span).iter().for_each(|member| beside.add(place, member)),
-            // No server takes that; it has no reading here, which counts against it.
-            false => beside.add_whole(place, span),
+            true => members(text, span).iter().for_each(|member| extra_inputs.add(place, member)),
+            // No server accepts that. It is unreadable here, which counts against it.
+            false => extra_inputs.add_whole(place, span),
         }
-        beside
+        extra_inputs
     }
 
-    /// The parts as rules are shown them.
-    pub(crate) fn along(&self, text: &str, most: usize) -> Vec<ExtraInput> {
-        self.parts.iter().map(|part| part.along(text, most)).collect()
+    /// The parts in the form that rules read.
+    pub(crate) fn inputs(&self, text: &str, most: usize) -> Vec<ExtraInput> {
+        self.parts.iter().map(|part| part.inputs(text, most)).collect()
     }
 
-    /// Puts what takes the place of parts where they stand.
+    /// Replaces parts in the message.
     pub(crate) fn replace(&self, changed: &[Option<String>], edits: &mut Edits) {
         for (part, changed) in self.parts.iter().zip(changed) {
             let Some(changed) = changed else { continue };
@@ -100,12 +102,12 @@ impl Beside {
             Some(part) => part.members.push(member.span),
             None => {
                 let members = vec![member.span];
-                self.parts.push(Part { place, members, is_fixed: false });
+                self.parts.push(InputPart { place, members, is_fixed: false });
             }
         }
     }
 
-    /// What the protocol says of a request is the client's own, and no more than it must be.
+    /// Adds the metadata, without the keys that the protocol defines.
     fn add_meta(&mut self, text: &str, meta: &Member<'_>) {
         if !is_object(text, meta.value) {
             return self.add_whole("_meta", meta.span);
@@ -117,20 +119,23 @@ impl Beside {
         }
     }
 
-    /// Something in which nothing can be replaced.
+    /// Adds a value in which nothing can be replaced.
     fn add_whole(&mut self, place: &'static str, span: Span) {
-        self.parts.push(Part { place, members: vec![span], is_fixed: true });
+        self.parts.push(InputPart { place, members: vec![span], is_fixed: true });
     }
 }
 
-impl Part {
-    fn along(&self, text: &str, most: usize) -> ExtraInput {
+impl InputPart {
+    fn inputs(&self, text: &str, most: usize) -> ExtraInput {
         let (place, is_fixed) = (self.place.to_owned(), self.is_fixed);
         let size: usize = self.members.iter().map(|span| span.of(text).len() + 1).sum();
         let shown = self.members.iter().map(|span| span.of(text));
         let input = match size > most {
             true => {
-                let start: String = shown.flat_map(|it| it.chars().take(KEPT)).take(KEPT).collect();
+                let start: String = shown
+                    .flat_map(|it| it.chars().take(OVERSIZE_PREFIX))
+                    .take(OVERSIZE_PREFIX)
+                    .collect();
                 Arguments::oversize(start)
             }
             false => Arguments::json(object(shown, size)),
@@ -139,7 +144,7 @@ impl Part {
     }
 }
 
-/// Members as an object.
+/// Joins members into an object.
 fn object<'t>(members: impl Iterator<Item = &'t str>, size: usize) -> String {
     let mut text = String::with_capacity(size + 1);
     text.push('{');
@@ -157,10 +162,10 @@ fn is_object(text: &str, span: Span) -> bool {
     span.of(text).starts_with('{')
 }
 
-/// What is kept of a part that is too large to judge.
-const KEPT: usize = 4096;
+/// How much of an oversized part is kept.
+const OVERSIZE_PREFIX: usize = 4096;
 
-/// The members of parameters that are judged by themselves, or that the protocol gives its meaning.
+/// The members of parameters that are judged separately, or whose meaning the protocol defines.
 fn about(method: &str) -> &'static [&'static str] {
     match method {
         "tools/call" | "prompts/get" => &["name", "arguments"],
@@ -174,7 +179,7 @@ fn about(method: &str) -> &'static [&'static str] {
     }
 }
 
-/// Keys of metadata that are the protocol's own.
+/// Metadata keys that the protocol defines.
 const META: [&str; 8] = [
     "progressToken",
     REVISION,

@@ -1,4 +1,4 @@
-//! Our own standard input and output, without a thread for each where that is possible.
+//! Our own standard input and output, without a thread for each if possible.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,12 +13,12 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
 pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Both ends. Agents give pipes, or sockets (Node does). A terminal or a file is read by a thread:
-/// to make those not wait would change them for others who have them open.
+/// Both streams. Agents use pipes or sockets (Node does). A terminal or a file is read by a thread:
+/// making those non-blocking would affect other processes that have them open.
 pub(crate) fn own() -> io::Result<(Input, Output)> {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let output: Output = match kind(stdout.as_fd())? {
-        // The server writes to the same place, and may not expect that it does not wait.
+        // The server writes to the same file, and may not expect it to be non-blocking.
         _ if is_same(stdout.as_fd(), stderr.as_fd())? => Box::new(tokio::io::stdout()),
         FileType::Fifo => Box::new(Sender::from_owned_fd(stdout.as_fd().try_clone_to_owned()?)?),
         FileType::Socket => Box::new(socket(stdout.as_fd())?),
@@ -33,9 +33,9 @@ pub(crate) fn own() -> io::Result<(Input, Output)> {
     Ok((input, output))
 }
 
-/// Ends when whoever wrote to our standard input is gone, also while nobody reads what it wrote last.
-/// Never for a terminal or a file.
-pub(super) async fn left() {
+/// Resolves when the writer of our standard input is gone, even if its last output has not been
+/// read. Never for a terminal or a file.
+pub(super) async fn client_gone() {
     let gone = async || -> io::Result<()> {
         let stdin = io::stdin();
         let end = stdin.as_fd();
@@ -61,7 +61,7 @@ pub(super) async fn left() {
     }
 }
 
-/// How often it is looked.
+/// How often it is checked.
 const LOOK: Duration = Duration::from_secs(1);
 
 fn socket(end: BorrowedFd<'_>) -> io::Result<UnixStream> {
@@ -78,7 +78,7 @@ fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<bool> {
     let place = |stat: Stat| (stat.st_dev, stat.st_ino);
     match (fstat(one), fstat(other)) {
         (Ok(one), Ok(other)) => Ok(place(one) == place(other)),
-        // A closed one is nobody's.
+        // A closed descriptor equals no other.
         _ => Ok(false),
     }
 }

@@ -2,51 +2,52 @@
 
 use callgate_call::json::quote;
 
-use super::words;
+use super::writer;
 use crate::message::Id;
 
-/// What one `subscriptions/listen` is told of.
+/// The subscription of one `subscriptions/listen` request.
 #[derive(Debug)]
-pub(crate) struct Listening {
+pub(crate) struct Subscription {
     id: Id,
     /// The resources, as the host lists them.
     uris: Vec<&'static str>,
-    /// Whether it asked for resources at all: then it is told which of them exist.
-    asked: bool,
+    /// Whether the request named resources at all. If so, the acknowledgement lists those that
+    /// exist.
+    names_resources: bool,
 }
 
-impl Listening {
-    pub(crate) fn new(id: Id, uris: Vec<&'static str>, asked: bool) -> Self {
-        Self { id, uris, asked }
+impl Subscription {
+    pub(crate) fn new(id: Id, uris: Vec<&'static str>, names_resources: bool) -> Self {
+        Self { id, uris, names_resources }
     }
 
     pub(crate) fn id(&self) -> &Id {
         &self.id
     }
 
-    /// What it must hear first: what it will be told of. What there is not is left out.
+    /// The first message: the resources of this subscription. Unknown ones are left out.
     pub(crate) fn acknowledged(&self) -> String {
         let uris = self.uris.iter().map(|uri| quote(uri)).collect::<Vec<_>>().join(",");
-        let heard = match self.asked {
+        let resources = match self.names_resources {
             true => format!(r#""resourceSubscriptions":[{uris}]"#),
             false => String::new(),
         };
         let meta = self.meta();
         format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{meta},"notifications":{{{heard}}}}}}}"#
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{{meta},"notifications":{{{resources}}}}}}}"#
         )
     }
 
-    /// What it hears when these resources have changed.
+    /// The notifications for changed resources.
     pub(crate) fn changed(&self, uris: &[&'static str]) -> Vec<String> {
         let meta = self.meta();
-        let heard = self.uris.iter().filter(|uri| uris.contains(uri));
-        heard.map(|uri| updated(&format!(r#"{meta},"uri":{}"#, quote(uri)))).collect()
+        let resources = self.uris.iter().filter(|uri| uris.contains(uri));
+        resources.map(|uri| updated(&format!(r#"{meta},"uri":{}"#, quote(uri)))).collect()
     }
 
-    /// What it hears last, if the server ends first.
+    /// The last message, if the server stops first.
     pub(crate) fn ended(&self) -> String {
-        words::listening_ended(&self.id)
+        writer::subscription_ended(&self.id)
     }
 
     fn meta(&self) -> String {

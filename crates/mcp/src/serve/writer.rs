@@ -1,38 +1,38 @@
-//! How a server says things, in the words of each family of revisions.
+//! Writes a server's messages, in the format of each family of revisions.
 
 use callgate_call::json::quote;
 
-use super::host::{About, Called, Resource};
+use super::host::{About, CallResult, Resource};
 use crate::answers::Era;
 use crate::message::Id;
 
-/// The newer revisions that are spoken.
+/// The supported newer revisions.
 pub(crate) const MODERN: [&str; 1] = ["2026-07-28"];
 
-/// The older ones, the newest first.
+/// The supported older ones, newest first.
 pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// Which part of a request is at fault: over HTTP this is its status.
+/// The part of a request that is at fault, which determines the HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The message or its metadata.
     Request,
-    /// There is no such method, in the newer revisions.
+    /// The method does not exist, in the newer revisions.
     Method,
-    /// What it asks for; the request as such is sound.
-    Asked,
+    /// The requested thing. The request itself is valid.
+    Target,
 }
 
-/// How long a client may keep an answer.
+/// How long a client may cache an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
-    /// What is the same for everybody until callgate itself changes: an hour.
+pub(crate) enum CacheFor {
+    /// An hour, for answers that are the same for everyone until callgate itself changes.
     Long,
-    /// What is true now, and for this client.
+    /// Not at all, for answers that are true only now and for this client.
     Never,
 }
 
-impl Keep {
+impl CacheFor {
     fn members(self) -> &'static str {
         match self {
             Self::Long => r#""ttlMs":3600000,"cacheScope":"public""#,
@@ -41,14 +41,14 @@ impl Keep {
     }
 }
 
-/// What a server says to one request.
+/// Writes the answer to one request.
 #[derive(Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct ResponseWriter<'a> {
     about: &'a About,
     pub(crate) era: Era,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ResponseWriter<'a> {
     pub(crate) fn new(about: &'a About, era: Era) -> Self {
         Self { about, era }
     }
@@ -65,23 +65,23 @@ impl<'a> Words<'a> {
         envelope(id, &own, members)
     }
 
-    /// A result that a client may keep for a while. Only the newer revisions say so.
-    pub(crate) fn kept_result(&self, id: &Id, members: &str, keep: Keep) -> String {
+    /// A result that a client may cache. Only the newer revisions support that.
+    pub(crate) fn cacheable_result(&self, id: &Id, members: &str, keep: CacheFor) -> String {
         match self.era {
             Era::Legacy => self.result(id, &[members]),
             Era::Modern => self.result(id, &[members, keep.members()]),
         }
     }
 
-    /// What came of a call.
-    pub(crate) fn called(&self, id: &Id, called: &Called) -> String {
+    /// The result of a call.
+    pub(crate) fn called(&self, id: &Id, called: &CallResult) -> String {
         let content = |text| format!(r#""content":[{{"type":"text","text":{}}}]"#, quote(text));
         match called {
-            Called::Done { structured, text } => {
+            CallResult::Done { structured, text } => {
                 let structured = format!(r#""structuredContent":{structured}"#);
                 self.result(id, &[&content(text), &structured, r#""isError":false"#])
             }
-            Called::Failed(why) => self.result(id, &[&content(why), r#""isError":true"#]),
+            CallResult::Failed(why) => self.result(id, &[&content(why), r#""isError":true"#]),
         }
     }
 
@@ -94,7 +94,7 @@ impl<'a> Words<'a> {
         )
     }
 
-    /// Who this is.
+    /// The name and version of the server.
     pub(crate) fn server(&self) -> String {
         let About { name, title, version, .. } = self.about;
         format!(
@@ -110,8 +110,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The result that ends a subscription when the server does.
-pub(crate) fn listening_ended(id: &Id) -> String {
+/// The result that ends a subscription when the server stops.
+pub(crate) fn subscription_ended(id: &Id) -> String {
     let own = format!(
         r#""resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#,
         id.json()
@@ -119,7 +119,7 @@ pub(crate) fn listening_ended(id: &Id) -> String {
     envelope(id, &own, &[])
 }
 
-/// A resource as lists have it.
+/// A resource as an entry of a list.
 pub(crate) fn listed(resource: &Resource) -> String {
     let Resource { uri, name, title, description, mime_type } = resource;
     format!(

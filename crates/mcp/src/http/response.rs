@@ -1,4 +1,4 @@
-//! What the server answers: nothing, a message, or events.
+//! Forwards the server's response: nothing, a message, or events.
 
 use std::sync::Arc;
 
@@ -12,20 +12,21 @@ use hyper::body::Incoming;
 use super::post::{Exchange, session_of, without_line_end};
 use super::site::{self, SESSION, Site};
 use super::upstream::UpstreamError;
-use super::{Body, Visitor, events, read, reply};
+use super::{Body, McpClient, events, read, reply};
 use crate::answers;
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::session::{Session, Step};
 
-/// A stream on which the server says what it likes (`GET`), also what a client has missed.
+/// Opens a stream for messages that the server sends by itself (`GET`), including those that a
+/// client has missed.
 pub(super) async fn get(
     site: Arc<Site>,
-    visitor: Visitor,
+    client: McpClient,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let headers = site::upward(request.into_parts().0.headers);
+    let headers = site::forwarded_headers(request.into_parts().0.headers);
     let named = session_of(&headers);
-    let Some(conversation) = site.conversation(&visitor, named.as_deref()) else {
+    let Some(conversation) = site.conversation(&client, named.as_deref()) else {
         return reply::status(StatusCode::NOT_FOUND);
     };
     if conversation.refused().is_some() {
@@ -34,10 +35,10 @@ pub(super) async fn get(
     match site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await {
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
-            let mut exchange = Exchange::new(site, visitor, conversation, headers);
+            let mut exchange = Exchange::new(site, client, conversation, headers);
             exchange.listens = true;
             if exchange.headers.contains_key("last-event-id") {
-                exchange.with_session(Session::resumes).await;
+                exchange.with_session(Session::note_resumption).await;
             }
             answer(exchange, response).await
         }
@@ -47,11 +48,11 @@ pub(super) async fn get(
 /// The client ends the conversation.
 pub(super) async fn delete(
     site: Arc<Site>,
-    visitor: Visitor,
+    client: McpClient,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let headers = site::upward(request.into_parts().0.headers);
-    match site.conversation(&visitor, session_of(&headers).as_deref()) {
+    let headers = site::forwarded_headers(request.into_parts().0.headers);
+    match site.conversation(&client, session_of(&headers).as_deref()) {
         None => return reply::status(StatusCode::NOT_FOUND),
         Some(it) if it.refused().is_some() => return reply::status(StatusCode::FORBIDDEN),
         Some(_) => {}
@@ -60,9 +61,9 @@ pub(super) async fn delete(
         Err(error) => unreachable(&site, None, &error),
         Ok(response) => {
             if let (true, Some(named)) = (response.status().is_success(), session_of(&headers)) {
-                site.forget(&visitor, &named);
+                site.forget(&client, &named);
             }
-            // On 401 a client would look for a place to sign in, and find none here.
+            // On 401 a client would start a login, which is not possible here.
             reply::status(match response.status() {
                 StatusCode::UNAUTHORIZED => StatusCode::BAD_GATEWAY,
                 status => status,
@@ -71,16 +72,16 @@ pub(super) async fn delete(
     }
 }
 
-/// Hands the server's answer on, as far as it may be.
+/// Forwards the server's response, as far as it is allowed.
 pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> Response<Body> {
     let (head, body) = response.into_parts();
     if exchange.begins
         && let Some(named) = session_of(&head.headers)
     {
         let begun = Arc::clone(&exchange.conversation);
-        exchange.site.name(&exchange.visitor, &named, begun);
+        exchange.site.name(&exchange.client, &named, begun);
     }
-    exchange.went_on(head.status);
+    exchange.note_accepted(head.status);
     if head.status == StatusCode::UNAUTHORIZED {
         return unauthorized(&exchange, &head.headers).await;
     }
@@ -88,20 +89,20 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
         return unreadable(&exchange, "it wants to speak another protocol").await;
     }
     let mut answer = match kind(&head.headers) {
-        Some(Said::Events) if head.status.is_success() => {
+        Some(BodyKind::Events) if head.status.is_success() => {
             let (sender, stream) = reply::stream();
             events::carry(exchange, &head.headers, body, sender);
             stream
         }
-        said => {
+        content => {
             let limit = exchange.site.settings.max_message;
-            let patience = exchange.site.settings.head;
-            let read = read::whole(&head.headers, body, limit, patience).await;
-            match (read, said) {
+            let timeout = exchange.site.settings.head;
+            let read = read::whole(&head.headers, body, limit, timeout).await;
+            match (read, content) {
                 (Err(error), _) => unreadable(&exchange, &error.to_string()).await,
-                (Ok(body), Some(Said::Message)) => exchange.message(&body, head.status).await,
+                (Ok(body), Some(BodyKind::Message)) => exchange.message(&body, head.status).await,
                 (Ok(body), _) if head.status.is_success() => {
-                    exchange.silence(&body, head.status).await
+                    exchange.no_message(&body, head.status).await
                 }
                 (Ok(body), _) => exchange.failure(&body, head.status).await,
             }
@@ -111,7 +112,7 @@ pub(super) async fn answer(exchange: Exchange, response: Response<Incoming>) -> 
     answer
 }
 
-/// The server has taken a message, whose answer comes on the stream; or it has not.
+/// Forwards whether the server accepted a message. The answer comes on the stream.
 pub(super) async fn taken(exchange: Exchange, response: Response<Incoming>) -> Response<Body> {
     match response.status().is_success() {
         true => reply::status(response.status()),
@@ -128,7 +129,7 @@ pub(super) async fn channel(
     let (head, body) = response.into_parts();
     let channel = exchange.channel.clone();
     match (channel, kind(&head.headers)) {
-        (Some(channel), Some(Said::Events)) if head.status.is_success() => {
+        (Some(channel), Some(BodyKind::Events)) if head.status.is_success() => {
             events::carry(exchange, &head.headers, body, channel.sender().clone());
             copy_headers(&head.headers, stream.headers_mut());
             stream
@@ -143,82 +144,83 @@ pub(super) async fn channel(
     }
 }
 
-/// Whether the head says that events follow.
+/// Whether the headers announce events.
 pub(super) fn is_stream(headers: &HeaderMap) -> bool {
-    matches!(kind(headers), Some(Said::Events))
+    matches!(kind(headers), Some(BodyKind::Events))
 }
 
-/// What the head says of the body.
-enum Said {
+/// The kind of body that the headers announce.
+enum BodyKind {
     Message,
     Events,
 }
 
-fn kind(headers: &HeaderMap) -> Option<Said> {
+fn kind(headers: &HeaderMap) -> Option<BodyKind> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     match value.split(';').next()?.trim().to_ascii_lowercase().as_str() {
-        "application/json" => Some(Said::Message),
-        "text/event-stream" => Some(Said::Events),
+        "application/json" => Some(BodyKind::Message),
+        "text/event-stream" => Some(BodyKind::Events),
         _ => None,
     }
 }
 
 impl Exchange {
-    /// The server has taken a request of a conversation.
-    fn went_on(&self, status: StatusCode) {
+    /// Notes that the server accepted a request of a conversation.
+    fn note_accepted(&self, status: StatusCode) {
         let named = session_of(&self.headers).filter(|_| !self.begins && self.channel.is_none());
         if let (Some(named), true) = (named, status.is_success()) {
-            self.site.continues(&self.visitor, &named, &self.conversation);
+            self.site.adopt(&self.client, &named, &self.conversation);
         }
     }
 
-    /// A message, whole.
+    /// Forwards a complete message.
     async fn message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         if self.id.is_none() && status.is_success() {
-            // Nobody asked: whatever it is, nobody waits for it.
+            // It answers no request, so nobody waits for it.
             return reply::status(status);
         }
         let steps = match Message::of_body(body) {
-            _ if status.is_success() => self.server_said(body).await,
+            _ if status.is_success() => self.server_steps(body).await,
             Err(_) => return self.failure(body, status).await,
             Ok(message) => {
                 let message = self.of_status(message, status);
-                self.with_session(|session| session.server_says(message)).await
+                self.with_session(|session| session.server_message(message)).await
             }
         };
-        let mut said = None;
+        let mut content = None;
         for step in steps {
             match step {
-                Step::ToClient(text) => said = Some(without_line_end(text)),
-                Step::ToServer(text) => events::tell_server(self, text),
+                Step::ToClient(text) => content = Some(without_line_end(text)),
+                Step::ToServer(text) => events::send_to_server(self, text),
                 Step::Judge(_) | Step::Listing(_) => {}
             }
         }
         if !status.is_success() {
             self.forget().await;
-            said = said.and_then(|said| self.shown_with_all(&said));
+            content = content.and_then(|content| self.shown_with_all(&content));
         }
-        match said {
-            Some(said) => reply::message(status, said),
+        match content {
+            Some(content) => reply::message(status, content),
             None if status.is_success() => {
                 unreadable(self, "it is not an answer to what was asked").await
             }
-            // The status itself tells a client what to do: to begin anew, or to come back later.
+            // The status itself instructs the client: to start again, or to retry later.
             None => reply::error(status, self.id.as_ref(), answers::REFUSED, WITHHELD),
         }
     }
 
-    /// Of an error of the transport clients show all to the model, not just the members they know.
-    fn shown_with_all(&self, said: &[u8]) -> Option<Vec<u8>> {
-        let text = String::from_utf8_lossy(said);
-        match self.conversation.desk.text(Place::Result, &text) {
-            Inspected::Pass => Some(said.to_vec()),
+    /// Inspects a transport error as a whole: clients show all of it to the model, not just the
+    /// members they know.
+    fn shown_with_all(&self, content: &[u8]) -> Option<Vec<u8>> {
+        let text = String::from_utf8_lossy(content);
+        match self.conversation.mcp_session.text(Place::Result, &text) {
+            Inspected::Pass => Some(content.to_vec()),
             Inspected::Replace(other) => Some(other.into_bytes()),
             Inspected::Block(_) => None,
         }
     }
 
-    /// In an error of the transport some servers name a request that nobody made.
+    /// In transport errors some servers use an id that no request has.
     fn of_status<'a>(&self, message: Message<'a>, status: StatusCode) -> Message<'a> {
         let Message { text, kind } = message;
         let kind = match kind {
@@ -232,8 +234,8 @@ impl Exchange {
         Message { text, kind }
     }
 
-    /// No message at all. A request must not be left without an answer.
-    async fn silence(&self, body: &[u8], status: StatusCode) -> Response<Body> {
+    /// The response has no message. A request must still get an answer.
+    async fn no_message(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         match (&self.id, body.is_empty()) {
             (None, _) => reply::status(status),
             (Some(_), true) => reply::status(status),
@@ -241,11 +243,11 @@ impl Exchange {
         }
     }
 
-    /// An error of the transport. Clients show its text to the model.
+    /// Forwards a transport error. Clients show its text to the model.
     async fn failure(&self, body: &[u8], status: StatusCode) -> Response<Body> {
         let text = String::from_utf8_lossy(body.get(..MAX_FAILURE).unwrap_or(body));
         self.forget().await;
-        let shown = match self.conversation.desk.text(Place::Result, &quote(&text)) {
+        let shown = match self.conversation.mcp_session.text(Place::Result, &quote(&text)) {
             Inspected::Pass => Some(text.into_owned()),
             Inspected::Replace(_) | Inspected::Block(_) => None,
         };
@@ -259,14 +261,14 @@ impl Exchange {
     }
 }
 
-/// What stands in the place of a text that is not shown.
+/// Replaces a text that is not shown.
 const WITHHELD: &str = "callgate withheld the server's text";
 
-/// What is shown of the text of an error.
+/// How much of an error text is shown.
 const MAX_FAILURE: usize = 64 * 1024;
 
-/// The server wants somebody to sign in. A client would look for the place here, and find none: what
-/// it says of itself would name another origin. So that it does not, it is told what does work.
+/// The server requires a login. A client would look for the login page here, where there is none:
+/// the server's metadata would name another origin. So the response explains what works instead.
 async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body> {
     let wants = headers.get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
     let by_oauth = wants.is_some_and(|wants| wants.contains("resource_metadata"));
@@ -287,11 +289,11 @@ async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body
     }
 }
 
-/// Codes of our own lie outside the range that the protocol reserves.
+/// Our own codes are outside the range that the protocol reserves.
 const UNAUTHORIZED: i32 = 1401;
 const UNREACHABLE: i32 = 1502;
 
-/// There is no answer of the server.
+/// The server did not respond.
 pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -> Response<Body> {
     let server = &site.id;
     tracing::warn!(server, %error, "the server gave no answer");
@@ -299,24 +301,24 @@ pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -
     reply::error(StatusCode::BAD_GATEWAY, id, UNREACHABLE, &text)
 }
 
-/// There is one that cannot be handed on.
+/// The response cannot be forwarded.
 async fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
-    exchange.conversation.desk.withheld("the server", why);
+    exchange.conversation.mcp_session.withheld("the server", why);
     let text = format!("callgate withheld the server's answer: {why}");
     exchange.forget().await;
     reply::error(StatusCode::BAD_GATEWAY, exchange.id.as_ref(), UNREACHABLE, &text)
 }
 
-/// What a client must know of the answer beside its body.
+/// Copies the headers that a client needs.
 fn copy_headers(from: &HeaderMap, to: &mut HeaderMap) {
-    for name in KEPT.into_iter().chain([SESSION]) {
+    for name in FORWARDED_HEADERS.into_iter().chain([SESSION]) {
         for value in from.get_all(&name) {
             to.append(name.clone(), value.clone());
         }
     }
 }
 
-const KEPT: [HeaderName; 4] = [
+const FORWARDED_HEADERS: [HeaderName; 4] = [
     HeaderName::from_static("mcp-protocol-version"),
     HeaderName::from_static("x-accel-buffering"),
     HeaderName::from_static("retry-after"),

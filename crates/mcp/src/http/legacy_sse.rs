@@ -1,7 +1,7 @@
-//! The oldest transport: one stream of events (`GET`) for everything the server says, and a place of
-//! its own for what the client says (`POST`), which the first event names.
+//! The oldest transport: one stream of events (`GET`) for everything that the server sends, and a
+//! separate address for the client's messages (`POST`), which the first event names.
 //!
-//! The client is given a place of ours instead. What the server does not get is answered on the stream.
+//! The client gets an address of ours instead. Refusals are also sent on the stream.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -15,27 +15,27 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-use super::post::{Exchange, Outcome, Told};
+use super::post::{ClientPost, Exchange, MessageOutcome};
 use super::site::{self, Conversation, Site};
-use super::{Body, PATH, Visitor, down, events, hex, reply};
+use super::{Body, McpClient, PATH, events, hex, reply, response};
 use crate::message::{Id, Kind, Message};
 
-/// Streams of one server at once.
+/// Maximum number of concurrent streams per server.
 const MAX_CHANNELS: usize = 4096;
 
-/// The streams of one server, by names that nobody guesses.
+/// The streams of one server, by random names that cannot be guessed.
 #[derive(Default)]
 pub(super) struct Channels(Mutex<HashMap<String, Arc<Channel>>>);
 
 /// One stream.
 pub(super) struct Channel {
     token: String,
-    visitor: Visitor,
+    client: McpClient,
     conversation: Arc<Conversation>,
-    /// Where the server wants to be spoken to, once it has said so.
+    /// The address for messages to the server, once the server has named it.
     place: OnceLock<Url>,
     to_client: mpsc::Sender<Bytes>,
-    /// Requests of our own.
+    /// Our own requests that wait for an answer.
     own: Mutex<HashMap<Id, oneshot::Sender<Vec<u8>>>>,
 }
 
@@ -44,7 +44,7 @@ impl Channels {
         self.0.lock().remove(&channel.token);
     }
 
-    /// Adds a stream, unless there are too many.
+    /// Adds a stream. Returns `false` if there are too many.
     fn open(&self, channel: Arc<Channel>) -> bool {
         let mut all = self.0.lock();
         let has_room = all.len() < MAX_CHANNELS;
@@ -55,26 +55,26 @@ impl Channels {
     }
 }
 
-/// A client opens a stream.
+/// Opens a stream for a client.
 pub(super) async fn open(
     site: Arc<Site>,
-    visitor: Visitor,
+    client: McpClient,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let headers = site::upward(request.into_parts().0.headers);
-    match connect(site, visitor, headers).await {
+    let headers = site::forwarded_headers(request.into_parts().0.headers);
+    match connect(site, client, headers).await {
         Ok((_, stream)) | Err(stream) => stream,
     }
 }
 
-/// Opens a stream of the server; or gives the answer in its place. Of a stream that the server does
-/// not open the place stays unknown.
+/// Opens a stream to the server, or returns the response to send instead. Until the server opens
+/// the stream, its address for messages is unknown.
 pub(super) async fn connect(
     site: Arc<Site>,
-    visitor: Visitor,
+    client: McpClient,
     headers: HeaderMap,
 ) -> Result<(Arc<Channel>, Response<Body>), Response<Body>> {
-    let conversation = site.begin(&visitor, true);
+    let conversation = site.begin(&client, true);
     if conversation.refused().is_some() {
         return Err(reply::status(StatusCode::FORBIDDEN));
     }
@@ -83,11 +83,11 @@ pub(super) async fn connect(
         return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
     let response = site.upstream.send(Method::GET, &site.url, &headers, Bytes::new()).await;
-    let response = response.map_err(|error| down::unreachable(&site, None, &error))?;
+    let response = response.map_err(|error| response::unreachable(&site, None, &error))?;
     let (to_client, stream) = reply::stream();
     let channel = Arc::new(Channel {
         token: hex(&random),
-        visitor: visitor.clone(),
+        client: client.clone(),
         conversation: Arc::clone(&conversation),
         place: OnceLock::new(),
         to_client,
@@ -96,57 +96,57 @@ pub(super) async fn connect(
     if !site.channels.open(Arc::clone(&channel)) {
         return Err(reply::status(StatusCode::SERVICE_UNAVAILABLE));
     }
-    let mut exchange = Exchange::new(site, visitor, conversation, headers);
+    let mut exchange = Exchange::new(site, client, conversation, headers);
     exchange.listens = true;
     exchange.channel = Some(Arc::clone(&channel));
-    Ok((channel, down::channel(exchange, response, stream).await))
+    Ok((channel, response::channel(exchange, response, stream).await))
 }
 
-/// A message of the client.
+/// Handles a message of the client.
 pub(super) async fn post(
     site: Arc<Site>,
-    visitor: Visitor,
+    client: McpClient,
     token: &str,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let channel = site.channels.0.lock().get(token).map(Arc::clone);
-    let channel = channel.filter(|channel| channel.visitor.who == visitor.who);
+    let channel = channel.filter(|channel| channel.client.who == client.who);
     let Some((channel, place)) =
         channel.and_then(|it| Some((Arc::clone(&it), it.place.get()?.clone())))
     else {
         return reply::status(StatusCode::NOT_FOUND);
     };
-    let told = match Told::read(&site, &channel.conversation, request).await {
-        Ok(told) => told,
+    let post = match ClientPost::read(&site, &channel.conversation, request).await {
+        Ok(post) => post,
         Err(response) => return response,
     };
-    let message = match told.message(&channel.conversation) {
+    let message = match post.message(&channel.conversation) {
         Ok(message) => message,
         Err(response) => return *response,
     };
-    let (conversation, headers) = (Arc::clone(&channel.conversation), told.headers.clone());
-    let mut exchange = Exchange::new(site, visitor, conversation, headers);
+    let (conversation, headers) = (Arc::clone(&channel.conversation), post.headers.clone());
+    let mut exchange = Exchange::new(site, client, conversation, headers);
     exchange.to = place;
     exchange.channel = Some(Arc::clone(&channel));
-    exchange.say(message, &channel).await
+    exchange.post_on_channel(message, &channel).await
 }
 
 impl Exchange {
-    async fn say(mut self, message: Message<'_>, channel: &Channel) -> Response<Body> {
+    async fn post_on_channel(mut self, message: Message<'_>, channel: &Channel) -> Response<Body> {
         match self.outcome(message).await {
             Err(response) => response,
-            Ok(Outcome::Nothing) => reply::status(StatusCode::ACCEPTED),
-            Ok(Outcome::Answer(answer)) => {
-                channel.say(&events::without_separators(&answer)).await;
+            Ok(MessageOutcome::Nothing) => reply::status(StatusCode::ACCEPTED),
+            Ok(MessageOutcome::Answer(answer)) => {
+                channel.send_text(&events::without_separators(&answer)).await;
                 reply::status(StatusCode::ACCEPTED)
             }
-            Ok(Outcome::Forward(body)) => {
+            Ok(MessageOutcome::Forward(body)) => {
                 let (site, headers) = (&self.site, &self.headers);
                 match site.upstream.send(Method::POST, &self.to, headers, body.into()).await {
-                    Ok(response) => down::taken(self, response).await,
+                    Ok(response) => response::taken(self, response).await,
                     Err(error) => {
                         self.forget().await;
-                        down::unreachable(site, self.id.as_ref(), &error)
+                        response::unreachable(site, self.id.as_ref(), &error)
                     }
                 }
             }
@@ -155,33 +155,34 @@ impl Exchange {
 }
 
 impl Channel {
-    async fn say(&self, text: &str) {
+    async fn send_text(&self, text: &str) {
         let event = format!("event: message\ndata: {text}\n\n");
         self.to_client.send(event.into()).await.ok();
     }
 
-    /// Where the server wants to be spoken to, once it has said so.
+    /// The address for messages to the server, once the server has named it.
     pub(super) fn place(&self) -> Option<&Url> {
         self.place.get()
     }
 
-    /// Where the conversation is judged.
-    pub(super) fn desk(&self) -> &McpSession {
-        &self.conversation.desk
+    /// Decides for this conversation.
+    pub(super) fn mcp_session(&self) -> &McpSession {
+        &self.conversation.mcp_session
     }
 
     pub(super) fn sender(&self) -> &mpsc::Sender<Bytes> {
         &self.to_client
     }
 
-    /// Waits for the answer to a request of our own.
+    /// Waits for the answer to our own request.
     pub(super) fn expect(&self, id: &Id) -> oneshot::Receiver<Vec<u8>> {
         let (sender, receiver) = oneshot::channel();
         self.own.lock().insert(id.clone(), sender);
         receiver
     }
 
-    /// Takes an event that is not the client's: the one that names the place, or an answer to us.
+    /// Consumes an event that is not for the client: the one that names the address, or an answer
+    /// to us.
     pub(super) fn takes(
         &self,
         site: &Site,
@@ -190,7 +191,7 @@ impl Channel {
         out: &mut Vec<u8>,
     ) -> bool {
         if frame.event() == Some(b"endpoint") {
-            self.names_place(site, frame, data, out);
+            self.accept_place(site, frame, data, out);
             return true;
         }
         let answer = Message::of_body(data).ok().map(|message| message.kind);
@@ -204,9 +205,10 @@ impl Channel {
         }
     }
 
-    /// A server may name a place of its own only: to another one, tokens would follow.
-    fn names_place(&self, site: &Site, frame: &Frame<'_>, data: &[u8], out: &mut Vec<u8>) {
-        let place = std::str::from_utf8(data).ok().and_then(|said| site.url.join(said.trim()).ok());
+    /// Accepts an address only on the server itself: tokens would be sent to any other.
+    fn accept_place(&self, site: &Site, frame: &Frame<'_>, data: &[u8], out: &mut Vec<u8>) {
+        let place =
+            std::str::from_utf8(data).ok().and_then(|address| site.url.join(address.trim()).ok());
         let place = place.filter(|place| place.origin() == site.url.origin());
         match place.and_then(|place| self.place.set(place).ok()) {
             Some(()) => {
@@ -215,7 +217,7 @@ impl Channel {
             }
             None => {
                 let why = "it names a place that is not its own";
-                self.conversation.desk.withheld("the server", why);
+                self.conversation.mcp_session.withheld("the server", why);
             }
         }
     }

@@ -1,30 +1,32 @@
-//! Whose tasks are whose, at a server that many speak to with one token: it cannot tell them apart.
+//! The owners of tasks at a server that many principals use with one token, so that it cannot
+//! distinguish them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Tasks of one server whose owner is remembered: more than are kept by a server that forgets them
-/// after an hour, at ten a second. Past it the oldest of whoever begins another one is forgotten, and of
-/// somebody who has none the oldest of whoever has most: then the server alone decides who may ask.
+/// Maximum number of tasks per server whose owner is remembered: more than a server has that
+/// forgets them after an hour, at ten per second. At this number the principal who starts another
+/// one loses its oldest. If it has none, the principal with the most loses one, and then the server
+/// alone decides who may access that task.
 const MAX_OWNED: usize = 65_536;
 
-/// The tasks that a server has begun, by whoever it has begun them for.
+/// The tasks that a server has started, by owner.
 #[derive(Debug, Default)]
-pub(crate) struct Owners {
+pub(crate) struct TaskOwners {
     all: HashMap<u64, Tasks>,
     count: usize,
 }
 
-/// Tasks by the hashes of their ids, which may be as long as a server likes.
+/// Tasks by the hashes of their ids, which may be of any length.
 #[derive(Debug, Default)]
 struct Tasks {
     known: HashSet<u64>,
-    /// The oldest first.
+    /// Oldest first.
     order: VecDeque<u64>,
 }
 
-impl Owners {
-    /// The server has begun a task for somebody.
+impl TaskOwners {
+    /// Notes a task that the server has started for a principal.
     pub(super) fn add(&mut self, who: u64, task: &str) {
         let task = hash(task);
         if self.all.get(&who).is_some_and(|tasks| tasks.known.contains(&task)) {
@@ -39,8 +41,8 @@ impl Owners {
         self.count += 1;
     }
 
-    /// Whether a task was begun for others, and not for this one.
-    pub(super) fn is_anothers(&self, who: u64, task: &str) -> bool {
+    /// Whether a task belongs to others, and not to this principal.
+    pub(super) fn belongs_to_another(&self, who: u64, task: &str) -> bool {
         let task = hash(task);
         let is_of = |tasks: &Tasks| tasks.known.contains(&task);
         !self.all.get(&who).is_some_and(is_of) && self.all.values().any(is_of)
@@ -75,31 +77,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tasks_belong_to_whom_they_were_begun_for() {
-        let mut owners = Owners::default();
+    fn tasks_belong_to_the_principal_they_were_started_for() {
+        let mut owners = TaskOwners::default();
         owners.add(1, "a");
-        assert!(!owners.is_anothers(1, "a") && owners.is_anothers(2, "a"));
-        assert!(!owners.is_anothers(2, "nobody knows"));
-        // A server that counts anew after a restart gives one id to two.
+        assert!(!owners.belongs_to_another(1, "a") && owners.belongs_to_another(2, "a"));
+        assert!(!owners.belongs_to_another(2, "nobody knows"));
+        // A server that restarts its counter may give the same id to two principals.
         owners.add(2, "a");
-        assert!(!owners.is_anothers(1, "a") && !owners.is_anothers(2, "a"));
+        assert!(!owners.belongs_to_another(1, "a") && !owners.belongs_to_another(2, "a"));
     }
 
     #[test]
-    fn whoever_has_many_makes_room_with_those() {
-        let mut owners = Owners::default();
+    fn the_principal_with_the_most_tasks_loses_one() {
+        let mut owners = TaskOwners::default();
         owners.add(1, "mine");
         for number in 0..2 * MAX_OWNED {
             owners.add(2, &number.to_string());
             owners.add(2, &number.to_string());
         }
         assert_eq!(owners.count, MAX_OWNED);
-        assert!(owners.is_anothers(2, "mine"), "nobody else's is forgotten");
+        assert!(owners.belongs_to_another(2, "mine"), "nobody else's is forgotten");
         assert!(
-            !owners.is_anothers(1, "0") && owners.is_anothers(1, &(2 * MAX_OWNED - 1).to_string())
+            !owners.belongs_to_another(1, "0")
+                && owners.belongs_to_another(1, &(2 * MAX_OWNED - 1).to_string())
         );
         owners.add(3, "new");
-        assert!(owners.is_anothers(2, "mine") && owners.is_anothers(1, "new"));
+        assert!(owners.belongs_to_another(2, "mine") && owners.belongs_to_another(1, "new"));
         assert_eq!(owners.count, MAX_OWNED);
     }
 }
