@@ -1,7 +1,7 @@
 //! The tool `explain`: which rules there are about a tool or a call, and what became of a recorded one.
 
 use anyhow::Result;
-use callgate_control::{CallExplanation, Explanation, ToolExplanation, Unsaid};
+use callgate_control::{CallDefaults, CallExplanation, Explanation, ToolExplanation};
 use callgate_mcp::CallResult;
 
 use super::evaluate;
@@ -12,7 +12,7 @@ use crate::render::{printable, rule_name};
 
 pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let records = || now.records();
-    let told = callgate_control::explain(&now.rules, arguments, &Unsaid::here(), records)?;
+    let told = callgate_control::explain(&now.rules, arguments, &CallDefaults::here(), records)?;
     let text = match &told {
         Explanation::Record(stored) => calls::described(stored),
         Explanation::Call(call) => call_text(call),

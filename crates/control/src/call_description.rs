@@ -1,4 +1,4 @@
-//! A call as somebody gave it, and the `ToolCall` it stands for.
+//! A call as it was described, and the `ToolCall` it stands for.
 
 use std::env;
 
@@ -10,22 +10,22 @@ use crate::problem::Problem;
 
 type Result<T> = std::result::Result<T, Problem>;
 
-/// What holds of a call where nobody says otherwise.
+/// Defaults for what the description of a call leaves out.
 #[derive(Debug, Clone)]
-pub struct Unsaid {
-    /// Where it shows up.
+pub struct CallDefaults {
+    /// Where the call was seen.
     pub surface: Surface,
     /// The MCP server of its tool.
     pub server: Option<String>,
-    /// The agent that makes it. Whoever fills this in knows it: it is no claim.
+    /// The agent that makes it. Whoever sets this default has verified it.
     pub agent: Option<String>,
-    /// Whoever runs the agent.
+    /// The principal who runs the agent.
     pub who: Who,
     /// The agent's session.
     pub session: Option<String>,
-    /// The agent's working folder.
+    /// The agent's working directory.
     pub cwd: Option<String>,
-    /// The user's home folder.
+    /// The user's home directory.
     pub home: Option<String>,
     /// The provider of the model.
     pub provider: Option<String>,
@@ -33,8 +33,8 @@ pub struct Unsaid {
     pub model: Option<String>,
 }
 
-impl Unsaid {
-    /// A call at an agent's hook, of which nothing is known but this user's home folder.
+impl CallDefaults {
+    /// A call at an agent's hook, of which only this user's home directory is known.
     pub fn of_this_user() -> Self {
         Self {
             surface: Surface::Hook,
@@ -49,15 +49,16 @@ impl Unsaid {
         }
     }
 
-    /// The same, in this process's working folder: for a process that runs where the agent does.
+    /// The same, in the working directory of this process: for a process that runs where the agent
+    /// does.
     pub fn here() -> Self {
         Self { cwd: current_dir(), ..Self::of_this_user() }
     }
 }
 
-/// One call in the words of a JSON object. What is `None` was not said.
+/// A call as described by a JSON object. `None` means that the key is absent.
 #[derive(Debug, Default)]
-pub struct Given {
+pub struct CallDescription {
     tool: Option<String>,
     input: Option<Arguments>,
     server: Option<String>,
@@ -72,20 +73,20 @@ pub struct Given {
     model: Option<String>,
 }
 
-/// All but the two that every call has: the tool and its arguments.
+/// All keys except the tool and its arguments, which every call has.
 const KEYS: [&str; 13] = [
     "server", "id", "surface", "agent", "org", "team", "user", "key", "session", "cwd", "home",
     "provider", "model",
 ];
 
-impl Given {
-    /// Reads one JSON object. A key this version does not know is an error: a misspelt `input`
-    /// must not become a call without arguments.
+impl CallDescription {
+    /// Reads a JSON object. An unknown key is an error: a misspelt `input` must not become a call
+    /// without arguments.
     pub fn parse(text: &str) -> Result<Self> {
         Self::parse_with(text, "input")
     }
 
-    /// The same with another word for the arguments.
+    /// The same with another key for the arguments.
     pub fn parse_with(text: &str, input: &str) -> Result<Self> {
         let not_a_call =
             |error: JsonError| Problem::new(format!("the call is not one JSON object: {error}"));
@@ -144,35 +145,35 @@ impl Given {
         Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
     }
 
-    /// Whether it says what the tool is given.
+    /// Whether it contains arguments.
     pub fn has_input(&self) -> bool {
         self.input.is_some()
     }
 
-    /// The call this is.
-    pub fn into_call(self, unsaid: &Unsaid) -> Result<ToolCall> {
+    /// Converts it to a call, with these defaults.
+    pub fn into_call(self, defaults: &CallDefaults) -> Result<ToolCall> {
         let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
         let or = |said: Option<String>, other: &Option<String>| said.or_else(|| other.clone());
-        let mut facts = OriginFields::at(self.surface.unwrap_or(unsaid.surface));
-        // What stands in data is what the agent calls itself.
-        facts.agent_proven = self.agent.is_none() && unsaid.agent.is_some();
-        facts.agent = or(self.agent, &unsaid.agent);
+        let mut facts = OriginFields::at(self.surface.unwrap_or(defaults.surface));
+        // An agent named in the data is unverified.
+        facts.agent_proven = self.agent.is_none() && defaults.agent.is_some();
+        facts.agent = or(self.agent, &defaults.agent);
         facts.who = Who {
-            org: or(self.who.org, &unsaid.who.org),
-            team: or(self.who.team, &unsaid.who.team),
-            user: or(self.who.user, &unsaid.who.user),
-            key: or(self.who.key, &unsaid.who.key),
+            org: or(self.who.org, &defaults.who.org),
+            team: or(self.who.team, &defaults.who.team),
+            user: or(self.who.user, &defaults.who.user),
+            key: or(self.who.key, &defaults.who.key),
         };
         if facts.who.identity().is_none() {
-            // A hook would act for whoever runs it.
+            // A hook would act for the user who runs it.
             facts.who.user = login::own();
         }
-        facts.session = or(self.session, &unsaid.session);
-        facts.provider = or(self.provider, &unsaid.provider);
-        facts.model = or(self.model, &unsaid.model);
-        facts.cwd = or(self.cwd, &unsaid.cwd);
-        facts.home = or(self.home, &unsaid.home);
-        let name = full_name(&tool, or(self.server, &unsaid.server).as_deref());
+        facts.session = or(self.session, &defaults.session);
+        facts.provider = or(self.provider, &defaults.provider);
+        facts.model = or(self.model, &defaults.model);
+        facts.cwd = or(self.cwd, &defaults.cwd);
+        facts.home = or(self.home, &defaults.home);
+        let name = full_name(&tool, or(self.server, &defaults.server).as_deref());
         let parsed = ToolName::parse(&name);
         Ok(ToolCall {
             id: CallId(self.id.unwrap_or_default()),
@@ -184,8 +185,8 @@ impl Given {
     }
 }
 
-/// A string is the free text of a custom tool. JSON that has two readings stays as it is: the
-/// policies count that against the call.
+/// A string is the free text of a custom tool. Ambiguous JSON stays unchanged, and the policies
+/// count that against the call.
 fn arguments(text: &str) -> Result<Arguments> {
     let not_json =
         |error: JsonError| Problem::hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
@@ -216,7 +217,7 @@ fn surface(word: &str) -> Result<Surface> {
     })
 }
 
-/// The spelling all parts of callgate read as a server's tool.
+/// The spelling that all parts of callgate read as a server's tool.
 fn full_name(tool: &str, server: Option<&str>) -> String {
     match server {
         Some(server) => format!("mcp__{}__{}", server.trim(), tool.trim()),
@@ -231,12 +232,12 @@ fn set<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<()> {
     }
 }
 
-/// This process's working folder, if its name is text.
+/// The working directory of this process, if its name is valid text.
 pub fn current_dir() -> Option<String> {
     env::current_dir().ok()?.into_os_string().into_string().ok()
 }
 
-/// This user's home folder, if its name is text.
+/// The home directory of this user, if its name is valid text.
 pub fn home_dir() -> Option<String> {
     env::home_dir()?.into_os_string().into_string().ok()
 }
@@ -246,11 +247,11 @@ mod tests {
     use super::*;
 
     fn problem(text: &str) -> String {
-        Given::parse(text).unwrap_err().to_string()
+        CallDescription::parse(text).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_cannot_be_read_for_certain_is_refused() {
+    fn ambiguous_descriptions_are_refused() {
         assert!(problem("[]").contains("not one JSON object"));
         assert!(problem(r#"{"tool":"Bash"} x"#).contains("not one JSON object"));
         assert!(problem(r#"{"tool":"Bash","imput":{}}"#).contains("unknown key `imput`"));
@@ -263,7 +264,8 @@ mod tests {
 
     #[test]
     fn input_keeps_its_text() {
-        let given = Given::parse(r#"{"tool":"Bash","input":{"n":1e999,"a":1,"a":2}}"#).unwrap();
+        let given =
+            CallDescription::parse(r#"{"tool":"Bash","input":{"n":1e999,"a":1,"a":2}}"#).unwrap();
         let input = given.input.unwrap();
         assert_eq!(input.raw(), r#"{"n":1e999,"a":1,"a":2}"#);
         assert!(input.value().is_err(), "two readings are left to the policies");
@@ -271,13 +273,14 @@ mod tests {
 
     #[test]
     fn a_string_is_free_text() {
-        let given = Given::parse(r#"{"tool":"apply_patch","input":"*** Begin\n"}"#).unwrap();
+        let given =
+            CallDescription::parse(r#"{"tool":"apply_patch","input":"*** Begin\n"}"#).unwrap();
         assert_eq!(given.input, Some(Arguments::text("*** Begin\n")));
     }
 
     #[test]
-    fn null_says_nothing() {
-        let given = Given::parse(r#"{"tool":"Bash","input":null,"cwd":null}"#).unwrap();
+    fn null_counts_as_absent() {
+        let given = CallDescription::parse(r#"{"tool":"Bash","input":null,"cwd":null}"#).unwrap();
         assert!(given.input.is_none() && given.cwd.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! An explanation of a judgement for programs: what `check --json` says, and every rule.
+//! The explanation of a judgement for programs: the output of `check --json`, and every rule.
 
 use callgate_call::ToolCall;
 use callgate_policy::{
@@ -8,13 +8,13 @@ use callgate_policy::{
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::judged::Checked;
+use crate::judgement_output::CheckOutput;
 
-/// The line of `policy explain --json`, and what `explain` says of a call.
+/// A line of `policy explain --json`, and the answer of `explain` about a call.
 #[derive(Debug, Serialize)]
-pub struct Explained<'a> {
+pub struct ExplanationOutput<'a> {
     #[serde(flatten)]
-    checked: Checked<'a>,
+    checked: CheckOutput<'a>,
     rules: Vec<Rule<'a>>,
 }
 
@@ -50,12 +50,12 @@ struct Condition<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
     #[serde(flatten)]
-    asked: Asked<'a>,
+    shape: ConditionShape<'a>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Asked<'a> {
+enum ConditionShape<'a> {
     Any(Vec<Condition<'a>>),
     All(Vec<Condition<'a>>),
     Not(Box<Condition<'a>>),
@@ -67,7 +67,7 @@ struct Test<'a> {
     arg: &'a str,
     operator: &'static str,
     value: Option<Box<RawValue>>,
-    /// JSON texts, as they may be cut.
+    /// JSON texts, possibly truncated.
     saw: &'a [String],
     more: usize,
 }
@@ -86,10 +86,13 @@ struct Name<'a> {
     rule: Option<&'a str>,
 }
 
-impl<'a> Explained<'a> {
-    /// Of this judgement, with what these rules have to say.
+impl<'a> ExplanationOutput<'a> {
+    /// The explanation of this judgement with these rules.
     pub fn of(call: &'a ToolCall, judgement: &'a Judgement, rules: &'a [RuleExplanation]) -> Self {
-        Self { checked: Checked::of(call, judgement), rules: rules.iter().map(Rule::of).collect() }
+        Self {
+            checked: CheckOutput::of(call, judgement),
+            rules: rules.iter().map(Rule::of).collect(),
+        }
     }
 }
 
@@ -121,20 +124,20 @@ impl<'a> Unfit<'a> {
 }
 
 impl<'a> Condition<'a> {
-    /// Depth is bounded by the reader of policies.
-    fn of(told: &'a ConditionExplanation) -> Self {
+    /// The reader of policies bounds the depth.
+    fn of(condition: &'a ConditionExplanation) -> Self {
         let every = |parts: &'a [ConditionExplanation]| parts.iter().map(Self::of).collect();
-        let why = match &told.holds {
+        let why = match &condition.holds {
             Holds::Unknown { why } => Some(why.as_str()),
             Holds::Yes | Holds::No => None,
         };
-        let asked = match &told.kind {
-            ConditionKind::Any(parts) => Asked::Any(every(parts)),
-            ConditionKind::All(parts) => Asked::All(every(parts)),
-            ConditionKind::Not(part) => Asked::Not(Box::new(Self::of(part))),
-            ConditionKind::Test(test) => Asked::Test(Test::of(test)),
+        let shape = match &condition.kind {
+            ConditionKind::Any(parts) => ConditionShape::Any(every(parts)),
+            ConditionKind::All(parts) => ConditionShape::All(every(parts)),
+            ConditionKind::Not(part) => ConditionShape::Not(Box::new(Self::of(part))),
+            ConditionKind::Test(test) => ConditionShape::Test(Test::of(test)),
         };
-        Self { holds: told.holds.as_str(), why, asked }
+        Self { holds: condition.holds.as_str(), why, shape }
     }
 }
 

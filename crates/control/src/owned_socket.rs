@@ -1,8 +1,9 @@
 //! The socket of the API, held by one process at a time.
 //!
-//! Whoever holds the lock file beside the socket owns it. The system lets go of the lock when its process
-//! ends, however it ends, so a socket without a locked file is a dead one's and is replaced. The lock file
-//! itself stays: if it were removed, two processes could each lock one of that name.
+//! The process that holds the lock file next to the socket owns the socket. The operating system
+//! releases the lock when the process ends, however it ends, so a socket without a locked file
+//! belongs to a dead process and is replaced. The lock file itself stays: if it were removed, two
+//! processes could each lock a file of that name.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -12,27 +13,28 @@ use std::path::{Path, PathBuf};
 use rustix::process::geteuid;
 use tokio::net::UnixListener;
 
-/// A socket that is this process's. Dropping it removes it.
+/// A socket that this process owns. Dropping it removes it.
 #[derive(Debug)]
-pub struct Held {
+pub struct OwnedSocket {
     pub(crate) listener: UnixListener,
     path: PathBuf,
-    /// The file as it was made: at the end, one that somebody else has put in its place stays.
+    /// The device and inode of the socket file. On drop, a file that another process has put in its
+    /// place stays.
     made: (u64, u64),
     _lock: File,
 }
 
-/// Why a socket cannot be had.
+/// Why a socket cannot be taken.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HoldError {
-    /// A process that runs has it.
+pub enum SocketError {
+    /// A running process has it.
     #[error("another gateway has the socket `{}`", path.display())]
     Taken {
         /// The socket.
         path: PathBuf,
     },
-    /// Somebody else could put another socket in its place.
+    /// Other users could put another socket in its place.
     #[error("other users can write the folder `{}` (mode {mode:o})\nhint: run `chmod go-w {}`, or choose another place with `api.listen`", folder.display(), folder.display())]
     Exposed {
         /// The folder.
@@ -40,34 +42,34 @@ pub enum HoldError {
         /// Its permissions.
         mode: u32,
     },
-    /// Its owner could put another socket in its place.
+    /// The owner of the folder could put another socket in its place.
     #[error("the folder `{}` belongs to another user (uid {owner})\nhint: choose another place with `api.listen`", folder.display())]
     Foreign {
         /// The folder.
         folder: PathBuf,
-        /// Whom it belongs to.
+        /// The owner's user id.
         owner: u32,
     },
-    /// Something else is there.
+    /// There is a file that is not a socket.
     #[error("`{}` is not a socket\nhint: remove it, or choose another place with `api.listen`", path.display())]
-    NoSocket {
-        /// What is there.
+    NotASocket {
+        /// The file.
         path: PathBuf,
     },
-    /// The system does not want to.
+    /// The operating system refused.
     #[error("cannot listen on the socket `{}`: {source}\nhint: choose another place with `api.listen`, or turn it off with `api.listen: off`", path.display())]
     Failed {
         /// The socket.
         path: PathBuf,
-        /// What it says.
+        /// Its error.
         source: io::Error,
     },
 }
 
-impl Held {
-    /// Takes the socket at this path. Must be called inside a runtime.
-    pub fn take(path: &Path) -> Result<Self, HoldError> {
-        let failed = |source| HoldError::Failed { path: path.to_owned(), source };
+impl OwnedSocket {
+    /// Takes the socket at this path. Call it inside a Tokio runtime.
+    pub fn take(path: &Path) -> Result<Self, SocketError> {
+        let failed = |source| SocketError::Failed { path: path.to_owned(), source };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
@@ -75,7 +77,7 @@ impl Held {
         let lock = lock(path)?;
         match fs::symlink_metadata(path) {
             Ok(there) if !there.file_type().is_socket() => {
-                return Err(HoldError::NoSocket { path: path.to_owned() });
+                return Err(SocketError::NotASocket { path: path.to_owned() });
             }
             _ => {}
         }
@@ -83,59 +85,62 @@ impl Held {
         Ok(Self { listener, path: path.to_owned(), made, _lock: lock })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-impl Drop for Held {
+impl Drop for OwnedSocket {
     fn drop(&mut self) {
         let is_ours =
             fs::symlink_metadata(&self.path).is_ok_and(|it| (it.dev(), it.ino()) == self.made);
         if is_ours {
-            // There is nobody to tell, and the next one replaces it.
+            // An error does not matter, because the next process replaces the file.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-fn check_folder(folder: &Path, failed: impl Fn(io::Error) -> HoldError) -> Result<(), HoldError> {
+fn check_folder(
+    folder: &Path,
+    failed: impl Fn(io::Error) -> SocketError,
+) -> Result<(), SocketError> {
     let about = folder.metadata().map_err(failed)?;
     let (owner, mode) = (about.uid(), about.mode() & 0o7777);
     let folder = folder.to_owned();
     if owner != geteuid().as_raw() && owner != ROOT {
-        return Err(HoldError::Foreign { folder, owner });
+        return Err(SocketError::Foreign { folder, owner });
     }
     if mode & 0o022 != 0 {
-        return Err(HoldError::Exposed { folder, mode });
+        return Err(SocketError::Exposed { folder, mode });
     }
     Ok(())
 }
 
-/// Whoever is root needs no socket to do as they like.
+/// Root can do anything without a socket.
 const ROOT: u32 = 0;
 
-fn lock(path: &Path) -> Result<File, HoldError> {
-    let failed = |source| HoldError::Failed { path: path.to_owned(), source };
+fn lock(path: &Path) -> Result<File, SocketError> {
+    let failed = |source| SocketError::Failed { path: path.to_owned(), source };
     let file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(false)
         .mode(0o600)
-        .open(beside(path, ".lock"))
+        .open(sibling(path, ".lock"))
         .map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(HoldError::Taken { path: path.to_owned() }),
+        Err(TryLockError::WouldBlock) => Err(SocketError::Taken { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 
-/// Listens beside the place, and moves there once nobody else may connect: there is no moment at which
-/// the socket has other permissions, or is not there at all.
+/// Listens under a temporary name, and renames the socket once its permissions are set. So there is
+/// never a moment at which the socket has other permissions or is missing.
 fn listen(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
-    let fresh = beside(path, ".new");
+    let fresh = sibling(path, ".new");
     match fs::remove_file(&fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -147,7 +152,7 @@ fn listen(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     Ok((listener, (about.dev(), about.ino())))
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sibling(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -165,13 +170,13 @@ mod tests {
     async fn a_socket_has_one_owner_and_goes_with_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("callgate/api.sock");
-        let held = Held::take(&path).unwrap();
+        let held = OwnedSocket::take(&path).unwrap();
         assert_eq!((mode(path.parent().unwrap()), mode(&path)), (0o700, 0o600));
-        assert!(matches!(Held::take(&path), Err(HoldError::Taken { .. })));
+        assert!(matches!(OwnedSocket::take(&path), Err(SocketError::Taken { .. })));
         drop(held);
         assert!(!path.exists());
-        let again = Held::take(&path).unwrap();
-        // Somebody has put another one there: it is not ours to remove.
+        let again = OwnedSocket::take(&path).unwrap();
+        // Another process has put a different file there, which must not be removed.
         fs::remove_file(&path).unwrap();
         let other = UnixListener::bind(&path).unwrap();
         drop(again);
@@ -180,26 +185,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_dead_process_left_is_replaced_and_a_file_is_not() {
+    async fn the_socket_of_a_dead_process_is_replaced_and_a_file_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("api.sock");
         drop(UnixListener::bind(&path).unwrap());
         assert!(tokio::net::UnixStream::connect(&path).await.is_err());
-        let held = Held::take(&path).unwrap();
+        let held = OwnedSocket::take(&path).unwrap();
         assert!(tokio::net::UnixStream::connect(&path).await.is_ok());
         drop(held);
         fs::write(&path, "notes").unwrap();
-        assert!(matches!(Held::take(&path), Err(HoldError::NoSocket { .. })));
+        assert!(matches!(OwnedSocket::take(&path), Err(SocketError::NotASocket { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"notes");
     }
 
     #[tokio::test]
-    async fn a_folder_that_others_write_is_refused() {
+    async fn a_folder_that_others_can_write_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         for mode in [0o770, 0o707, 0o1777] {
             fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-            let refused = Held::take(&folder.path().join("api.sock"));
-            assert!(matches!(refused, Err(HoldError::Exposed { .. })), "{mode:o}");
+            let refused = OwnedSocket::take(&folder.path().join("api.sock"));
+            assert!(matches!(refused, Err(SocketError::Exposed { .. })), "{mode:o}");
         }
     }
 }

@@ -6,37 +6,36 @@ use callgate_policy::{DenialText, Judgement, Matched, RuleError, RuleHit};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// A call, by its name, and what the policies said of it: a line of `check --json`, and the answer of
-/// `evaluate`.
+/// A call, by its name, and its judgement: a line of `check --json`, and the answer of `evaluate`.
 #[derive(Debug, Serialize)]
-pub struct Checked<'a> {
+pub struct CheckOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     tool: &'a str,
     #[serde(flatten)]
-    judged: Judged<'a>,
-    /// What the model and the user would read, but for the record's id.
+    judged: JudgementOutput<'a>,
+    /// What the model and the user would read, except for the record's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-impl<'a> Checked<'a> {
-    /// Of this judgement.
+impl<'a> CheckOutput<'a> {
+    /// The output for this judgement.
     pub fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
-        let judged = Judged::of(judgement);
+        let judged = JudgementOutput::of(judgement);
         Self { id: id(call), tool: call.name.raw(), judged, notice: None }
     }
 
-    /// The same with the text about the denial, if it is denied.
+    /// The same with the text of the denial, if it is denied.
     pub fn worded(call: &'a ToolCall, judgement: &'a Judgement, text: &DenialText) -> Self {
         let notice = judgement.denial(call).map(|denial| text.notice(&denial));
         Self { notice, ..Self::of(call, judgement) }
     }
 }
 
-/// What the policies said.
+/// A judgement.
 #[derive(Debug, Serialize)]
-pub struct Judged<'a> {
+pub struct JudgementOutput<'a> {
     verdict: &'static str,
     policy: Option<&'a str>,
     rule: Option<&'a str>,
@@ -53,7 +52,7 @@ pub struct Judged<'a> {
     deciding: Vec<Hit<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sanitizers: Vec<Hit<'a>>,
-    /// The arguments with which the call passes, if not with its own. Free text is a string.
+    /// The arguments with which the call passes, if a rule changed them. Free text is a string.
     #[serde(skip_serializing_if = "Option::is_none")]
     rewritten: Option<Box<RawValue>>,
     audits: Vec<Hit<'a>>,
@@ -84,8 +83,8 @@ struct Argument<'a> {
     value: &'a str,
 }
 
-impl<'a> Judged<'a> {
-    /// Of this judgement.
+impl<'a> JudgementOutput<'a> {
+    /// The output for this judgement.
     pub fn of(judgement: &'a Judgement) -> Self {
         Self {
             verdict: judgement.verdict.as_str(),
@@ -139,7 +138,7 @@ pub fn id(call: &ToolCall) -> Option<&str> {
     Some(call.id.as_str()).filter(|id| !id.is_empty())
 }
 
-/// JSON as it came, on one line: strict JSON has line ends only between its tokens.
+/// The JSON on one line, otherwise unchanged: strict JSON has line ends only between its tokens.
 pub fn one_line(text: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(text.trim_ascii().replace(['\n', '\r'], " ")).ok()
 }
