@@ -17,7 +17,7 @@ pub struct CallDefaults {
     pub surface: Surface,
     /// The MCP server of its tool.
     pub server: Option<String>,
-    /// The agent that makes it. Whoever sets this default has verified it.
+    /// The agent that makes it. The caller that sets this default has verified it.
     pub agent: Option<String>,
     /// The principal who runs the agent.
     pub who: Who,

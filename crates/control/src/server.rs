@@ -134,7 +134,7 @@ impl Connection {
             served = served => if let Err(error) = served {
                 tracing::debug!(%error, "a connection to the API broke off");
             },
-            () = cut.notified() => tracing::debug!("a reader of the API took nothing and was cut off"),
+            () = cut.notified() => tracing::debug!("a client of the API read nothing and was disconnected"),
         }
         drop(permit);
     }

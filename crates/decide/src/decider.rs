@@ -69,7 +69,7 @@ impl Inner {
         if receipt.is_ready()
             && let Err(error) = receipt.wait()
         {
-            tracing::error!(%error, "a record is lost");
+            tracing::error!(%error, "a record was lost");
         }
     }
 }
@@ -202,7 +202,7 @@ impl Decider {
     /// store, so do not call it on a thread that carries streams.
     pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls cannot be read, so none is restored");
+            tracing::error!(%error, "removed calls could not be read, so none is restored");
             FoundRemoved::default()
         })
     }

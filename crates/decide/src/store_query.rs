@@ -51,7 +51,9 @@ impl Inner {
             Ok(Ok(answer)) => return Ok(answer),
             // The store is too busy to answer; logging each failure would only add load.
             Err(_) | Ok(Err(callgate_store::NoAnswer::Full)) => {}
-            Ok(Err(error)) => tracing::error!(%error, "a call gets no answer of the store"),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "the store did not answer the query of a call")
+            }
         }
         Err(StoreUnavailable)
     }
@@ -90,7 +92,7 @@ impl Inner {
                 None => ControlFlow::Break(()),
             };
             if let Err(error) = self.audit.do_each(TICK, look) {
-                tracing::error!(%error, "what other processes pin is noticed late");
+                tracing::error!(%error, "pins of other processes are not refreshed regularly");
             }
         });
     }

@@ -160,7 +160,7 @@ async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Sid
             Ok(0) => break,
             Ok(count) => count,
             Err(error) => {
-                tracing::debug!(%error, ?side, "a side is gone");
+                tracing::debug!(%error, ?side, "a peer has disconnected");
                 break;
             }
         };

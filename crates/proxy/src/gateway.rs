@@ -112,11 +112,11 @@ impl Inner {
         access::check_site(&request, self.trust).map_err(Refusal::Access)?;
         match route {
             Route::Gateway(own) => self.own(own, &request),
-            Route::NoRoute(why, _) if wants_upgrade(request.headers()) => {
-                tracing::debug!(?why, "an upgrade");
+            Route::Refused(why, _) if wants_upgrade(request.headers()) => {
+                tracing::debug!(?why, "refused a protocol upgrade");
                 Err(Refusal::Upgrade)
             }
-            Route::NoRoute(why, _) => Err(Refusal::NoRoute(why)),
+            Route::Refused(why, _) => Err(Refusal::NoRoute(why)),
             Route::Provider(route) => self.up(route, request, id).await,
         }
     }

@@ -43,7 +43,7 @@ pub(crate) enum Route {
     /// To the gateway itself.
     Gateway(OwnEndpoint),
     /// Nowhere. If the path belongs to a known API, the refusal has that API's format.
-    NoRoute(NoRoute, Option<Dialect>),
+    Refused(NoRoute, Option<Dialect>),
 }
 
 /// A route to a provider.
@@ -85,7 +85,7 @@ impl Route {
     pub(crate) fn dialect(&self) -> Option<Dialect> {
         match self {
             Self::Provider(route) => Some(route.dialect),
-            Self::NoRoute(_, dialect) => *dialect,
+            Self::Refused(_, dialect) => *dialect,
             Self::Gateway(_) => None,
         }
     }
@@ -121,7 +121,7 @@ impl Routes {
     /// distinguishes the few paths that two APIs share and that never carry calls.
     pub(crate) fn find(&self, method: &Method, path: &str, versioned: bool) -> Route {
         if !is_plain(path) {
-            return Route::NoRoute(NoRoute::AmbiguousPath, None);
+            return Route::Refused(NoRoute::AmbiguousPath, None);
         }
         if let Some(own) = own_endpoint(method, path) {
             return Route::Gateway(own);
@@ -134,7 +134,7 @@ impl Routes {
         match apis::usual(&path::with_colons(path), versioned) {
             Some((api, name)) => match self.serving(api, name) {
                 Some(site) => self.at(site, method, path),
-                None => Route::NoRoute(NoRoute::NoProvider, Some(api.dialect())),
+                None => Route::Refused(NoRoute::NoProvider, Some(api.dialect())),
             },
             None => self.passed_through(method, path, versioned),
         }
@@ -151,7 +151,7 @@ impl Routes {
     fn at(&self, site: &Arc<ProviderSite>, method: &Method, path: &str) -> Route {
         let tail = path::below_base(&site.base, path);
         let spelled = path::with_colons(tail);
-        let nowhere = |why| Route::NoRoute(why, Some(site.provider.dialect));
+        let nowhere = |why| Route::Refused(why, Some(site.provider.dialect));
         let opened = self.is_opened_at(path, tail) && !table::is_inspected(site.api, &spelled);
         let treatment = match table::treatment(site.api, method, &spelled) {
             None | Some(Treatment::Refuse(_)) if opened => Treatment::Opened,
@@ -194,7 +194,7 @@ impl Routes {
             if versioned { (Api::Anthropic, "anthropic") } else { (Api::OpenAi, "openai") };
         match self.serving(api, name).or(self.sites.first()) {
             Some(site) if self.is_opened(path) => self.at(site, method, path),
-            _ => Route::NoRoute(NoRoute::Unknown, None),
+            _ => Route::Refused(NoRoute::Unknown, None),
         }
     }
 

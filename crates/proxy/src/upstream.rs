@@ -121,7 +121,7 @@ impl Upstreams {
             Ok(response) => Ok(response),
             Err(Failure::Final(error)) => Err(error),
             Err(Failure::Unsent(request, error)) => {
-                tracing::debug!(%error, "sent again on a new connection");
+                tracing::debug!(%error, "retrying the request on a new connection");
                 let again = self.attempt(&pool, target, *request, Reuse::No).await;
                 again.map_err(Failure::into_error)
             }

@@ -15,7 +15,7 @@ impl McpSession {
     /// Records a message that was not forwarded, with its sender and the reason.
     pub fn withheld(&self, whose: &str, why: &str) {
         if self.budgets.withheld.has_room() {
-            tracing::warn!(server = self.server, whose, why, "a message was not handed on");
+            tracing::warn!(server = self.server, whose, why, "a message was not forwarded");
         }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));

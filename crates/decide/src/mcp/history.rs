@@ -79,7 +79,7 @@ impl Resolved {
         if history_entry == HistoryEntry::Kept
             && let Err(error) = join::forget(&inner.audit, &call.origin, *record)
         {
-            tracing::error!(%error, "a call that was not made stays among those of its session");
+            tracing::error!(%error, "a stopped call could not be removed from the history of its session");
         }
     }
 }

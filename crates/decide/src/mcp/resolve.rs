@@ -119,7 +119,7 @@ impl McpSession {
         execution: Execution<'_>,
     ) -> Option<MatchedIntent> {
         join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
-            tracing::error!(%error, "the call of a model cannot be looked for");
+            tracing::error!(%error, "the model call of an execution could not be looked up");
             None
         })
     }
@@ -167,7 +167,7 @@ fn flows_against(
 }
 
 pub(crate) fn unread_flows(settings: &FlowSettings, error: &StoreError) -> CheckFailure {
-    tracing::error!(%error, "the calls of a session cannot be read");
+    tracing::error!(%error, "the history of a session could not be read");
     let reason = "What this session has called before cannot be read.".to_owned();
     let hint = "Tell the operator: callgate's store cannot be read.";
     CheckFailure::new(Check::Store, flows::strictest(settings), reason, hint)

@@ -22,11 +22,11 @@ use crate::record;
 /// A session between a client and an MCP server. Its calls and texts are judged by the policies and
 /// settings at the time of each. This is a handle: clones share the session.
 #[derive(Debug, Clone)]
-pub struct McpSession(Arc<Conversation>);
+pub struct McpSession(Arc<McpSessionState>);
 
 /// The state that all handles of a session share.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct McpSessionState {
     pub(crate) inner: Arc<Inner>,
     pub(crate) server: String,
     pub(crate) launch: Launch,
@@ -55,9 +55,9 @@ enum NamedBy {
 }
 
 impl std::ops::Deref for McpSession {
-    type Target = Conversation;
+    type Target = McpSessionState;
 
-    fn deref(&self) -> &Conversation {
+    fn deref(&self) -> &McpSessionState {
         &self.0
     }
 }
@@ -65,7 +65,7 @@ impl std::ops::Deref for McpSession {
 impl McpSession {
     pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
         let facts = OriginFields { surface: Surface::Mcp, ..(*context.origin).clone() };
-        Self(Arc::new(Conversation {
+        Self(Arc::new(McpSessionState {
             inner,
             server: server.to_owned(),
             launch: launch.clone(),
@@ -81,8 +81,8 @@ impl McpSession {
     /// the calls of one agent, but model calls are not recorded under it.
     pub fn named_by_door(mut self) -> Self {
         // No clone exists yet.
-        if let Some(conversation) = Arc::get_mut(&mut self.0) {
-            conversation.named_by = NamedBy::Door;
+        if let Some(state) = Arc::get_mut(&mut self.0) {
+            state.named_by = NamedBy::Door;
         }
         self
     }

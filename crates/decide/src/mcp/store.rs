@@ -24,8 +24,8 @@ pub fn stored(pin: &Pin) -> StoredPin {
     }
 }
 
-/// Converts a stored pin. A pin with an invalid state is quarantined: it allows nothing, whoever
-/// wrote it.
+/// Converts a stored pin. A pin with an invalid state is quarantined and allows nothing, whichever
+/// process wrote it.
 pub fn pin(stored: StoredPin) -> Option<Pin> {
     let kind = ItemKind::parse(&stored.kind)?;
     let identity = ItemIdentity { server: stored.server, kind, name: stored.name };

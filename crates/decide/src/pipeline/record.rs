@@ -63,7 +63,7 @@ fn recorded(
         Err(why) => why,
     };
     let tool = call.name.raw();
-    tracing::error!(tool, why, "the record of a call is not written");
+    tracing::error!(tool, why, "the record of a call could not be written");
     match settings.on_failure {
         OnFailure::Allow => Decision::Allow(Recorded::although_the_store_failed(permit)),
         OnFailure::Deny => Decision::Deny(unrecorded(tool)),

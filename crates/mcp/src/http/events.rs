@@ -192,7 +192,7 @@ pub(super) fn send_to_server(exchange: &Exchange, text: Vec<u8>) {
         let body = without_line_end(text).into();
         let sent = site.upstream.send(Method::POST, &to, &headers, body).await;
         if let Err(error) = sent {
-            tracing::debug!(server = site.id, %error, "the server was not told");
+            tracing::debug!(server = site.id, %error, "a refusal could not be sent to the server");
         }
         drop(permit);
     });

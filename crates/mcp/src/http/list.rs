@@ -222,7 +222,7 @@ pub(super) async fn at_start(site: &Arc<Site>) {
     let listed = tokio::time::timeout(site.settings.list_timeout, listing).await;
     if listed != Ok(Ok(())) {
         let server = &site.id;
-        tracing::info!(server, "the server's tools cannot be listed before a client speaks to it");
+        tracing::info!(server, "the server's tools cannot be listed before a client connects");
     }
 }
 

@@ -282,7 +282,7 @@ async fn unauthorized(exchange: &Exchange, headers: &HeaderMap) -> Response<Body
          with `bearer_env` under `mcp.servers`, or the client can send one as `Authorization`."
     );
     exchange.forget().await;
-    tracing::warn!(server, by_oauth, "the server wants a token");
+    tracing::warn!(server, by_oauth, "the server requires a token");
     match &exchange.id {
         Some(id) => reply::error(StatusCode::OK, Some(id), UNAUTHORIZED, &text),
         None => reply::error(StatusCode::BAD_GATEWAY, None, UNAUTHORIZED, &text),
@@ -296,7 +296,7 @@ const UNREACHABLE: i32 = 1502;
 /// The server did not respond.
 pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -> Response<Body> {
     let server = &site.id;
-    tracing::warn!(server, %error, "the server gave no answer");
+    tracing::warn!(server, %error, "the server did not respond");
     let text = format!("callgate: the server `{server}` gave no answer: {error}");
     reply::error(StatusCode::BAD_GATEWAY, id, UNREACHABLE, &text)
 }

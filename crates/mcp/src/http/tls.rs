@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use super::hex;
 
 /// The TLS configuration for one server. `pin` is the SHA-256 of its certificate. If set, exactly
-/// that certificate is required, whoever signed it.
+/// that certificate is required, regardless of its issuer.
 pub(super) fn config(roots: &RootCertStore, pin: Option<&str>) -> Result<ClientConfig, Error> {
     // Named explicitly, so that it does not depend on the process default that another crate may
     // have set.

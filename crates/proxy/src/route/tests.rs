@@ -54,7 +54,7 @@ fn goes_with(
         Route::Provider(route) => {
             Ok((route.site.provider.name.clone(), route.path, route.treatment))
         }
-        Route::NoRoute(why, _) => Err(why),
+        Route::Refused(why, _) => Err(why),
         Route::Gateway(own) => panic!("{own:?}"),
     }
 }

@@ -53,7 +53,7 @@ impl Tls {
 pub fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
-        tracing::warn!(%error, "some certificates of the system cannot be read");
+        tracing::warn!(%error, "some system certificates could not be read");
     }
     let mut roots = RootCertStore::empty();
     let (added, _unfit) = roots.add_parsable_certificates(found.certs);
