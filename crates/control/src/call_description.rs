@@ -153,7 +153,7 @@ impl CallDescription {
     /// Converts it to a call, with these defaults.
     pub fn into_call(self, defaults: &CallDefaults) -> Result<ToolCall> {
         let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
-        let or = |said: Option<String>, other: &Option<String>| said.or_else(|| other.clone());
+        let or = |stated: Option<String>, other: &Option<String>| stated.or_else(|| other.clone());
         let mut facts = OriginFields::at(self.surface.unwrap_or(defaults.surface));
         // An agent named in the data is unverified.
         facts.agent_proven = self.agent.is_none() && defaults.agent.is_some();

@@ -87,17 +87,17 @@ fn record_of(query: &str) -> Result<Option<String>, Problem> {
 
 /// Whether the object has no other member.
 fn is_alone(query: &Value) -> bool {
-    let said = |members: &serde_json::Map<String, Value>| {
+    let present = |members: &serde_json::Map<String, Value>| {
         members.values().filter(|value| !value.is_null()).count()
     };
-    query.as_object().map(said) == Some(1)
+    query.as_object().map(present) == Some(1)
 }
 
 fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
-    let (judgement, mut told) = judging::explained(&rules.policies, &call);
-    told.retain(|rule| rule.mismatch.is_none());
+    let (judgement, mut explanations) = judging::explained(&rules.policies, &call);
+    explanations.retain(|rule| rule.mismatch.is_none());
     let (matched, others): (Vec<_>, Vec<_>) =
-        told.into_iter().partition(|rule| rule.result.matches());
+        explanations.into_iter().partition(|rule| rule.result.matches());
     let others = others.into_iter().map(|rule| (rule.policy, rule.rule)).collect();
     CallExplanation { call, judgement, matched, others }
 }
@@ -105,8 +105,8 @@ fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
 fn named(rules: &Rules, call: ToolCall) -> ToolExplanation {
     let (_, explained) = judging::explained(&rules.policies, &call);
     let about = |rule: &RuleInfo| {
-        let is_it = |told: &&RuleExplanation| told.policy == rule.policy && told.rule == rule.id;
-        explained.iter().find(is_it).is_some_and(|told| told.mismatch.is_none())
+        let is_it = |it: &&RuleExplanation| it.policy == rule.policy && it.rule == rule.id;
+        explained.iter().find(is_it).is_some_and(|it| it.mismatch.is_none())
     };
     let about: Vec<RuleInfo> = rules.policies.rules().filter(about).collect();
     let judgement = match judging::by_name(&rules.policies, &call) {

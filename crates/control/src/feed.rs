@@ -113,8 +113,8 @@ impl Feed {
                 Err(End::Unreadable(why)) => break why,
             }
         };
-        let told = json!({ "after": self.after, "why": why });
-        *self.last.lock() = Some(format!("event: resume\ndata: {told}\n\n").into());
+        let resume = json!({ "after": self.after, "why": why });
+        *self.last.lock() = Some(format!("event: resume\ndata: {resume}\n\n").into());
         let Self { to, last, timing, .. } = self;
         drop(to);
         sleep(timing.grace).await;
@@ -275,8 +275,8 @@ mod tests {
     #[tokio::test]
     async fn the_end_is_reported() {
         let (body, _stop, _) = begin(Broken);
-        let told = text(body).await;
-        assert_eq!(told, "event: resume\ndata: {\"after\":0,\"why\":\"the disk is gone\"}\n\n");
+        let resume = text(body).await;
+        assert_eq!(resume, "event: resume\ndata: {\"after\":0,\"why\":\"the disk is gone\"}\n\n");
         let (body, stop, _) = begin(Endless);
         stop.send_replace(true);
         assert!(text(body).await.ends_with("\"why\":\"stopping\"}\n\n"));

@@ -66,8 +66,8 @@ mod tests {
             return;
         }
         for other in [None, Some(Path::new("relative")), Some(Path::new("/not/there"))] {
-            let beside = Listen::usual(other, &store);
-            assert_eq!(beside.path(), Some(Path::new("/somewhere/api.sock")), "{other:?}");
+            let next_to_store = Listen::usual(other, &store);
+            assert_eq!(next_to_store.path(), Some(Path::new("/somewhere/api.sock")), "{other:?}");
             assert_eq!(Listen::usual(other, &Location::Memory), Listen::NoPlace);
         }
     }

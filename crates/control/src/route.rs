@@ -30,7 +30,7 @@ pub(crate) fn route(
     path: &str,
     query: Option<&str>,
 ) -> Result<ApiRequest, Refusal> {
-    let wanted = match path {
+    let request = match path {
         HEALTH | RECORDS | FEED => Method::GET,
         EVALUATE | EXPLAIN => Method::POST,
         _ => {
@@ -39,8 +39,8 @@ pub(crate) fn route(
             return Err(Refusal::new(Fault::NotFound, problem));
         }
     };
-    if *method != wanted {
-        let allowed = if wanted == Method::GET { "GET" } else { "POST" };
+    if *method != request {
+        let allowed = if request == Method::GET { "GET" } else { "POST" };
         let problem = Problem::new(format!("this path is asked by {allowed}"));
         return Err(Refusal::new(Fault::Method(allowed), problem));
     }

@@ -56,12 +56,12 @@ impl Buckets {
     }
 
     fn lacking(&mut self, keys: &[LimitKey], at: Instant) -> Vec<LimitKey> {
-        let mut wanted: HashMap<&LimitKey, u32> = HashMap::new();
+        let mut needed: HashMap<&LimitKey, u32> = HashMap::new();
         let mut lacking = Vec::new();
         for key in keys {
-            let wanted = wanted.entry(key).or_default();
-            *wanted += 1;
-            if self.filled(key, at).tokens < f64::from(*wanted) {
+            let needed = needed.entry(key).or_default();
+            *needed += 1;
+            if self.filled(key, at).tokens < f64::from(*needed) {
                 lacking.push(key.clone());
             }
         }

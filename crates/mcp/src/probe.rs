@@ -207,8 +207,8 @@ mod tests {
     fn a_probe_on_a_pipe_behaves_like_a_pipe() {
         let mut probe = Probe::on_pipe(&decider(), TOOLS).unwrap();
         let denied = String::from_utf8_lossy(CALL).replace("echo", "rm").replace("1,\"m", "2,\"m");
-        let said = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
-        probe.lines(Side::Client, said.chunks(7));
+        let received = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
+        probe.lines(Side::Client, received.chunks(7));
         assert_eq!(probe.to_server.len(), 2, "the list, and the call that is allowed");
         assert_eq!(probe.to_server[1], [CALL, b"\n"].concat());
         assert!(is_line(&probe.to_client[0]) && probe.to_client.len() == 1);

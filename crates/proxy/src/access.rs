@@ -182,7 +182,7 @@ fn contains_key(text: &str, codings: usize) -> bool {
     let Some(codings) = codings.checked_sub(1).filter(|_| !in_clear) else { return in_clear };
     let is_escaped = text.contains('%');
     is_escaped && contains_key(&percent_decode_str(text).decode_utf8_lossy(), codings)
-        || text.split(|c| !is_of_base64(c)).flat_map(behind_slashes).any(|word| {
+        || text.split(|c| !is_of_base64(c)).flat_map(after_slashes).any(|word| {
             base64(word)
                 .is_some_and(|plain| contains_key(&String::from_utf8_lossy(&plain), codings))
         })
@@ -190,7 +190,7 @@ fn contains_key(text: &str, codings: usize) -> bool {
 
 /// The word, and what follows each of its first slashes: a slash occurs both in base64 and in
 /// paths.
-fn behind_slashes(word: &str) -> impl Iterator<Item = &str> {
+fn after_slashes(word: &str) -> impl Iterator<Item = &str> {
     let slashes = word.match_indices('/').take(MAX_SLASHES);
     std::iter::once(word).chain(slashes.filter_map(|(at, _)| word.get(at + 1..)))
 }

@@ -130,8 +130,8 @@ async fn an_unexpected_gateway_is_not_trusted() {
     let (_folder, path, _audit) = serve(1);
     let other = Client::connect(&path, &Expected::default()).await.unwrap_err();
     assert!(matches!(other, Untrusted::Answer(_)), "{other}");
-    let nobody = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
-    assert!(matches!(nobody, Err(Untrusted::NotListening(_))));
+    let missing = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
+    assert!(matches!(missing, Err(Untrusted::NotListening(_))));
 }
 
 #[tokio::test]

@@ -61,19 +61,19 @@ impl Answers {
         match route(request.method(), uri.path(), uri.query())? {
             ApiRequest::Health => self.health(),
             ApiRequest::Evaluate => {
-                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+                let (query, host) = (body(request).await?, Arc::clone(&self.host));
                 blocking(move || {
-                    let evaluated = evaluate(&host.rules(), &asked, &CallDefaults::of_this_user())?;
+                    let evaluated = evaluate(&host.rules(), &query, &CallDefaults::of_this_user())?;
                     Ok(evaluated.to_json()?)
                 })
                 .await
             }
             ApiRequest::Explain => {
-                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+                let (query, host) = (body(request).await?, Arc::clone(&self.host));
                 blocking(move || {
                     let defaults = CallDefaults::of_this_user();
-                    let told = explain(&host.rules(), &asked, &defaults, || host.reader())?;
-                    Ok(told.to_json()?)
+                    let answer_json = explain(&host.rules(), &query, &defaults, || host.reader())?;
+                    Ok(answer_json.to_json()?)
                 })
                 .await
             }
@@ -88,9 +88,10 @@ impl Answers {
     fn health(&self) -> Result<Response<Body>, Refusal> {
         let mut health = self.host.health();
         health.feeds = MAX_FEEDS.saturating_sub(self.feeds.available_permits());
-        let told = serde_json::to_string(&health);
-        let told = told.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
-        Ok(json(StatusCode::OK, told))
+        let answer_json = serde_json::to_string(&health);
+        let answer_json =
+            answer_json.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
+        Ok(json(StatusCode::OK, answer_json))
     }
 
     async fn feed(
@@ -108,8 +109,8 @@ impl Answers {
             let problem = Problem::hinted(format!("{MAX_FEEDS} feeds are open already"), hint);
             Refusal::new(Fault::Busy, problem)
         })?;
-        let (host, asked) = (Arc::clone(&self.host), filter.clone());
-        let journal = tokio::task::spawn_blocking(move || usable(&*host, &asked)).await;
+        let (host, query) = (Arc::clone(&self.host), filter.clone());
+        let journal = tokio::task::spawn_blocking(move || usable(&*host, &query)).await;
         let journal = journal.map_err(|_| died())??;
         let (feed, body) = Feed::new(journal, filter, after, self.timing, open);
         tokio::spawn(feed.run(self.stopping.clone(), cut));
@@ -153,8 +154,8 @@ fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
 async fn blocking(
     answer: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
 ) -> Result<Response<Body>, Refusal> {
-    let told = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
-    Ok(json(StatusCode::OK, told))
+    let answer_json = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
+    Ok(json(StatusCode::OK, answer_json))
 }
 
 async fn body(request: Request<Incoming>) -> Result<String, Refusal> {

@@ -164,8 +164,8 @@ impl CheckFailures {
         } else if !denied && self.alerts().next().is_some() {
             verdict.action = Action::Audit;
         }
-        let beside = self.0.iter().filter(|it| Some(*it) != first).map(hit);
-        verdict.audits.extend(beside);
+        let others = self.0.iter().filter(|it| Some(*it) != first).map(hit);
+        verdict.audits.extend(others);
         if first.is_some() && denied {
             verdict.audits.push(also_denied(&rules));
         }

@@ -338,11 +338,11 @@ fn key(server: &str, whole: &str) -> String {
 /// The hints in a definition's annotations, if they are booleans.
 fn hints(definition: &str) -> ToolHints {
     let Ok(value) = Value::parse(definition) else { return ToolHints::default() };
-    let says = |hint: &str| {
+    let is_set = |hint: &str| {
         let annotations = value.get("annotations");
         annotations.and_then(|it| it.get(hint)) == Some(&Value::Bool(true))
     };
-    ToolHints { read_only: says("readOnlyHint"), open_world: says("openWorldHint") }
+    ToolHints { read_only: is_set("readOnlyHint"), open_world: is_set("openWorldHint") }
 }
 
 /// Microseconds since 1970.

@@ -142,8 +142,8 @@ impl Exchange {
 
     /// The address of the server; on the oldest transport, the one that its stream has named.
     pub(super) fn place(&self) -> Url {
-        let said = self.channel.as_ref().and_then(|channel| channel.place());
-        said.unwrap_or(&self.to).clone()
+        let named = self.channel.as_ref().and_then(|channel| channel.place());
+        named.unwrap_or(&self.to).clone()
     }
 
     async fn run(mut self, message: Message<'_>) -> Response<Body> {

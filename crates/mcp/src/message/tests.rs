@@ -19,9 +19,9 @@ fn problem(line: &str) -> callgate_call::json::Problem {
 fn the_three_kinds() {
     let request = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap().unwrap();
     assert!(matches!(request.kind, Kind::Request { id: Id::Number(n), .. } if n == "1"));
-    let told =
+    let notification =
         read(r#"{"method":"notifications/x","params":{},"jsonrpc":"2.0"}"#).unwrap().unwrap();
-    assert!(matches!(told.kind, Kind::Notification { params: Some(_), .. }));
+    assert!(matches!(notification.kind, Kind::Notification { params: Some(_), .. }));
     // TypeScript servers write the result first.
     let text = r#"{"result":{"a":1},"jsonrpc":"2.0","id":"x"}"#;
     let answer = read(text).unwrap().unwrap();

@@ -208,8 +208,8 @@ impl<H: Host> RequestHandler<'_, H> {
             texts.filter_map(|at| crate::params::string(self.text, at)).collect()
         });
         let known = self.host.resources().iter().map(|resource| resource.uri);
-        let heard = known.filter(|uri| named.iter().any(|name| name == uri)).collect();
-        Reply::Listen(Subscription::new(self.id.clone(), heard, uris.is_some()))
+        let subscribed = known.filter(|uri| named.iter().any(|name| name == uri)).collect();
+        Reply::Listen(Subscription::new(self.id.clone(), subscribed, uris.is_some()))
     }
 }
 

@@ -80,8 +80,8 @@ struct Client(Connection);
 
 impl Client {
     fn say(&mut self, line: &str) -> Option<Value> {
-        let told = self.0.take(service().line(line.as_bytes()));
-        told.map(|text| {
+        let notified = self.0.take(service().line(line.as_bytes()));
+        notified.map(|text| {
             assert!(!text.contains('\n'), "a message is a line: {text}");
             serde_json::from_str(&text).unwrap()
         })
@@ -112,8 +112,8 @@ fn a_handshake_agrees_on_a_revision_that_both_support() {
         ("2026-07-28", "2025-11-25"),
         ("1999-01-01", "2025-11-25"),
     ];
-    for (wanted, spoken) in table {
-        let hello = Client::default().ask("initialize", json!({ "protocolVersion": wanted }));
+    for (requested, spoken) in table {
+        let hello = Client::default().ask("initialize", json!({ "protocolVersion": requested }));
         let result = &hello["result"];
         assert_eq!(result["protocolVersion"], spoken);
         assert_eq!(result["serverInfo"]["name"], "small");
@@ -178,13 +178,13 @@ fn each_family_has_its_own_methods() {
 #[test]
 fn a_call_is_answered_or_reports_why_not() {
     let mut client = Client::default();
-    let said = client.ask("tools/call", json!({ "name": "echo", "arguments": { "a": [1] } }));
+    let answer = client.ask("tools/call", json!({ "name": "echo", "arguments": { "a": [1] } }));
     let expected = json!({
         "content": [{ "type": "text", "text": "said" }],
         "structuredContent": { "a": [1] },
         "isError": false,
     });
-    assert_eq!(said["result"], expected);
+    assert_eq!(answer["result"], expected);
     let failed = client.ask("tools/call", modern(json!({ "name": "echo" })));
     assert_eq!(failed["result"]["isError"], true);
     assert_eq!(failed["result"]["resultType"], "complete");
@@ -224,12 +224,12 @@ fn a_subscriber_of_the_older_revisions_is_notified_until_it_unsubscribes() {
     let mut client = Client::default();
     assert!(client.changed(&["a://one"]).is_empty());
     assert_eq!(client.ask("resources/subscribe", json!({ "uri": "a://one" }))["result"], json!({}));
-    let told = json!({
+    let notified = json!({
         "jsonrpc": "2.0",
         "method": "notifications/resources/updated",
         "params": { "uri": "a://one" },
     });
-    assert_eq!(client.changed(&["a://two", "a://one"]), [told]);
+    assert_eq!(client.changed(&["a://two", "a://one"]), [notified]);
     assert!(client.changed(&["a://two"]).is_empty());
     assert_eq!(code(&client.ask("resources/subscribe", json!({ "uri": "a://x" }))), -32002);
     client.ask("resources/unsubscribe", json!({ "uri": "a://one" }));
@@ -239,19 +239,20 @@ fn a_subscriber_of_the_older_revisions_is_notified_until_it_unsubscribes() {
 #[test]
 fn a_subscription_is_acknowledged_and_then_notified() {
     let mut client = Client::default();
-    let wanted = json!({
+    let requested = json!({
         "toolsListChanged": true,
         "resourceSubscriptions": ["a://two", "b://nothing"],
     });
-    let line = request("subscriptions/listen", &modern(json!({ "notifications": wanted })));
+    let line = request("subscriptions/listen", &modern(json!({ "notifications": requested })));
     let first = client.say(&line).unwrap();
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     let id = json!({ "io.modelcontextprotocol/subscriptionId": "r" });
-    let heard = json!({ "_meta": id, "notifications": { "resourceSubscriptions": ["a://two"] } });
-    assert_eq!(first["params"], heard);
-    let told = client.changed(&["a://one", "a://two"]);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["params"], json!({ "_meta": id, "uri": "a://two" }));
+    let acknowledged =
+        json!({ "_meta": id, "notifications": { "resourceSubscriptions": ["a://two"] } });
+    assert_eq!(first["params"], acknowledged);
+    let notified = client.changed(&["a://one", "a://two"]);
+    assert_eq!(notified.len(), 1);
+    assert_eq!(notified[0]["params"], json!({ "_meta": id, "uri": "a://two" }));
     assert_eq!(code(&client.say(&line).unwrap()), -32600, "the id is taken");
     let end: Value = serde_json::from_str(&client.0.ended()[0]).unwrap();
     assert_eq!((&end["id"], &end["result"]["_meta"]), (&json!("r"), &id));

@@ -58,9 +58,9 @@ impl Between {
 
     /// Answers callgate's own request for the list.
     async fn listed(&mut self) {
-        let asked = self.to_server.iter().rev().find(|line| line.contains("tools/list")).unwrap();
-        let asked: serde_json::Value = serde_json::from_str(asked).unwrap();
-        let id = &asked["id"];
+        let request = self.to_server.iter().rev().find(|line| line.contains("tools/list")).unwrap();
+        let request: serde_json::Value = serde_json::from_str(request).unwrap();
+        let id = &request["id"];
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{TOOLS}}}}}"#);
         self.server(&answer).await;
     }
@@ -234,12 +234,12 @@ async fn requests_are_refused_wherever_they_occur() {
                 ))
                 .await;
             between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#)).await;
-            let said = between.last_to_client();
+            let last = between.last_to_client();
             assert!(
-                said.contains("withheld") && !said.contains("sampling/createMessage\",\"params"),
-                "{method}: {said}"
+                last.contains("withheld") && !last.contains("sampling/createMessage\",\"params"),
+                "{method}: {last}"
             );
-            assert!(said.contains("\"error\""), "{method} {answer}: {said}");
+            assert!(last.contains("\"error\""), "{method} {answer}: {last}");
         }
         let mut between = Between::new();
         let notification = answer.replacen("\"result\"", "\"params\"", 1);
@@ -307,9 +307,9 @@ async fn invalid_lists_are_withheld_and_odd_entries_hidden() {
         let mut between = Between::new();
         between.client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
         between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).await;
-        let said = between.last_to_client();
-        assert!(!said.contains("escription"), "{said}");
-        assert_eq!(shown.is_some_and(|name| said.contains(name)), shown.is_some(), "{said}");
+        let last = between.last_to_client();
+        assert!(!last.contains("escription"), "{last}");
+        assert_eq!(shown.is_some_and(|name| last.contains(name)), shown.is_some(), "{last}");
     }
 }
 

@@ -68,10 +68,10 @@ fn the_first_of_several_reasons_is_given_and_all_are_recorded() {
         let session = world.listed("srv", &[tools(checks)]);
         assert_eq!(stopped_by(&session, "echo"), checks[0]);
         let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
-        let beside: Vec<&str> =
+        let others: Vec<&str> =
             verdict.audits.iter().filter_map(|hit| hit.rule.as_deref()).collect();
         for check in &checks[1..] {
-            assert!(beside.contains(check), "{check} is not beside {}: {beside:?}", checks[0]);
+            assert!(others.contains(check), "{check} is not beside {}: {others:?}", checks[0]);
         }
     }
 }

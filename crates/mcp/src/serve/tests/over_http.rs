@@ -121,8 +121,8 @@ async fn requests_without_a_message_are_refused() {
 #[tokio::test]
 async fn a_subscription_is_a_stream_of_events() {
     let (http, changes) = http();
-    let wanted = json!({ "notifications": { "resourceSubscriptions": ["a://one"] } });
-    let response = http.answer(post("subscriptions/listen", wanted.clone())).await;
+    let requested = json!({ "notifications": { "resourceSubscriptions": ["a://one"] } });
+    let response = http.answer(post("subscriptions/listen", requested.clone())).await;
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(response.headers()["x-accel-buffering"], "no");
@@ -135,14 +135,14 @@ async fn a_subscription_is_a_stream_of_events() {
     assert!(first.contains("subscriptions/acknowledged") && first.ends_with("\n\n"), "{first}");
     changes.notify(&["a://two"]);
     changes.notify(&["a://one"]);
-    let told = next().await.unwrap();
-    assert!(told.contains(r#""uri":"a://one""#), "{told}");
+    let notified = next().await.unwrap();
+    assert!(notified.contains(r#""uri":"a://one""#), "{notified}");
     changes.end();
     let last = next().await.unwrap();
     assert!(last.contains(r#""resultType":"complete""#), "{last}");
     assert_eq!(next().await, None);
 
-    let mut deaf = post("subscriptions/listen", wanted);
+    let mut deaf = post("subscriptions/listen", requested);
     deaf.headers_mut().insert("accept", "application/json".parse().unwrap());
     assert_eq!(http.answer(deaf).await.status(), StatusCode::NOT_ACCEPTABLE);
 }
