@@ -537,7 +537,7 @@ fn is_nearly_judged(method: &str) -> bool {
     JUDGED.iter().any(|judged| method != *judged && plain(method).eq_ignore_ascii_case(judged))
 }
 
-/// A method without surrounding separators and spaces.
+/// A method without surrounding white space and control characters.
 fn plain(method: &str) -> &str {
     method.trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }

@@ -123,7 +123,7 @@ impl CheckFailures {
         self.0.sort_by_key(|it| it.check);
     }
 
-    /// Adds the failures of another reading of the same call.
+    /// Adds the failures of another call, which count for this one too.
     pub(crate) fn join(&mut self, other: Self) {
         self.add(other.0);
     }

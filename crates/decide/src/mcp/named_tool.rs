@@ -241,7 +241,7 @@ impl Inner {
     }
 }
 
-/// Fails a call with lists that cannot be applied to it.
+/// Fails a call whose inner calls are unreadable, because the lists cannot be applied to them.
 fn unreadable(settings: &McpSettings, why: &str) -> CheckFailures {
     let mut failures = CheckFailures::default();
     if settings.restricts_names() {

@@ -335,7 +335,7 @@ fn key(server: &str, whole: &str) -> String {
     format!("{server}\0{whole}")
 }
 
-/// The hints in a definition's annotations, if they are booleans.
+/// The hints that a definition's annotations set to `true`.
 fn hints(definition: &str) -> ToolHints {
     let Ok(value) = Value::parse(definition) else { return ToolHints::default() };
     let is_set = |hint: &str| {

@@ -208,7 +208,7 @@ pub(super) async fn at_start(site: &Arc<Site>) {
         let modern = ToolLister::by_ourselves(site, MODERN, Some(META));
         match modern.pages(&mcp_session).await {
             Ok(()) => Ok(()),
-            // Some servers support it after they have offered it.
+            // Some servers reject the revision and yet list it as supported, and then accept it.
             Err(why) if why.offers(MODERN) => modern.pages(&mcp_session).await,
             Err(why) => {
                 let offered = LEGACY.into_iter().find(|revision| why.offers(revision));

@@ -29,8 +29,8 @@ pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option
     let name = method.and_then(|method| named(method, text, params?));
     let meta = params::meta(text, params);
     let revision = meta.and_then(|meta| params::text_member(text, meta, params::REVISION));
-    // The older revisions have the revision only in the header, and a header may name something
-    // only if the body does.
+    // The older revisions have the revision only in the header, and `Mcp-Name` means nothing for a
+    // request that names nothing.
     differs(headers, &METHOD, method, Absent::Differs)
         .or_else(|| differs(headers, &NAME, name.as_deref(), Absent::Passes))
         .or_else(|| differs(headers, &REVISION, revision.as_deref(), Absent::Passes))

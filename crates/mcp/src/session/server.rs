@@ -383,7 +383,7 @@ impl Session {
     ) -> Vec<Step> {
         self.server_request_count += 1;
         if self.server_requests.len() >= MAX_OPEN {
-            // The client has not answered the oldest request for too long.
+            // Too many are open. The client no longer answers the oldest, so forget it.
             let oldest = self
                 .server_requests
                 .iter()
