@@ -35,7 +35,7 @@ pub(crate) fn response_origin(context: &args::Context) -> Origin {
     Origin::new(facts)
 }
 
-/// Whoever runs the agent, as far as the flags say.
+/// The user who runs the agent, as far as the flags say.
 fn who(context: &args::Context) -> Who {
     Who {
         org: context.org.clone(),

@@ -45,7 +45,7 @@ pub struct Expected {
 #[non_exhaustive]
 pub enum Untrusted {
     /// Nothing listens there.
-    #[error("nobody listens there: {0}")]
+    #[error("no gateway listens there: {0}")]
     NotListening(io::Error),
     /// It belongs to another user.
     #[error("it belongs to another user (uid {0})")]
@@ -158,7 +158,10 @@ fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Untr
 /// is refused.
 fn check(health: &Health, pid: i32, expected: &Expected) -> Result<(), Untrusted> {
     if i64::from(health.pid) != i64::from(pid) {
-        return Err(Untrusted::Answer(format!("process {pid} says that it is {}", health.pid)));
+        return Err(Untrusted::Answer(format!(
+            "process {pid} claims to be process {}",
+            health.pid
+        )));
     }
     if expected.store.is_some() && health.store.file != expected.store {
         return Err(Untrusted::OtherStore(health.store.location.clone()));

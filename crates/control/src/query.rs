@@ -97,7 +97,7 @@ pub(crate) fn write(filter: &Filter) -> String {
 fn put<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), Problem> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Problem::new(format!("`{key}` stands twice"))),
+        Some(_) => Err(Problem::new(format!("`{key}` appears twice"))),
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
             ("after=-1", "`after` is not a number"),
             ("after=+1", "`after` is not a number"),
             ("after=99999999999999999999", "`after` is not a number"),
-            ("after=1&after=2", "`after` stands twice"),
+            ("after=1&after=2", "`after` appears twice"),
             ("kind=call", "unknown kind `call`"),
             ("verdict=block", "unknown verdict `block`"),
             ("surface=web", "unknown surface `web`"),

@@ -71,7 +71,7 @@ fn chosen<E: std::fmt::Display>(keys: &[LimitKey], empty: Result<Vec<usize>, E>)
     match empty {
         Ok(places) => places.iter().filter_map(|place| keys.get(*place)).cloned().collect(),
         Err(error) => {
-            tracing::error!(%error, "limits cannot be read, so they count as used up");
+            tracing::error!(%error, "limits cannot be read, so calls under a limit are denied");
             keys.to_vec()
         }
     }

@@ -16,6 +16,7 @@ use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
 use crate::mcp::{Launch, McpSession, McpSettings, McpState};
+use crate::observer::Observer;
 use crate::offer::RecentlyRecorded;
 use crate::record;
 use crate::response_decider::ResponseDecider;
@@ -36,6 +37,7 @@ pub(crate) struct Inner {
     /// State about MCP servers.
     pub(crate) mcp_state: McpState,
     pub(crate) pin_refresh: PinRefresh,
+    pub(crate) observer: Observer,
 }
 
 /// What is known about a response before its first byte.
@@ -64,11 +66,8 @@ impl Inner {
 
     /// Writes a record without waiting for it. A failure shows in the store's health.
     pub(crate) fn write(&self, record: Record) {
-        let receipt = self.audit.append(record);
-        // Ready at once means refused: the queue is full.
-        if receipt.is_ready()
-            && let Err(error) = receipt.wait()
-        {
+        self.observer.see(&record);
+        if let Err(error) = self.audit.append_soon(record) {
             tracing::error!(%error, "a record was lost");
         }
     }
@@ -87,7 +86,14 @@ impl Decider {
             recently_recorded: Mutex::default(),
             mcp_state: McpState::default(),
             pin_refresh: PinRefresh::default(),
+            observer: Observer::default(),
         }))
+    }
+
+    /// Shows every decision to `observe`, with its record: calls that pass without their input. It
+    /// is called on threads that carry streams, so it must not wait. Only the first observer counts.
+    pub fn observe(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
+        self.0.observer.set(observe);
     }
 
     /// A decider for one response, with the policies in force now; `None` if nothing is judged.
@@ -202,7 +208,7 @@ impl Decider {
     /// store, so do not call it on a thread that carries streams.
     pub fn find_removed(&self, binding: &[u8; 32], sought: &SoughtRemoved) -> FoundRemoved {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls could not be read, so none is restored");
+            tracing::error!(%error, "removed calls cannot be read, so none are restored");
             FoundRemoved::default()
         })
     }

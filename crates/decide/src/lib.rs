@@ -51,6 +51,7 @@ mod limits;
 mod loading;
 pub mod login;
 pub mod mcp;
+mod observer;
 mod offer;
 mod pending;
 mod pipeline;

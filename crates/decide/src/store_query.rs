@@ -52,7 +52,7 @@ impl Inner {
             // The store is too busy to answer; logging each failure would only add load.
             Err(_) | Ok(Err(callgate_store::NoAnswer::Full)) => {}
             Ok(Err(error)) => {
-                tracing::error!(%error, "the store did not answer the query of a call")
+                tracing::error!(%error, "the store did not answer in time for a call")
             }
         }
         Err(StoreUnavailable)
@@ -92,7 +92,7 @@ impl Inner {
                 None => ControlFlow::Break(()),
             };
             if let Err(error) = self.audit.do_each(TICK, look) {
-                tracing::error!(%error, "pins of other processes are not refreshed regularly");
+                tracing::error!(%error, "changes to pins by other processes are noticed late");
             }
         });
     }

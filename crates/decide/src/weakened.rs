@@ -14,7 +14,7 @@ pub(crate) fn settings(old: &InForce, new: &InForce) -> Vec<String> {
     let others = lists(was, is).into_iter().chain(switches(was, is));
     let others = others.chain(failures(&old.settings, &new.settings));
     let weaker = others.filter(|(_, is_weaker)| *is_weaker).map(|(path, _)| path);
-    milder.chain(weaker).map(|path| format!("`{path}` stops less, or may")).collect()
+    milder.chain(weaker).map(|path| format!("`{path}` may stop less than before")).collect()
 }
 
 /// Settings with a strictness.
@@ -114,7 +114,7 @@ mod tests {
             "mcp.inspect.block_at",
         ] {
             assert!(
-                weakened.contains(&format!("`{path}` stops less, or may")),
+                weakened.contains(&format!("`{path}` may stop less than before")),
                 "{path}: {weakened:?}"
             );
         }

@@ -275,7 +275,7 @@ impl Reader {
         if self.looks_beside {
             reading.asides = self.asides(data);
         }
-        self.template.remember(event, data, &reading);
+        self.template.remember(event, data, &reading, self.dialect.pieces());
         Ok(reading)
     }
 

@@ -9,6 +9,7 @@ use crate::aside::Names;
 use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{RemovedTurn, Restored, Seen};
 use crate::stray::{Form, Quiet};
+use crate::template::Pieces;
 use crate::{Blame, Dialect, OwnEvent};
 
 /// One dialect.
@@ -68,6 +69,11 @@ pub(crate) trait Read: Debug + Send {
     /// take. `None` where it looks for them itself.
     fn quiet(&self, _form: Form) -> Option<Quiet> {
         None
+    }
+
+    /// Whether reading a frame that adds to a call changes anything in the reader.
+    fn pieces(&self) -> Pieces {
+        Pieces::Counted
     }
 
     /// The slot of a call in a place that is not for calls.

@@ -1,6 +1,6 @@
-//! Text frames of one stream are alike but for their text. A frame whose bytes before and behind the
-//! text equal those of the frame just read, which was read in full, means the same; only the text
-//! between must be read.
+//! Text frames of one stream are alike but for their text, and frames with a piece of a call's arguments
+//! are alike but for that piece. A frame whose bytes before and behind that string equal those of the frame
+//! just read, which was read in full, means the same; only the string between must be read.
 //!
 //! This skips no check: every byte is either equal to one that was checked in the same place, or
 //! checked now. Any other frame in between may change what an index means, so a template serves
@@ -9,9 +9,11 @@
 use callgate_call::json::{Span, string_end};
 
 use crate::aside::Aside;
-use crate::event::{Block, BlockStep, Lane, Order, Reading};
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Host, Lane, Order, Part, Piece, Reading, Slot, What,
+};
 
-/// The frame just read, if it was text and nothing else.
+/// The frame just read, if it was text or a piece of arguments, and nothing else.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     valid: bool,
@@ -29,6 +31,8 @@ pub(crate) struct Template {
     uneven: bool,
     /// The voice of the text, where it has one of its own.
     aside: Option<Aside>,
+    /// The call that the string is a piece of, and its lane; `None` if the string is text.
+    call: Option<(Slot, Lane)>,
 }
 
 impl Template {
@@ -44,6 +48,9 @@ impl Template {
         let fits =
             behind == self.behind || (self.only_closes && closes_alike(behind, &self.behind));
         let start = self.before.len();
+        if let (true, Some(call)) = (fits, self.call) {
+            return Some(self.piece(call, data.get(start..start + length)?));
+        }
         fits.then(|| Reading {
             order: self.order,
             block: self.block,
@@ -60,11 +67,34 @@ impl Template {
         })
     }
 
-    /// Remembers a frame that was read in full.
-    pub(crate) fn remember(&mut self, event: Option<&[u8]>, data: &str, reading: &Reading) {
+    /// The reading of a frame that adds this piece to a call.
+    fn piece(&self, (slot, lane): (Slot, Lane), raw: &str) -> Reading {
+        let arguments = ArgumentsPiece::Fragment(raw.to_owned());
+        let piece = Piece { slot, arguments, ..Piece::default() };
+        let part = Part { lane, at: Span::default(), what: What::Piece(piece) };
+        Reading { order: self.order, block: self.block, parts: vec![part], ..Reading::default() }
+    }
+
+    /// Remembers a frame that was read in full. `pieces` says whether a frame that adds to a call changes
+    /// nothing in the reader of this dialect.
+    pub(crate) fn remember(
+        &mut self,
+        event: Option<&[u8]>,
+        data: &str,
+        reading: &Reading,
+        pieces: Pieces,
+    ) {
         self.valid = false;
-        let Some(text) = reading.text else { return };
-        let plain = reading.parts.is_empty()
+        self.call = match pieces {
+            Pieces::Alike => added_to(reading),
+            Pieces::Counted => None,
+        };
+        let string = match self.call {
+            Some(_) => piece_span(data, reading),
+            None => reading.text,
+        };
+        let Some(text) = string else { return };
+        let plain = (reading.parts.is_empty() || self.call.is_some())
             && reading.rename.is_none()
             && !reading.odd
             && !reading.failure
@@ -98,6 +128,57 @@ impl Template {
     }
 }
 
+/// Whether frames that add to a call may be read by a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pieces {
+    /// They may: reading one changes nothing in the reader.
+    Alike,
+    /// They may not: the reader keeps count of them.
+    Counted,
+}
+
+/// The call that a frame adds a piece of arguments to, if it does nothing else.
+fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
+    let [Part { lane, at, what: What::Piece(piece) }] = reading.parts.as_slice() else {
+        return None;
+    };
+    let Piece { slot, opens, ends, name, id, arguments, copy, repeats, .. } = piece;
+    let Piece { anonymous, waits, host, carrier, original, refuse, .. } = piece;
+    let adds = matches!(arguments, ArgumentsPiece::Fragment(_))
+        && !(*opens || *ends || *copy || *repeats || *anonymous || *waits)
+        && name.is_none()
+        && id.is_none()
+        && original.is_none()
+        && refuse.is_none()
+        && *host == Host::Client
+        && *carrier == Carrier::Listed;
+    let Reading { text, model, odd, uneven, content, done, said, again, .. } = reading;
+    let alone = text.is_none()
+        && model.is_none()
+        && content.is_none()
+        && !(*odd || *uneven || *done || *said || *again)
+        && reading.asides.is_empty()
+        && reading.masks.is_empty()
+        && reading.taken.is_empty()
+        && reading.tally.is_none();
+    (adds && alone && *at == Span::default()).then_some((*slot, *lane))
+}
+
+/// Where the piece is in the data; `None` if that is not certain.
+fn piece_span(data: &str, reading: &Reading) -> Option<Span> {
+    let [Part { what: What::Piece(piece), .. }] = reading.parts.as_slice() else { return None };
+    let ArgumentsPiece::Fragment(raw) = &piece.arguments else { return None };
+    // An empty string has no text that anything else could be looked for in.
+    if raw.is_empty() {
+        return None;
+    }
+    let quoted = format!("\"{raw}\"");
+    let start = data.find(&quoted)?;
+    // It is there at least once, so the only place is the right one. Matches may overlap.
+    let again = data.get(start + 1..)?.find(&quoted);
+    again.is_none().then_some(Span { start: start + 1, end: start + 1 + raw.len() })
+}
+
 /// The bytes behind the quote, without white space.
 fn closers(behind: &[u8]) -> impl Iterator<Item = u8> + '_ {
     behind.iter().skip(1).copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
@@ -122,6 +203,8 @@ mod tests {
     const START: &str = r#"{"type":"message_start","message":{"content":[]}}"#;
     const OPEN: &str =
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    const OPEN_CALL: &str = r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"n","input":{}}}"#;
+    const PIECE: &str = r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\": 1"}}"#;
     const MESSAGES: &str = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some \"text\""}  }"#;
     const CHAT: &str = r#"{"id":"c","choices":[{"index":0,"delta":{"content":"some text"},"finish_reason":null}],"usage":null}"#;
 
@@ -130,6 +213,7 @@ mod tests {
         if dialect == Dialect::Anthropic {
             reader.read(None, START).unwrap();
             reader.read(None, OPEN).unwrap();
+            reader.read(None, OPEN_CALL).unwrap();
         }
         reader
     }
@@ -158,6 +242,23 @@ mod tests {
         assert!(reader.template.read(event, &padded).is_some());
         assert!(reader.template.read(event, &padded.replace('}', "} ,")).is_none());
         assert!(reader.template.read(Some(b"ping"), &padded).is_none());
+    }
+
+    #[test]
+    fn a_piece_of_arguments_is_read_by_the_template() {
+        let reader = &mut reader(Dialect::Anthropic);
+        let event = Some(&b"content_block_delta"[..]);
+        let empty = PIECE.replace(r#"{\"a\": 1"#, "");
+        reader.read(event, &empty).unwrap();
+        assert!(reader.template.read(event, PIECE).is_none(), "nothing is certain behind nothing");
+        reader.read(event, PIECE).unwrap();
+        let other = PIECE.replace("1\"", ",\\\"b\\\"\"");
+        assert!(reader.template.read(event, &other).is_some());
+        assert!(reader.template.read(event, &other.replace(":1,", ":0,")).is_none());
+        // A piece that reads like something else in the frame has no certain place.
+        reader.template.forget();
+        reader.read(event, &PIECE.replace(r#"{\"a\": 1"#, "content_block_delta")).unwrap();
+        assert!(reader.template.read(event, &other).is_none());
     }
 
     /// Tokens that stand in every chunk: a chunk with others is not alike.
@@ -192,17 +293,19 @@ mod tests {
         /// However a text frame is bent, the short way and the long way read the same.
         #[test]
         fn reads_what_a_full_reading_reads(
-            chat in any::<bool>(),
+            which in 0..3_usize,
             at in any::<prop::sample::Index>(),
             cut in 0..6_usize,
             new in prop::sample::select(vec![
                 "", "x", " ", "\"", "\\", "\\\"", "\\u00e9", "\\u12", "}", "]", ",", "\n", "\u{1}", "é",
                 "\",\"tool_calls\":[{\"index\":0}],\"x\":\"", "\",\"text\":\"", "0", "1",
+                "\",\"partial_json\":\"", "\",\"name\":\"x\",\"input\":\"",
             ]),
         ) {
-            let (dialect, frame) = match chat {
-                true => (Dialect::OpenAiChat, CHAT),
-                false => (Dialect::Anthropic, MESSAGES),
+            let (dialect, frame) = match which {
+                0 => (Dialect::OpenAiChat, CHAT),
+                1 => (Dialect::Anthropic, PIECE),
+                _ => (Dialect::Anthropic, MESSAGES),
             };
             let start = at.index(frame.len());
             let end = (start + cut).min(frame.len());

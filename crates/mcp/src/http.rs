@@ -163,15 +163,20 @@ impl Door {
         let path = request.uri().path().to_owned();
         let (id, rest) = split(&path);
         let Some(site) = self.sites.get(id).map(Arc::clone) else {
-            let text = format!(
-                "callgate: no server `{id}` is declared. The operator declares one under \
-                 `mcp.servers`, with its `url`."
-            );
+            let text = match id {
+                "" => "callgate: this path names no MCP server. Use /mcp/NAME, with the name of a \
+                       server under `mcp.servers`."
+                    .to_owned(),
+                id => format!(
+                    "callgate: no server `{id}` is declared. The operator can declare it under \
+                     `mcp.servers`, with its `url`."
+                ),
+            };
             return reply::error(StatusCode::NOT_FOUND, None, NO_SERVER, &text);
         };
         if !post::has_fit_session(request.headers()) {
             let text =
-                "callgate did not hand this request on: `Mcp-Session-Id` must be one short text";
+                "callgate did not forward this request: `Mcp-Session-Id` must be one short text";
             return reply::error(StatusCode::BAD_REQUEST, None, -32600, text);
         }
         match (site.kind, request.method(), rest) {

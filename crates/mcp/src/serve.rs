@@ -136,7 +136,7 @@ impl<H: Host> Service<H> {
 
 /// The reply to a message that two peers would read differently.
 pub(crate) fn unfit_reply(unfit: &Unfit) -> Reply {
-    let text = format!("callgate does not read this message: {}", unfit.why);
+    let text = format!("callgate cannot read this message: {}", unfit.why);
     let answer = crate::answers::error(unfit.id.as_ref(), unfit.why.code(), &text);
     Reply::Answer(answer, Some(Fault::Request))
 }
@@ -144,7 +144,7 @@ pub(crate) fn unfit_reply(unfit: &Unfit) -> Reply {
 /// The reply if answering a message failed.
 pub(crate) fn broken_reply(line: &[u8]) -> Reply {
     let id = crate::message::id_of(&String::from_utf8_lossy(line));
-    let text = "callgate could not answer this; its log on standard error says more";
+    let text = "callgate could not answer this; see its log on standard error";
     Reply::Answer(crate::answers::error(id.as_ref(), -32603, text), Some(Fault::Target))
 }
 

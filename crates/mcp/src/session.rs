@@ -232,7 +232,7 @@ impl Session {
     /// The refusal of a client message that cannot be forwarded.
     pub(crate) fn refuse(&self, unfit: &Unfit) -> Step {
         self.mcp_session.withheld("the client", &unfit.why.to_string());
-        let text = format!("callgate did not hand this message on: {}", unfit.why);
+        let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
 
@@ -251,8 +251,10 @@ impl Session {
                         vec![self.client_response(Some(&id), pending_request, text, outcome)]
                     }
                     None => {
-                        self.mcp_session
-                            .withheld("the client", "it answers what the server did not ask");
+                        self.mcp_session.withheld(
+                            "the client",
+                            "it answers a request that the server did not send",
+                        );
                         Vec::new()
                     }
                 }
@@ -293,7 +295,7 @@ impl Session {
             Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
             // Requests are refused earlier. A message that nobody waits for is dropped.
             Transport::Pipe(queue) if queue.is_overfull() => {
-                self.mcp_session.withheld("the client", "too much waits behind a call");
+                self.mcp_session.withheld("the client", "too many messages wait for a call");
                 Vec::new()
             }
             Transport::Pipe(queue) => {
@@ -333,8 +335,8 @@ impl Session {
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
         if self.is_foreign_task(method, text, params) {
-            self.mcp_session.withheld("the client", "it asks for a task of somebody else");
-            let why = "callgate: there is no task of this id that you have begun";
+            self.mcp_session.withheld("the client", "it asks for a task of another client");
+            let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
         let mut belongs_to = None;
@@ -572,7 +574,7 @@ fn call_key(tool: &str, arguments: &str) -> u64 {
 }
 
 fn invalid_params(id: &Id, error: &callgate_call::json::Error) -> Step {
-    let why = format!("callgate did not hand this request on: its params: {error}");
+    let why = format!("callgate did not forward this request: its params: {error}");
     to_client(answers::error(Some(id), -32602, &why))
 }
 

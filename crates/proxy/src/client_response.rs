@@ -106,7 +106,7 @@ async fn inspected(
     // This only affects the form of an error for an empty response.
     settings.asked = if streamed { Asked::Stream } else { Asked::Body };
     let Some(response_decider) = inner.decider.response_decider(context) else {
-        return Err(Refusal::Internal("the policies went away"));
+        return Err(Refusal::Internal("no policies are loaded; send the request again"));
     };
     if inner.settings.mode == Mode::Full {
         settings.text = response_decider.text_guard();
@@ -157,8 +157,9 @@ fn decoder(
     response: &Response<UpstreamBody>,
     limits: &callgate_wire::Limits,
 ) -> Result<Decoder, Refusal> {
-    let named = headers::content_encoding(response.headers())
-        .map_err(|_| Refusal::Answer("its content coding is no word".to_owned()))?;
+    let named = headers::content_encoding(response.headers()).map_err(|_| {
+        Refusal::Answer("the `Content-Encoding` header is not valid text".to_owned())
+    })?;
     Decoder::for_header(Some(&named), limits).map_err(|error| {
         Refusal::Answer(format!("{error}; callgate reads gzip, deflate, br and zstd"))
     })
@@ -174,12 +175,12 @@ async fn error_status(
     headers::body_changes(response.headers_mut());
     let (parts, body) = response.into_parts();
     let body = Limited::new(body, MAX_ERROR).collect().await;
-    let body =
-        body.map_err(|_| Refusal::Answer("its error is too long or broke off".to_owned()))?;
+    let body = body
+        .map_err(|_| Refusal::Answer("the error message is too long or incomplete".to_owned()))?;
     let mut plain = Vec::new();
     let decoded =
         decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut plain));
-    decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
+    decoded.map_err(|error| Refusal::Answer(format!("the body cannot be decoded: {error}")))?;
     // UTF-16 text of ASCII letters is valid UTF-8 with zero bytes in between.
     let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));
     let Some(text) = readable else {

@@ -83,7 +83,8 @@ impl Inner {
             Err(refusal) => {
                 self.metrics.count_refusal();
                 let shown = shown(&path);
-                tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
+                let why = refusal.message();
+                tracing::warn!(%method, path = shown, request = id, why, "refused");
                 match self.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),

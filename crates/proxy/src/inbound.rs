@@ -15,7 +15,7 @@ pub(crate) fn judge(
 ) -> Result<Option<String>, Refusal> {
     let model = model_of(&exchange.route.path);
     let found = advertised(exchange.route.dialect, request, model.as_deref())
-        .map_err(|why| Refusal::BadRequest(format!("its tools cannot be read: {why}")))?;
+        .map_err(|why| Refusal::BadRequest(format!("the tools it offers cannot be read: {why}")))?;
     let definition = |tool: &Tool| tool.definition.of(request);
     let offers: Vec<Offer<'_>> = found
         .tools()
@@ -36,7 +36,7 @@ pub(crate) fn judge(
             let left = found.without(request, &places);
             let unclean = |why| {
                 let denial_message = denial_message(first, denied.len() - 1);
-                Refusal::Blocked(format!("{denial_message} It could not be taken out: {why}."))
+                Refusal::Blocked(format!("{denial_message} It could not be removed: {why}."))
             };
             left.map(Some).map_err(unclean)
         }
@@ -78,7 +78,7 @@ fn denial_message(denial: &Denial, more: usize) -> String {
 /// Describes an offer, and what the client can do about it.
 fn describe_offer(tool: &str) -> (String, &'static str) {
     if let Some(model) = tool.strip_prefix("model:") {
-        let text = format!("the request asks the model `{model}`, which uses tools by itself");
+        let text = format!("the request asks the model `{model}`, which uses tools of its own");
         return (text, "Ask another model.");
     }
     let whole = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
@@ -89,8 +89,7 @@ fn describe_offer(tool: &str) -> (String, &'static str) {
     let kept = server.split_once(':').filter(|(kind, _)| STORED_AT_PROVIDER.contains(kind));
     match kept {
         Some((kind, id)) => {
-            let text =
-                format!("the request uses the {kind} `{id}`, which may bring any tool along");
+            let text = format!("the request uses the {kind} `{id}`, which may include any tool");
             (text, "Say in the request itself what the model needs.")
         }
         None => {

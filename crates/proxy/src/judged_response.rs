@@ -281,7 +281,7 @@ impl JudgedResponse {
             Poll::Pending => true,
             Poll::Ready(Ok(_)) => false,
             Poll::Ready(Err(error)) => {
-                tracing::error!(%error, "removed calls could not be stored, so none is restored later");
+                tracing::error!(%error, "removed calls cannot be stored, so they will not be restored");
                 false
             }
         });

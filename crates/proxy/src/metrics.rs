@@ -84,8 +84,8 @@ impl Metrics {
         registry.register("records_failing", what, records_fail.clone());
         let what = "1 while the last version of the policies was rejected";
         registry.register("policy_rejected", what, policy_rejected.clone());
-        let allowed = calls.get_or_create(&VerdictLabel { verdict: "allowed" }).clone();
-        let denied = calls.get_or_create(&VerdictLabel { verdict: "denied" }).clone();
+        let allowed = calls.get_or_create(&VerdictLabel { verdict: "allow" }).clone();
+        let denied = calls.get_or_create(&VerdictLabel { verdict: "deny" }).clone();
         Self(Arc::new(Inner {
             registry,
             requests,

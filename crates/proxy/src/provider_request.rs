@@ -70,7 +70,7 @@ pub(crate) async fn prepare(
         None => route.path.clone(),
     };
     let path: PathAndQuery =
-        path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
+        path.parse().map_err(|_| Refusal::BadRequest("the path is not a valid URI".to_owned()))?;
     let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
     let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
     let body =
@@ -118,8 +118,9 @@ async fn read(
     headers: &mut HeaderMap,
     body: ClientBody,
 ) -> Result<RequestBody, Refusal> {
-    let coding = headers::content_encoding(headers)
-        .map_err(|_| Refusal::BadRequest("its content coding is no word".to_owned()))?;
+    let coding = headers::content_encoding(headers).map_err(|_| {
+        Refusal::BadRequest("the `Content-Encoding` header is not valid text".to_owned())
+    })?;
     let limit = inner.settings.request_body;
     let limits =
         callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
@@ -130,7 +131,7 @@ async fn read(
     let text = std::str::from_utf8(&plain);
     let mut changed: Option<Bytes> = None;
     if why.offers {
-        let text = text.map_err(|_| Refusal::BadRequest("it is not UTF-8".to_owned()))?;
+        let text = text.map_err(|_| Refusal::BadRequest("the body is not UTF-8".to_owned()))?;
         changed = inbound::judge(inner, exchange, text)?.map(Bytes::from);
     }
     if why.restore {
@@ -198,7 +199,7 @@ fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Ref
     let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish(&mut plain));
     decoded.map_err(|error| match error {
         CodingError::TooMuch { .. } => Refusal::TooLarge(limit),
-        error => Refusal::BadRequest(format!("it cannot be decoded: {error}")),
+        error => Refusal::BadRequest(format!("the body cannot be decoded: {error}")),
     })?;
     if plain.len() > limit {
         return Err(Refusal::TooLarge(limit));

@@ -102,53 +102,54 @@ impl Refusal {
     }
 
     /// What went wrong, and what to do next.
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
-            Self::Access(AccessDenied::Host) | Self::Door(AccessDenied::Host) => "callgate: this Host is not the gateway's. Use \
-                localhost or the address it listens on."
+            Self::Access(AccessDenied::Host) | Self::Door(AccessDenied::Host) => "callgate: the Host header does not name this \
+                gateway. Use localhost or the address it listens on."
                 .to_owned(),
-            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => "callgate: web pages of other sites may not use this \
-                gateway."
+            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => "callgate: a web page of another site sent this \
+                request. Use the gateway from a program, or from a page of its own address."
                 .to_owned(),
-            Self::Access(AccessDenied::NoKey) | Self::Door(AccessDenied::NoKey) => "callgate: this gateway needs a gateway key in the \
-                header `x-callgate-key`. The operator makes one with `callgate keys add NAME`."
+            Self::Access(AccessDenied::NoKey) | Self::Door(AccessDenied::NoKey) => "callgate: this gateway needs a gateway key. Send it in the \
+                header `x-callgate-key`; in Claude Code, set ANTHROPIC_CUSTOM_HEADERS to \
+                `x-callgate-key: KEY`. The operator creates one with `callgate keys add NAME`."
                 .to_owned(),
-            Self::Access(AccessDenied::BadKey) | Self::Door(AccessDenied::BadKey) => "callgate: this gateway key is not known, or was \
-                revoked. The operator makes one with `callgate keys add NAME`."
+            Self::Access(AccessDenied::BadKey) | Self::Door(AccessDenied::BadKey) => "callgate: this gateway key is unknown or \
+                revoked. The operator creates one with `callgate keys add NAME`."
                 .to_owned(),
             Self::Access(AccessDenied::ExpiredKey(name)) | Self::Door(AccessDenied::ExpiredKey(name)) => format!(
                 "callgate: the gateway key `{name}` has expired. The operator renews it with \
                  `callgate keys renew {name}`."
             ),
-            Self::Access(AccessDenied::MisplacedKey) => "callgate: a gateway key would have been \
-                sent to the provider. Send it as `x-callgate-key` only, or let the operator set \
-                `api_key_env` for this provider."
+            Self::Access(AccessDenied::MisplacedKey) => "callgate: this request would send a \
+                gateway key to the provider. Send the key only in `x-callgate-key`, or ask the operator \
+                to set `api_key_env` for this provider."
                 .to_owned(),
-            Self::Door(AccessDenied::MisplacedKey) => "callgate: a gateway key would have been sent to \
-                the server. Send it as `x-callgate-key` only."
+            Self::Door(AccessDenied::MisplacedKey) => "callgate: this request would send a gateway key \
+                to the MCP server. Send the key only in `x-callgate-key`."
                 .to_owned(),
             Self::NoRoute(nowhere) => no_route(*nowhere),
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
-                "callgate: the request is larger than {limit} bytes and must be read, for calls \
-                 are to be restored or texts judged in it, or it is to be signed. The operator can \
-                 raise `limits.request`."
+                "callgate: the request is larger than {limit} bytes, and callgate must read it to \
+                 restore calls, judge texts or sign it. Send a smaller request, or ask the operator \
+                 to raise `limits.request`."
             ),
-            Self::BadRequest(why) => format!("callgate: the request cannot be sent on: {why}"),
+            Self::BadRequest(why) => format!("callgate: the request cannot be forwarded: {why}"),
             Self::Stalled(limit) => format!(
-                "callgate: no byte of the request body came within {limit:?}, or all of it too \
-                 slowly. Send it again; the operator can raise `gateway.client_body_timeout` and \
+                "callgate: the request body stopped for {limit:?}, or arrived too slowly. Send it \
+                 again; the operator can raise `gateway.client_body_timeout` and \
                  `gateway.client_body_total_timeout`."
             ),
             Self::RequestCoding(coding) => format!(
-                "callgate: the request must be read, and its content coding `{coding}` is not \
-                 known. Send it uncoded, or as gzip, deflate, br or zstd."
+                "callgate: callgate must read this request and does not support its \
+                 `Content-Encoding` `{coding}`. Send it unencoded, or as gzip, deflate, br or zstd."
             ),
             Self::Upstream(error) => format!("callgate: {error}"),
-            Self::Answer(why) => format!("callgate: the provider's answer was refused: {why}"),
+            Self::Answer(why) => format!("callgate: the provider's response was refused: {why}"),
             Self::Blocked(why) => format!("callgate blocked this request: {why}"),
-            Self::Signed => "callgate: this request is signed for Amazon's own host, and would be \
-                refused there. Use a Bedrock API key (AWS_BEARER_TOKEN_BEDROCK), or let the operator \
+            Self::Signed => "callgate: this request is signed for another host, so Amazon would \
+                refuse it. Use a Bedrock API key (AWS_BEARER_TOKEN_BEDROCK), or ask the operator to \
                 set `sign: aws` for this provider, with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY \
                 where the gateway starts."
                 .to_owned(),
@@ -222,23 +223,23 @@ fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
 fn no_route(nowhere: NoRoute) -> String {
     match nowhere {
         NoRoute::AmbiguousPath => {
-            "callgate: this path can be read in more than one way (empty segments, `..` or \
-             needless escapes)."
+            "callgate: this path is ambiguous. Send it without empty segments, `..` and \
+             unnecessary escapes."
                 .to_owned()
         }
         NoRoute::NoProvider => {
-            "callgate: no provider of the configuration serves this path. Add one under \
+            "callgate: no configured provider serves this path. The operator can add one under \
              `providers`."
                 .to_owned()
         }
         NoRoute::Unreadable(why) => format!(
-            "callgate: not forwarded: {why}. The operator can open it with \
-             `gateway.passthrough`, unjudged."
+            "callgate: not forwarded: {why}. The operator can allow this path, unjudged, with \
+             `gateway.passthrough`."
         ),
         NoRoute::Unknown => "callgate: unknown path, not forwarded. callgate serves /v1/messages \
              (Anthropic), /v1/chat/completions and /v1/responses (OpenAI), /v1beta/models/… \
              (Gemini), /api/chat (Ollama), /v2/chat (Cohere), /model/… (Bedrock) and \
-             /<provider>/…; the operator can open others with `gateway.passthrough`."
+             /<provider>/…; the operator can allow others with `gateway.passthrough`."
             .to_owned(),
     }
 }

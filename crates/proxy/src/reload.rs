@@ -70,7 +70,7 @@ impl PreparedSettings {
             ("malformed", was.malformed != is.malformed && is.malformed == Malformed::Pass),
         ];
         let weaker = weaker.into_iter().filter(|(_, is_weaker)| *is_weaker);
-        weaker.map(|(path, _)| format!("`{path}` stops less, or may")).collect()
+        weaker.map(|(path, _)| format!("`{path}` may stop less than before")).collect()
     }
 
     /// Applies the settings to all requests from now on.

@@ -125,7 +125,7 @@ impl Server {
         stop_all.send_replace(true);
         drop(self.listener);
         if tokio::time::timeout(self.shutdown, graceful.shutdown()).await.is_err() {
-            tracing::warn!("streams that had not finished were aborted");
+            tracing::warn!("running streams were cut off");
         }
     }
 

@@ -84,6 +84,7 @@ mod index;
 mod journal;
 mod keeper;
 mod legacy;
+mod pace;
 mod place;
 mod queue;
 mod reader;

@@ -1,7 +1,7 @@
 //! What waits to be written, within bounds.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -15,6 +15,7 @@ use crate::state::Kept;
 pub(crate) struct Entry {
     pub(crate) work: Work,
     pub(crate) answer: Answer,
+    urgency: Urgency,
 }
 
 /// What the writer is to do.
@@ -60,9 +61,31 @@ pub(crate) struct Queue {
 struct Waiting {
     entries: VecDeque<Entry>,
     bytes: usize,
+    /// How many of the entries are [urgent](Urgency::Now).
+    urgent: usize,
+    /// When the others must be written at the latest; `None` while there are none.
+    due: Option<Instant>,
     closed: bool,
     /// There is something to do that is not queued.
     nudged: bool,
+}
+
+/// When an entry must be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// At once: a call waits for it.
+    Now,
+    /// Together with the next entry that is urgent, or after [`GATHER`]. Nobody waits for it, so it should
+    /// not cost a sync of its own.
+    Soon,
+}
+
+impl Waiting {
+    /// Whether the writer has something to do.
+    fn is_ready(&self) -> bool {
+        let is_due = |due: Instant| due <= Instant::now();
+        self.urgent > 0 || self.closed || self.nudged || self.due.is_some_and(is_due)
+    }
 }
 
 /// What the writer took.
@@ -78,7 +101,7 @@ pub(crate) enum Taken {
 
 impl Queue {
     /// Queues something, or says at once that there is no room.
-    pub(crate) fn push(&self, work: Work) -> Receipt {
+    pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
         let size = work.size();
         let mut waiting = self.waiting.lock();
         if waiting.closed {
@@ -88,28 +111,59 @@ impl Queue {
             return Receipt::ready(Err(AppendError::Full));
         }
         let (receipt, answer) = Receipt::waiting();
-        waiting.entries.push_back(Entry { work, answer });
+        waiting.entries.push_back(Entry { work, answer, urgency });
         waiting.bytes += size;
+        let wakes = match urgency {
+            Urgency::Now => true,
+            // The writer only has to learn when to look.
+            Urgency::Soon => waiting.due.is_none() && waiting.urgent == 0,
+        };
+        match urgency {
+            Urgency::Now => waiting.urgent += 1,
+            Urgency::Soon => _ = waiting.due.get_or_insert_with(|| Instant::now() + GATHER),
+        }
         drop(waiting);
-        self.changed.notify_one();
+        if wakes {
+            self.changed.notify_one();
+        }
         receipt
     }
 
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
+        self.wait(timeout);
         let mut waiting = self.waiting.lock();
-        if waiting.entries.is_empty() && !waiting.closed && !waiting.nudged {
-            self.changed.wait_for(&mut waiting, timeout);
-        }
+        let is_ready = waiting.is_ready();
         waiting.nudged = false;
-        if waiting.entries.is_empty() {
+        if !is_ready || waiting.entries.is_empty() {
             return if waiting.closed { Taken::Closed } else { Taken::Nothing };
         }
         let many = waiting.entries.len().min(MAX_BATCH);
         let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
+        waiting.urgent -= batch.iter().filter(|entry| entry.urgency == Urgency::Now).count();
+        if waiting.entries.len() == waiting.urgent {
+            waiting.due = None;
+        }
         waiting.bytes = waiting.bytes.saturating_sub(taken);
         Taken::Batch(batch)
+    }
+
+    /// Whether somebody waits for an entry.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.waiting.lock().urgent > 0
+    }
+
+    /// Waits until there is something to take, but no longer than this.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        let mut waiting = self.waiting.lock();
+        let end = Instant::now() + timeout;
+        while !waiting.is_ready() {
+            let until = waiting.due.map_or(end, |due| due.min(end));
+            if self.changed.wait_until(&mut waiting, until).timed_out() && until == end {
+                return;
+            }
+        }
     }
 
     /// Ends the wait of whoever takes.
@@ -137,7 +191,10 @@ impl Queue {
 const MAX_ENTRIES: usize = 65_536;
 /// Bytes that may wait, for the same reason.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// Records in one transaction: the first of them waits for the last.
+/// How long an entry that nobody waits for may wait for others: not long enough that a process that ends
+/// right after it would lose it.
+pub(crate) const GATHER: Duration = Duration::from_millis(5);
+/// Records in one write: the first of them waits for the last.
 const MAX_BATCH: usize = 4096;
 
 #[cfg(test)]
@@ -156,17 +213,17 @@ mod tests {
     #[test]
     fn a_full_queue_says_so_at_once() {
         let queue = Queue::default();
-        let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item())).collect();
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+        let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item(), Urgency::Now)).collect();
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
         let Taken::Batch(batch) = queue.take(Duration::ZERO) else { panic!("a batch") };
         assert_eq!(batch.len(), MAX_BATCH);
         drop(batch);
-        assert!(!queue.push(item()).is_ready(), "there is room again");
+        assert!(!queue.push(item(), Urgency::Now).is_ready(), "there is room again");
         queue.abandon();
         for receipt in receipts {
             assert_eq!(receipt.wait(), Err(AppendError::Closed));
         }
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Closed));
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Closed));
     }
 
     #[test]
@@ -176,9 +233,9 @@ mod tests {
             let body = "x".repeat(MAX_BYTES / 2 - 256);
             records(Sealed { time: 0, joins: None, session: None, body })
         };
-        let _first = queue.push(large());
-        let _second = queue.push(large());
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+        let _first = queue.push(large(), Urgency::Now);
+        let _second = queue.push(large(), Urgency::Now);
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
     }
 
     #[test]
@@ -195,9 +252,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_urgent_waits_for_others_but_not_for_ever() {
+        let queue = Queue::default();
+        let _soon = queue.push(item(), Urgency::Soon);
+        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        let _now = queue.push(item(), Urgency::Now);
+        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        assert_eq!(batch.len(), 2, "one write for both");
+        let _alone = queue.push(item(), Urgency::Soon);
+        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        assert_eq!(batch.len(), 1);
+        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+    }
+
+    #[test]
     fn a_closed_queue_is_emptied_first() {
         let queue = Queue::default();
-        let _receipt = queue.push(item());
+        let _receipt = queue.push(item(), Urgency::Now);
         queue.close();
         assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Batch(_)));
         assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Closed));

@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::journal::Volume;
 use crate::legacy;
 use crate::place::Place;
-use crate::queue::{Queue, Work, Write};
+use crate::queue::{Queue, Urgency, Work, Write};
 use crate::receipt::Receipt;
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
@@ -76,7 +76,7 @@ impl Shared {
     /// Queues something for the writer thread: what is kept first, then the records. The caller never
     /// waits for the store.
     pub(crate) fn put(&self, kept: Vec<Kept>, records: Vec<Sealed>) -> Receipt {
-        self.queue.push(Work::Write(Write { kept, records }))
+        self.queue.push(Work::Write(Write { kept, records }), Urgency::Now)
     }
 
     /// Records what is about to be changed: see [`Then`](crate::state::Then).

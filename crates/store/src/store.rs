@@ -11,9 +11,9 @@ use crate::error::OpenError;
 use crate::filler;
 use crate::health::Health;
 use crate::keeper::{Keeper, Stop};
-use crate::queue::Work;
+use crate::queue::{Urgency, Work, Write};
 use crate::reader::Reader;
-use crate::receipt::Receipt;
+use crate::receipt::{AppendError, Receipt};
 use crate::settings::{Indexing, Settings};
 use crate::shared::{Shared, now};
 use crate::state::history::{FlowName, FlowStep, SealedStep};
@@ -67,6 +67,14 @@ impl Store {
         self.0.shared.put(Vec::new(), vec![Sealed::new(record)])
     }
 
+    /// Appends a record that nobody waits for: with the next record that somebody does wait for, or some
+    /// milliseconds later. It fails at once if there is no room.
+    pub fn append_soon(&self, record: Record) -> Result<(), AppendError> {
+        let write = Write { kept: Vec::new(), records: vec![Sealed::new(record)] };
+        let receipt = self.0.shared.queue.push(Work::Write(write), Urgency::Soon);
+        if receipt.is_ready() { receipt.wait() } else { Ok(()) }
+    }
+
     /// Appends what belongs to one call: its steps, each with its session, then its record. Without its
     /// steps the record is not written. If the record then fails, its steps stay.
     pub fn append_together(
@@ -109,7 +117,7 @@ impl Store {
     /// Ready when everything that was appended and counted before is written, or has failed. It
     /// fails if the counts could not be written; each record has a receipt of its own.
     pub fn flush(&self) -> Receipt {
-        self.0.shared.queue.push(Work::Flush)
+        self.0.shared.queue.push(Work::Flush, Urgency::Now)
     }
 
     /// Reads this very store: the only way to read one in memory.

@@ -65,7 +65,7 @@ fn stdin_call(object: Option<&str>) -> Result<String> {
     if object.is_none() && stdin.is_terminal() {
         let hint =
             r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
-        return Err(hinted("no call is given".to_owned(), hint));
+        return Err(hinted("there is no call to judge".to_owned(), hint));
     }
     let mut text = Vec::new();
     stdin.lock().take(MAX_CALL + 1).read_to_end(&mut text).context("cannot read stdin")?;

@@ -149,9 +149,9 @@ fn server(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Writ
     let plain = server.url.as_ref().is_some_and(|url| url.value.scheme() == "http");
     if let (true, Some(pin)) = (plain, &server.tls_fingerprint) {
         problems
-            .add(pin.span, format!("{} is of no use", section.what("tls_fingerprint")))
-            .label("a server at `http:` shows no certificate")
-            .hint("write its `url` with `https:`, or leave this out");
+            .add(pin.span, format!("{} has no effect", section.what("tls_fingerprint")))
+            .label("a server at `http:` has no certificate")
+            .hint("use `https:` in its `url`, or leave this out");
     }
     server
 }
@@ -165,7 +165,7 @@ fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option
     let said = section.word::<ServerKind>("type", problems).map(|at| at.value);
     let kind = match (said, section.has("command"), section.has("url")) {
         (Some(kind), ..) => kind,
-        // What the type is cannot be known, so neither what is amiss beside it.
+        // Without a valid type we cannot tell which keys are wrong.
         (None, ..) if section.has("type") => return None,
         (None, true, false) => ServerKind::Stdio,
         (None, false, true) => ServerKind::Http,

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::or;
 use crate::file::mcp::{WrittenFlows, WrittenMcp, WrittenRate, WrittenServer, WrittenTool};
-use crate::policies::beside;
+use crate::policies::relative_to;
 use crate::words::Period;
 
 /// A server that is declared: how it is started or reached. What it may do is in the settings of
@@ -29,7 +29,7 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Where it is, for one on the network.
     pub url: Option<Url>,
-    /// The variables that the program gets beside those that every program needs.
+    /// The variables that the program gets in addition to those that every program needs.
     pub env: Vec<String>,
     /// The variable with the token that goes to it.
     pub bearer_env: Option<String>,
@@ -134,7 +134,7 @@ fn address(server: &WrittenServer) -> String {
 /// How the servers are started or reached. A program's path is relative to the config's folder.
 pub(super) fn servers(written: &WrittenMcp, config: Option<&Path>) -> Vec<McpServer> {
     let place = |command: &str| match (command.contains('/'), config) {
-        (true, Some(config)) => beside(config, command).to_string_lossy().into_owned(),
+        (true, Some(config)) => relative_to(config, command).to_string_lossy().into_owned(),
         _ => command.to_owned(),
     };
     let server = |server: &WrittenServer| {

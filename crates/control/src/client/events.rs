@@ -60,7 +60,7 @@ impl FeedEvents {
             let Ok(frame) =
                 timeout_at(self.last_received + self.max_silence, self.body.frame()).await
             else {
-                return Err(FeedEnd::Lost("the gateway says nothing any more".to_owned()));
+                return Err(FeedEnd::Lost("the gateway stopped responding".to_owned()));
             };
             self.last_received = Instant::now();
             match frame {

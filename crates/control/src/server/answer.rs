@@ -197,7 +197,10 @@ fn unreadable(problem: Problem) -> Refusal {
 }
 
 fn died() -> Refusal {
-    Refusal::new(Fault::Busy, Problem::new("the answer could not be made; the log says why"))
+    Refusal::new(
+        Fault::Busy,
+        Problem::new("the response could not be built; see the gateway's log"),
+    )
 }
 
 fn json(status: StatusCode, body: String) -> Response<Body> {

@@ -128,7 +128,7 @@ impl McpSession {
         let saved = match saved {
             Ok(saved) => saved,
             Err(error) => {
-                tracing::error!(%error, "pins of an MCP server could not be stored");
+                tracing::error!(%error, "pins of an MCP server cannot be stored");
                 if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
                         if let Some(Ok((_, observed))) = seen.get_mut(place) {

@@ -119,7 +119,7 @@ impl McpSession {
         execution: Execution<'_>,
     ) -> Option<MatchedIntent> {
         join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
-            tracing::error!(%error, "the model call of an execution could not be looked up");
+            tracing::error!(%error, "the matching call of a model cannot be looked up");
             None
         })
     }

@@ -12,6 +12,7 @@ use super::wait::Answered;
 use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
 use crate::mcp::{alias_note, finding_facts};
+use crate::observer;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
 
@@ -44,10 +45,17 @@ pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
     };
     let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
     let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
+    let seen = inner.observer.copy(&record);
     let receipt = inner.audit.append_together(steps, record);
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, call, permit, written);
+    if let Some(seen) = seen {
+        inner.observer.see(&match &decision {
+            Decision::Allow(_) => seen,
+            Decision::Deny(denial) => observer::refused(seen, &denial.reason),
+        });
+    }
     Decided { decision, extra_replacements, uncorrelated }
 }
 

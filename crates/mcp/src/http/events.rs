@@ -84,7 +84,7 @@ async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
     exchange.conversation.mcp_session.withheld("the server", why);
     let Some(id) = &exchange.id else { return };
     exchange.forget().await;
-    let text = format!("callgate withheld the rest of the server's answer: {why}");
+    let text = format!("callgate withheld the rest of the server's response: {why}");
     let error = answers::error(Some(id), answers::REFUSED, &text);
     let error = without_separators(error.as_bytes());
     sender.send(format!("event: message\ndata: {error}\n\n").into()).await.ok();

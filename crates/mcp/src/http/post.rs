@@ -70,7 +70,7 @@ impl ClientPost {
         let body = read::whole(&head.headers, body, max_message, client_body).await;
         let body = body.map_err(|error| {
             conversation.mcp_session.withheld("the client", &error.to_string());
-            let text = format!("callgate did not hand this message on: {error}");
+            let text = format!("callgate did not forward this message: {error}");
             reply::error(error.status(), None, -32600, &text)
         })?;
         Ok(Self { headers: site::forwarded_headers(head.headers), body })

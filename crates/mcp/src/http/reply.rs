@@ -46,14 +46,14 @@ pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) 
 
 /// An error for a message that cannot be forwarded.
 pub(super) fn unfit(unfit: &Unfit) -> Response<Body> {
-    let text = format!("callgate did not hand this message on: {}", unfit.why);
+    let text = format!("callgate did not forward this message: {}", unfit.why);
     error(StatusCode::BAD_REQUEST, unfit.id.as_ref(), unfit.why.code(), &text)
 }
 
 /// An error for a header that contradicts the body.
 pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<Body> {
     let text = format!(
-        "callgate did not hand this request on: the header `{header}` does not say what the body says"
+        "callgate did not forward this request: the header `{header}` contradicts the body"
     );
     let body = answers::header_mismatch(id, header.as_str(), &text);
     message(StatusCode::BAD_REQUEST, body)

@@ -296,15 +296,15 @@ const UNREACHABLE: i32 = 1502;
 /// The server did not respond.
 pub(super) fn unreachable(site: &Site, id: Option<&Id>, error: &UpstreamError) -> Response<Body> {
     let server = &site.id;
-    tracing::warn!(server, %error, "the server did not respond");
-    let text = format!("callgate: the server `{server}` gave no answer: {error}");
+    tracing::warn!(server, %error, "the server did not answer");
+    let text = format!("callgate: the server `{server}` did not answer: {error}");
     reply::error(StatusCode::BAD_GATEWAY, id, UNREACHABLE, &text)
 }
 
 /// The response cannot be forwarded.
 async fn unreadable(exchange: &Exchange, why: &str) -> Response<Body> {
     exchange.conversation.mcp_session.withheld("the server", why);
-    let text = format!("callgate withheld the server's answer: {why}");
+    let text = format!("callgate withheld the server's response: {why}");
     exchange.forget().await;
     reply::error(StatusCode::BAD_GATEWAY, exchange.id.as_ref(), UNREACHABLE, &text)
 }

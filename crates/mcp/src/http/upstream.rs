@@ -127,7 +127,7 @@ fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, U
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
         // The rest of it is uninspected text of the server, so it only goes to the log.
         to => {
-            tracing::warn!(location, "the server redirects to another address");
+            tracing::warn!(location, "the server redirects its clients elsewhere");
             let origin = to.map(|url| url.origin().ascii_serialization());
             Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
         }

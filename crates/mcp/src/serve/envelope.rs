@@ -62,7 +62,7 @@ impl Refused {
     pub(crate) fn answer(&self, id: &Id) -> String {
         match self {
             Self::Lacks(key) => {
-                let text = format!("`params._meta` must hold `{key}` in this revision");
+                let text = format!("`params._meta` must contain `{key}` in this revision");
                 ResponseWriter::error(id, INVALID_PARAMS, &text, None)
             }
             Self::Revision(revision) => {

@@ -60,7 +60,8 @@ impl<H: Host> RequestHandler<'_, H> {
         let shown: String = method.chars().take(MAX_ECHO).collect();
         let text = match (channel, method) {
             (ClientChannel::Http { .. }, "resources/subscribe" | "resources/unsubscribe") => {
-                "over HTTP changes are told by `subscriptions/listen` of 2026-07-28 only".to_owned()
+                "over HTTP, changes are only announced by `subscriptions/listen` of 2026-07-28"
+                    .to_owned()
             }
             _ => format!("there is no method `{shown}` here"),
         };
@@ -110,7 +111,7 @@ impl<H: Host> RequestHandler<'_, H> {
     fn list(&self, name: &str, items: &[&str]) -> Reply {
         let cursor = self.params.and_then(|at| member(self.text, at, "cursor"));
         if cursor.is_some_and(|cursor| cursor.of(self.text) != "null") {
-            let text = "there is no such page: lists have one, which needs no cursor";
+            let text = "there is no such page: each list has one page, without a cursor";
             return self.wrong(INVALID_PARAMS, text, None);
         }
         let members = format!(r#""{name}":[{}]"#, items.join(","));
@@ -118,7 +119,7 @@ impl<H: Host> RequestHandler<'_, H> {
     }
 
     fn no_prompt(&self) -> Reply {
-        self.wrong(INVALID_PARAMS, "there is no such prompt; callgate has none", None)
+        self.wrong(INVALID_PARAMS, "there is no such prompt; callgate offers no prompts", None)
     }
 
     fn named(&self, key: NameKey) -> Result<NamedParams<'_>, Reply> {
@@ -136,7 +137,7 @@ impl<H: Host> RequestHandler<'_, H> {
         };
         let Some(tool) = self.host.tools().iter().find(|tool| tool.name == named.name) else {
             let known: Vec<&str> = self.host.tools().iter().map(|tool| tool.name).collect();
-            let text = format!("there is no such tool; there are {}", known.join(", "));
+            let text = format!("there is no such tool; the tools are {}", known.join(", "));
             return self.wrong(INVALID_PARAMS, &text, None);
         };
         let arguments = match named.arguments {
@@ -157,7 +158,8 @@ impl<H: Host> RequestHandler<'_, H> {
         };
         match self.host.read(resource.uri) {
             Ok(text) if text.len() > MAX_TEXT => {
-                let text = format!("it is larger than {} MiB, and is not told", MAX_TEXT >> 20);
+                let text =
+                    format!("the result is larger than {} MiB and is not shown", MAX_TEXT >> 20);
                 self.wrong(INTERNAL, &text, None)
             }
             Ok(text) => {
@@ -177,7 +179,7 @@ impl<H: Host> RequestHandler<'_, H> {
         let resources = self.host.resources();
         resources.iter().find(|resource| resource.uri == named.name).copied().ok_or_else(|| {
             let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
-            let text = format!("there is no such resource; there are {}", known.join(", "));
+            let text = format!("there is no such resource; the resources are {}", known.join(", "));
             let shown: String = named.name.chars().take(MAX_ECHO).collect();
             let data = format!(r#"{{"uri":{}}}"#, quote(&shown));
             let code = match self.writer.era {

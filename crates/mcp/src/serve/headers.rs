@@ -49,7 +49,7 @@ pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> 
 fn agrees(header: &str, value: Option<String>, body: &str) -> Result<(), String> {
     match value {
         Some(value) if value == body => Ok(()),
-        Some(_) => Err(format!("the header `{header}` and the body do not say the same")),
+        Some(_) => Err(format!("the header `{header}` contradicts the body")),
         None => Err(format!("the header `{header}` is missing")),
     }
 }
@@ -59,7 +59,7 @@ fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, St
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
-        return Err(format!("the header `{name}` is there twice"));
+        return Err(format!("the header `{name}` appears twice"));
     }
     let unreadable = || format!("the header `{name}` cannot be read");
     first.map(|value| read(value).ok_or_else(unreadable)).transpose()

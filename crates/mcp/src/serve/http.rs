@@ -180,7 +180,7 @@ fn json(status: StatusCode, text: String) -> Response<Body> {
 /// The refusal of a request whose headers are wrong.
 fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
     if head.uri.path() != PATH {
-        let text = format!("nothing is served here; the MCP server is at {PATH}");
+        let text = format!("there is nothing at this path; the MCP server is at {PATH}");
         return Some(plain(StatusCode::NOT_FOUND, &text));
     }
     if head.method != Method::POST {
@@ -199,5 +199,5 @@ fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
 /// The refusal of an unreadable body.
 fn unread(why: &ReadError) -> Response<Body> {
     let status = why.status();
-    json(status, answers::error(None, -32600, &format!("callgate does not read this body: {why}")))
+    json(status, answers::error(None, -32600, &format!("callgate cannot read this body: {why}")))
 }

@@ -43,7 +43,7 @@ impl Session {
         if self.is_own(id) {
             return self.listing_failed();
         }
-        let text = format!("callgate withheld the server's answer: {}", unfit.why);
+        let text = format!("callgate withheld the server's response: {}", unfit.why);
         match self.open_requests.remove(id) {
             None => Vec::new(),
             Some(open_request) => vec![error_answer(id, &open_request, &text)],
@@ -73,8 +73,10 @@ impl Session {
                     self.server_response(&id, guess_request(text, outcome), text, outcome)
                 }
                 None => {
-                    self.mcp_session
-                        .withheld("the server", "it answers what the client did not ask");
+                    self.mcp_session.withheld(
+                        "the server",
+                        "it answers a request that the client did not send",
+                    );
                     Vec::new()
                 }
             },
@@ -209,7 +211,7 @@ impl Session {
     ) -> Vec<Step> {
         let Some(entries) = lists::items(text, result, list) else {
             let why = "callgate withheld the server's list: it cannot be read for certain";
-            self.mcp_session.withheld("the server", "a list that cannot be read for certain");
+            self.mcp_session.withheld("the server", "a list that cannot be read unambiguously");
             return vec![error_answer(id, open_request, why)];
         };
         let raw: Vec<&str> = entries.iter().map(|entry| entry.of(text)).collect();

@@ -61,7 +61,7 @@ impl Pipe {
         let size = u32::try_from(line.len()).unwrap_or(u32::MAX);
         match Arc::clone(&self.room).try_acquire_many_owned(size) {
             Ok(room) => self.put(QueuedLine { line, _room: Some(room) }),
-            Err(_) => tracing::warn!("a peer does not read: a message for it is dropped"),
+            Err(_) => tracing::warn!("a peer is not reading; a message to it was dropped"),
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) fn for_h2(
 /// Refuses a response head that two readers could interpret differently.
 pub(super) fn check<B>(response: &Response<B>, at: &Arc<str>) -> Result<(), UpstreamError> {
     let why = if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        "it changes the protocol, which nobody asked for"
+        "it changes the protocol without being asked to"
     } else {
         match framing(response.headers()) {
             Ok(()) => return Ok(()),

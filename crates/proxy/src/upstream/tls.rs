@@ -53,12 +53,12 @@ impl Tls {
 pub fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
-        tracing::warn!(%error, "some system certificates could not be read");
+        tracing::warn!(%error, "some of the system's certificates cannot be read");
     }
     let mut roots = RootCertStore::empty();
     let (added, _unfit) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
-        tracing::info!("the system has no certificates: the built-in roots are used");
+        tracing::info!("the system has no certificates; using the built-in roots");
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     roots

@@ -81,7 +81,7 @@ fn bearer(variable: &str) -> Result<HeaderValue> {
     let token = std::env::var(variable).unwrap_or_default();
     let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(|_| {
         hinted(
-            format!("the token in {variable} cannot be sent"),
+            format!("the token in {variable} is not a valid header value"),
             "it must be one line without control characters",
         )
     })?;

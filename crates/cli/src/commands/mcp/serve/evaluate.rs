@@ -24,7 +24,7 @@ pub(super) fn text(call: &ToolCall, judgement: &Judgement) -> String {
     }
     text.push_str("This call would be blocked. ");
     text.push_str(match judgement.hint {
-        Some(_) => "Do what the hint says instead.\n",
+        Some(_) => "Follow the hint instead.\n",
         None => "The rule names no other way: ask the operator.\n",
     });
     text

@@ -1,4 +1,4 @@
-//! The tool `explain`: which rules there are about a tool or a call, and what became of a recorded one.
+//! The tool `explain`: the rules for a tool or a call, and the verdict on a recorded one.
 
 use anyhow::Result;
 use callgate_control::{CallDefaults, CallExplanation, Explanation, ToolExplanation};
@@ -21,7 +21,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     Ok(answered(told.to_json()?, &text))
 }
 
-/// As `callgate policy explain` tells it.
+/// The same text as `callgate policy explain`.
 fn call_text(told: &CallExplanation) -> String {
     let mut said = text::rules(&told.matched, false);
     let others: Vec<String> =
@@ -42,7 +42,7 @@ fn tool_text(told: &ToolExplanation) -> String {
             format!("Whatever its arguments are: {}", evaluate::text(call, judgement))
         }
         None => format!(
-            "What becomes of a call of `{tool}` depends on its arguments: ask `evaluate` with them.\n"
+            "The verdict on a call of `{tool}` depends on its arguments: pass them to `evaluate`.\n"
         ),
     };
     text.push_str(match rules.as_slice() {

@@ -1,4 +1,4 @@
-//! The server at a path of its own listener, behind the gateway's checks of who may come in.
+//! The server over HTTP, with the gateway's access checks.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-/// What a gateway tells of itself there is not true of this: nothing is judged here.
+/// A gateway's own pages would be wrong here, because nothing is judged.
 const GATEWAYS_OWN: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 fn banner(address: SocketAddr) -> String {
