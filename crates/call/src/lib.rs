@@ -21,14 +21,14 @@
 
 mod arguments;
 mod call;
-mod inside;
+mod embedded;
 pub mod json;
 mod name;
 mod origin;
 pub mod spell;
 
-pub use arguments::{Arguments, Form, Unreadable};
+pub use arguments::{Arguments, ArgumentsForm, Unreadable};
 pub use call::{CallId, Caller, ToolCall};
-pub use inside::Inside;
-pub use name::{Certainty, NameError, Reading, ToolName, fold, split};
-pub use origin::{Facts, Identity, Origin, Surface, Who};
+pub use embedded::EmbeddedJson;
+pub use name::{Certainty, NameError, NameReading, ToolName, fold, split};
+pub use origin::{Identity, Origin, OriginFields, Surface, Who};

@@ -8,12 +8,12 @@ pub struct ToolName {
     raw: String,
     folded: String,
     /// The server and the tool, where they are known and not only read out of the name.
-    known: Option<Box<Known>>,
+    known: Option<Box<Meaning>>,
 }
 
 /// Which server's tool a name means, folded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Known {
+struct Meaning {
     server: String,
     tool: String,
     certainty: Certainty,
@@ -35,7 +35,7 @@ const BETWEEN: &str = "__";
 
 /// One way to read a name as a server's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading<'a> {
+pub struct NameReading<'a> {
     /// The MCP server, folded.
     pub server: &'a str,
     /// The tool on that server, folded.
@@ -77,7 +77,7 @@ impl ToolName {
             return Err(NameError::TooLong);
         }
         let folded = format!("{MCP}{known}{BETWEEN}{on_it}");
-        let known = Known { server: known, tool: on_it, certainty: Certainty::Certain };
+        let known = Meaning { server: known, tool: on_it, certainty: Certainty::Certain };
         Ok(Self { raw, folded, known: Some(Box::new(known)) })
     }
 
@@ -90,7 +90,7 @@ impl ToolName {
         certainty: Certainty,
     ) -> Result<Self, NameError> {
         let (server, tool) = (fold(comparable(server)?), fold(comparable(tool)?));
-        Ok(Self { known: Some(Box::new(Known { server, tool, certainty })), ..self })
+        Ok(Self { known: Some(Box::new(Meaning { server, tool, certainty })), ..self })
     }
 
     /// How sure it is which server's tool this is; `None` if that is only read out of the name.
@@ -112,9 +112,9 @@ impl ToolName {
     /// `mcp__server__tool`, `mcp_server_tool`, `server__tool`, `server.tool`, `server/tool`,
     /// `server:tool`. A name without a server has none. More than one means the name alone does
     /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
-    pub fn readings(&self) -> Vec<Reading<'_>> {
+    pub fn readings(&self) -> Vec<NameReading<'_>> {
         match self.known.as_deref() {
-            Some(Known { server, tool, .. }) => vec![Reading { server, tool }],
+            Some(Meaning { server, tool, .. }) => vec![NameReading { server, tool }],
             None => split(&self.folded),
         }
     }
@@ -137,7 +137,7 @@ fn comparable(raw: &str) -> Result<&str, NameError> {
 
 /// Splits a folded name into every server and tool it may mean. Also used on the names in rules,
 /// so that both sides are read alike.
-pub fn split(folded: &str) -> Vec<Reading<'_>> {
+pub fn split(folded: &str) -> Vec<NameReading<'_>> {
     if let Some(rest) = folded.strip_prefix(MCP) {
         return splits_at(rest, BETWEEN);
     }
@@ -155,7 +155,7 @@ pub fn split(folded: &str) -> Vec<Reading<'_>> {
     }
 }
 
-fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<Reading<'a>> {
+fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<NameReading<'a>> {
     let mut readings = Vec::new();
     for (at, _) in text.char_indices() {
         let (Some(server), Some(rest)) = (text.get(..at), text.get(at..)) else { continue };
@@ -163,7 +163,7 @@ fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<Reading<'a>> {
             && !server.is_empty()
             && !tool.is_empty()
         {
-            readings.push(Reading { server, tool });
+            readings.push(NameReading { server, tool });
         }
     }
     readings

@@ -85,11 +85,11 @@ impl Who {
 /// Where a call was seen, and by whom it is made. Shared by all calls of one response, so cloning
 /// is cheap.
 #[derive(Debug, Clone)]
-pub struct Origin(Arc<Facts>);
+pub struct Origin(Arc<OriginFields>);
 
 /// The fields of an [`Origin`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct OriginFields {
     /// Where the call showed up.
     pub surface: Surface,
     /// Who acts.
@@ -111,7 +111,7 @@ pub struct Facts {
     pub model: Option<String>,
 }
 
-impl Facts {
+impl OriginFields {
     /// Nothing known but the surface.
     pub fn at(surface: Surface) -> Self {
         Self {
@@ -130,20 +130,20 @@ impl Facts {
 
 impl Origin {
     /// An origin with these facts.
-    pub fn new(facts: Facts) -> Self {
+    pub fn new(facts: OriginFields) -> Self {
         Self(Arc::new(facts))
     }
 
     /// An origin of which only the surface is known.
     pub fn at(surface: Surface) -> Self {
-        Self::new(Facts::at(surface))
+        Self::new(OriginFields::at(surface))
     }
 }
 
 impl std::ops::Deref for Origin {
-    type Target = Facts;
+    type Target = OriginFields;
 
-    fn deref(&self) -> &Facts {
+    fn deref(&self) -> &OriginFields {
         &self.0
     }
 }

@@ -2,49 +2,49 @@
 //! share. Names are looked up with it, from servers and tools that are known; it never says on its own
 //! where the server in a name ends.
 
-use crate::name::{Reading, fold};
+use crate::name::{NameReading, fold};
 
 /// One spelling: what precedes the server, what separates it from the tool, and what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Form {
+struct SpellingPattern {
     before: &'static str,
     between: &'static str,
     after: &'static str,
 }
 
-const fn form(before: &'static str, between: &'static str) -> Form {
-    Form { before, between, after: "" }
+const fn pattern(before: &'static str, between: &'static str) -> SpellingPattern {
+    SpellingPattern { before, between, after: "" }
 }
 
 /// Every spelling we know, and who uses it.
-const FORMS: [Form; 17] = [
+const PATTERNS: [SpellingPattern; 17] = [
     // Claude Code, Codex, Amp
-    form("mcp__", "__"),
+    pattern("mcp__", "__"),
     // Gemini CLI, VS Code, Cursor, Crush
-    form("mcp_", "_"),
+    pattern("mcp_", "_"),
     // Copilot CLI, LiteLLM
-    form("", "-"),
+    pattern("", "-"),
     // opencode, Continue, FastMCP
-    form("", "_"),
+    pattern("", "_"),
     // goose, MetaMCP
-    form("", "__"),
+    pattern("", "__"),
     // Amazon's gateways, MCProxy
-    form("", "___"),
+    pattern("", "___"),
     // LobeChat
-    form("", "____"),
-    Form { before: "", between: "____", after: "____mcp" },
+    pattern("", "____"),
+    SpellingPattern { before: "", between: "____", after: "____mcp" },
     // SDKs and other gateways
-    form("", "."),
-    form("", "/"),
-    form("", ":"),
+    pattern("", "."),
+    pattern("", "/"),
+    pattern("", ":"),
     // Roo Code
-    form("mcp--", "--"),
-    form("mcp-", "-"),
-    form("mcp.", "."),
-    form("mcp/", "/"),
-    form("mcp:", ":"),
+    pattern("mcp--", "--"),
+    pattern("mcp-", "-"),
+    pattern("mcp.", "."),
+    pattern("mcp/", "/"),
+    pattern("mcp:", ":"),
     // Kiro
-    form("@", "/"),
+    pattern("@", "/"),
 ];
 
 /// LibreChat writes the tool first: `<tool>_mcp_<server>`.
@@ -87,7 +87,7 @@ pub fn spellings(server: &str, tool: &str) -> Vec<String> {
     };
     for server in &servers {
         for tool in &tools {
-            for Form { before, between, after } in FORMS {
+            for SpellingPattern { before, between, after } in PATTERNS {
                 add(format!("{before}{server}{between}{tool}{after}"));
             }
             add(format!("{tool}{TOOL_FIRST}{server}"));
@@ -98,15 +98,15 @@ pub fn spellings(server: &str, tool: &str) -> Vec<String> {
 
 /// Every way in which one of the spellings splits a name into server and tool. Most of them mean
 /// nothing: the caller keeps those whose server it knows.
-pub fn splits(name: &str) -> Vec<Reading<'_>> {
+pub fn splits(name: &str) -> Vec<NameReading<'_>> {
     let is_spelled = name.strip_prefix("mcp__").is_some_and(|rest| rest.contains("__"));
     // Nothing else is spelled like that.
-    let mut all = splits_of(name, |form| !is_spelled || form.before == "mcp__");
+    let mut all = splits_of(name, |pattern| !is_spelled || pattern.before == "mcp__");
     // Marks and separators of two spellings in one name.
     let marked = name.strip_prefix("mcp").filter(|rest| rest.starts_with(SEPARATORS));
     if let (Some(rest), false) = (marked, is_spelled) {
         let rest = rest.trim_start_matches(SEPARATORS);
-        let mixed = splits_of(rest, |form| form.before.is_empty());
+        let mixed = splits_of(rest, |pattern| pattern.before.is_empty());
         mixed.into_iter().for_each(|it| push_reading(&mut all, it.server, it.tool));
     }
     if let Some((tool, server)) = name.rsplit_once(TOOL_FIRST) {
@@ -121,13 +121,15 @@ pub fn splits(name: &str) -> Vec<Reading<'_>> {
 const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
 
 /// The same for the spellings that say by a mark before the server that there is one.
-pub fn marked_splits(name: &str) -> Vec<Reading<'_>> {
-    splits_of(name, |form| !form.before.is_empty())
+pub fn marked_splits(name: &str) -> Vec<NameReading<'_>> {
+    splits_of(name, |pattern| !pattern.before.is_empty())
 }
 
-fn splits_of(name: &str, is_tried: impl Fn(&Form) -> bool) -> Vec<Reading<'_>> {
+fn splits_of(name: &str, is_tried: impl Fn(&SpellingPattern) -> bool) -> Vec<NameReading<'_>> {
     let mut all = Vec::new();
-    for Form { before, between, after } in FORMS.iter().filter(|form| is_tried(form)) {
+    for SpellingPattern { before, between, after } in
+        PATTERNS.iter().filter(|pattern| is_tried(pattern))
+    {
         let rest = name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
         let Some(rest) = rest else { continue };
         let mut words = 0;
@@ -146,8 +148,8 @@ fn splits_of(name: &str, is_tried: impl Fn(&Form) -> bool) -> Vec<Reading<'_>> {
     all
 }
 
-fn push_reading<'a>(all: &mut Vec<Reading<'a>>, server: &'a str, tool: &'a str) {
-    let reading = Reading { server, tool };
+fn push_reading<'a>(all: &mut Vec<NameReading<'a>>, server: &'a str, tool: &'a str) {
+    let reading = NameReading { server, tool };
     if !server.is_empty() && !tool.is_empty() && !all.contains(&reading) {
         all.push(reading);
     }
@@ -167,11 +169,11 @@ pub fn without_mark(folded: &str) -> Option<&str> {
 }
 
 /// Server and tool of a name that says the kind of tool behind them, as LobeChat writes it.
-pub fn with_kind(folded: &str) -> Option<Reading<'_>> {
+pub fn with_kind(folded: &str) -> Option<NameReading<'_>> {
     let mut parts = folded.split(LOBE);
     let (server, tool, _kind) = (parts.next()?, parts.next()?, parts.next()?);
     let is_one = !server.is_empty() && !tool.is_empty();
-    is_one.then_some(Reading { server, tool })
+    is_one.then_some(NameReading { server, tool })
 }
 
 /// A name in a namespace in a namespace is odd already. Further ones are not taken off.
@@ -282,7 +284,7 @@ mod tests {
     use super::*;
 
     fn is_split(name: &str, server: &str, tool: &str) -> bool {
-        splits(name).contains(&Reading { server, tool })
+        splits(name).contains(&NameReading { server, tool })
     }
 
     #[test]

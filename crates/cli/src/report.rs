@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use callgate_call::{Form, ToolCall};
+use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_config::Exposed;
 use callgate_control::{Judged, id, one_line};
 use callgate_gate::RemovedCall;
@@ -149,12 +149,13 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
 fn input(call: &ToolCall) -> Option<Box<RawValue>> {
     let arguments = &call.arguments;
     let json = match (arguments.form(), arguments.value()) {
-        (Form::Pending, _) => return None,
-        (Form::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
-        (Form::Json(text), Ok(_)) => return one_line(text),
-        (Form::Json(text) | Form::Text(text) | Form::Oversize(text), _) => {
-            callgate_call::json::quote(text)
-        }
+        (ArgumentsForm::Pending, _) => return None,
+        (ArgumentsForm::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
+        (ArgumentsForm::Json(text), Ok(_)) => return one_line(text),
+        (
+            ArgumentsForm::Json(text) | ArgumentsForm::Text(text) | ArgumentsForm::Oversize(text),
+            _,
+        ) => callgate_call::json::quote(text),
     };
     RawValue::from_string(json).ok()
 }

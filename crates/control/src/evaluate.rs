@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use callgate_call::json::quote;
-use callgate_call::{Arguments, Form, Surface, ToolCall};
-use callgate_decide::mcp::{Readings, readable};
+use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
+use callgate_decide::mcp::{ArgumentReadings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
-use callgate_policy::{DenialText, Judgement, LimitFacts, Policies};
+use callgate_policy::{DenialText, Judgement, Policies, SpentLimits};
 
 use crate::clean::cleaned;
 use crate::given::{Given, Unsaid};
@@ -60,16 +60,17 @@ impl Rules {
         let is_mcp = call.origin.surface == Surface::Mcp;
         let readings = match call.arguments.form() {
             // A server takes an object, and nothing else.
-            Form::Text(text) if is_mcp => vec![Arguments::json(quote(text))],
+            ArgumentsForm::Text(text) if is_mcp => vec![Arguments::json(quote(text))],
             // Free text, or an object that somebody has written as a string.
-            Form::Text(text) => {
+            ArgumentsForm::Text(text) => {
                 let object = Some(Arguments::json(text.as_str()));
                 let object = object.filter(|it| !text.trim().is_empty() && it.value().is_ok());
                 std::iter::once(call.arguments.clone()).chain(object).collect()
             }
             _ if is_mcp => {
-                let Readings { arguments, shorter } = readable(call.arguments.clone());
-                std::iter::once(arguments).chain(shorter).collect()
+                let ArgumentReadings { arguments, without_surrogates } =
+                    readable(call.arguments.clone());
+                std::iter::once(arguments).chain(without_surrogates).collect()
             }
             _ => vec![call.arguments.clone()],
         };
@@ -88,7 +89,7 @@ impl Rules {
 
     /// What the settings deny, whatever the rules say.
     fn refuse_odd(&self, arguments: &Arguments) -> Result<(), Problem> {
-        let is_oversize = matches!(arguments.form(), Form::Oversize(_));
+        let is_oversize = matches!(arguments.form(), ArgumentsForm::Oversize(_));
         let why = match (is_oversize, arguments.value().is_err()) {
             (true, _) if self.oversize == Oversize::Deny => "larger than the limit",
             (false, true) if self.arguments == OddArguments::Deny => "not one JSON object",
@@ -99,9 +100,9 @@ impl Rules {
     }
 
     fn judge(&self, call: &ToolCall) -> Judgement {
-        let is_oversize = matches!(call.arguments.form(), Form::Oversize(_));
+        let is_oversize = matches!(call.arguments.form(), ArgumentsForm::Oversize(_));
         match is_oversize && self.oversize == Oversize::Allow {
-            true => self.policies.judge_waived(call, &now(), &LimitFacts::unasked()),
+            true => self.policies.judge_waived(call, &now(), &SpentLimits::none()),
             false => judging::dry(&self.policies, call),
         }
     }

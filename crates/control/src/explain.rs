@@ -94,7 +94,7 @@ fn is_alone(asked: &Value) -> bool {
 
 fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
     let (judgement, mut told) = judging::explained(&rules.policies, &call);
-    told.retain(|rule| rule.misfit.is_none());
+    told.retain(|rule| rule.mismatch.is_none());
     let (matched, others): (Vec<_>, Vec<_>) =
         told.into_iter().partition(|rule| rule.result.matches());
     let others = others.into_iter().map(|rule| (rule.policy, rule.rule)).collect();
@@ -105,7 +105,7 @@ fn named(rules: &Rules, call: ToolCall) -> ToolExplanation {
     let (_, explained) = judging::explained(&rules.policies, &call);
     let about = |rule: &RuleInfo| {
         let is_it = |told: &&RuleExplanation| told.policy == rule.policy && told.rule == rule.id;
-        explained.iter().find(is_it).is_some_and(|told| told.misfit.is_none())
+        explained.iter().find(is_it).is_some_and(|told| told.mismatch.is_none())
     };
     let about: Vec<RuleInfo> = rules.policies.rules().filter(about).collect();
     let judgement = match judging::by_name(&rules.policies, &call) {

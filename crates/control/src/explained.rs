@@ -2,8 +2,8 @@
 
 use callgate_call::ToolCall;
 use callgate_policy::{
-    ConditionExplanation, Holds, Judgement, LimitExplanation, Misfit, Part, RuleExplanation,
-    RuleResult, Shape, TestExplanation,
+    ConditionExplanation, ConditionKind, Contribution, Holds, Judgement, LimitExplanation,
+    RuleExplanation, RuleMismatch, RuleResult, TestExplanation,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -102,20 +102,20 @@ impl<'a> Rule<'a> {
             priority: rule.priority,
             shadow: rule.shadow,
             inside: rule.inside.as_deref(),
-            applies: rule.misfit.is_none(),
-            misfit: rule.misfit.as_ref().map(Unfit::of),
+            applies: rule.mismatch.is_none(),
+            misfit: rule.mismatch.as_ref().map(Unfit::of),
             unknown: rule.unknown.as_deref(),
             when: rule.when.as_ref().map(Condition::of),
             limit: rule.limit.as_ref().map(Limit::of),
             result: result(rule.result),
-            part: part(&rule.part),
-            outranked_by: Name::of(&rule.part),
+            part: part(&rule.contribution),
+            outranked_by: Name::of(&rule.contribution),
         }
     }
 }
 
 impl<'a> Unfit<'a> {
-    fn of(misfit: &'a Misfit) -> Self {
+    fn of(misfit: &'a RuleMismatch) -> Self {
         Self { what: &misfit.what, wants: &misfit.wants, has: misfit.has.as_deref() }
     }
 }
@@ -128,11 +128,11 @@ impl<'a> Condition<'a> {
             Holds::Unknown { why } => Some(why.as_str()),
             Holds::Yes | Holds::No => None,
         };
-        let asked = match &told.shape {
-            Shape::Any(parts) => Asked::Any(every(parts)),
-            Shape::All(parts) => Asked::All(every(parts)),
-            Shape::Not(part) => Asked::Not(Box::new(Self::of(part))),
-            Shape::Test(test) => Asked::Test(Test::of(test)),
+        let asked = match &told.kind {
+            ConditionKind::Any(parts) => Asked::Any(every(parts)),
+            ConditionKind::All(parts) => Asked::All(every(parts)),
+            ConditionKind::Not(part) => Asked::Not(Box::new(Self::of(part))),
+            ConditionKind::Test(test) => Asked::Test(Test::of(test)),
         };
         Self { holds: told.holds.as_str(), why, asked }
     }
@@ -163,12 +163,16 @@ impl Limit {
 }
 
 impl<'a> Name<'a> {
-    fn of(part: &'a Part) -> Option<Self> {
+    fn of(part: &'a Contribution) -> Option<Self> {
         match part {
-            Part::Outranked { policy, rule } => Some(Self { policy, rule: rule.as_deref() }),
-            Part::Nothing | Part::Decided | Part::Recorded | Part::Sanitized | Part::Shadowed => {
-                None
+            Contribution::Outranked { policy, rule } => {
+                Some(Self { policy, rule: rule.as_deref() })
             }
+            Contribution::Nothing
+            | Contribution::Decided
+            | Contribution::Recorded
+            | Contribution::Sanitized
+            | Contribution::Shadowed => None,
         }
     }
 }
@@ -182,13 +186,13 @@ fn result(result: RuleResult) -> &'static str {
     }
 }
 
-fn part(part: &Part) -> &'static str {
+fn part(part: &Contribution) -> &'static str {
     match part {
-        Part::Nothing => "nothing",
-        Part::Decided => "decided",
-        Part::Outranked { .. } => "outranked",
-        Part::Recorded => "recorded",
-        Part::Sanitized => "sanitized",
-        Part::Shadowed => "shadowed",
+        Contribution::Nothing => "nothing",
+        Contribution::Decided => "decided",
+        Contribution::Outranked { .. } => "outranked",
+        Contribution::Recorded => "recorded",
+        Contribution::Sanitized => "sanitized",
+        Contribution::Shadowed => "shadowed",
     }
 }

@@ -3,7 +3,7 @@
 use std::env;
 
 use callgate_call::json::{Error as JsonError, Kind, Reader};
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName, Who};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
 use callgate_decide::login;
 
 use crate::problem::Problem;
@@ -153,7 +153,7 @@ impl Given {
     pub fn into_call(self, unsaid: &Unsaid) -> Result<ToolCall> {
         let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
         let or = |said: Option<String>, other: &Option<String>| said.or_else(|| other.clone());
-        let mut facts = Facts::at(self.surface.unwrap_or(unsaid.surface));
+        let mut facts = OriginFields::at(self.surface.unwrap_or(unsaid.surface));
         // What stands in data is what the agent calls itself.
         facts.agent_proven = self.agent.is_none() && unsaid.agent.is_some();
         facts.agent = or(self.agent, &unsaid.agent);

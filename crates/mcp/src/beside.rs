@@ -5,7 +5,7 @@
 
 use callgate_call::Arguments;
 use callgate_call::json::{Edits, Member, Span, document, members};
-use callgate_decide::mcp::Along;
+use callgate_decide::mcp::ExtraInput;
 
 use crate::message::Outcome;
 use crate::params::{self, CAPABILITIES, CLIENT, REVISION};
@@ -80,7 +80,7 @@ impl Beside {
     }
 
     /// The parts as rules are shown them.
-    pub(crate) fn along(&self, text: &str, most: usize) -> Vec<Along> {
+    pub(crate) fn along(&self, text: &str, most: usize) -> Vec<ExtraInput> {
         self.parts.iter().map(|part| part.along(text, most)).collect()
     }
 
@@ -124,7 +124,7 @@ impl Beside {
 }
 
 impl Part {
-    fn along(&self, text: &str, most: usize) -> Along {
+    fn along(&self, text: &str, most: usize) -> ExtraInput {
         let (place, is_fixed) = (self.place.to_owned(), self.is_fixed);
         let size: usize = self.members.iter().map(|span| span.of(text).len() + 1).sum();
         let shown = self.members.iter().map(|span| span.of(text));
@@ -135,7 +135,7 @@ impl Part {
             }
             false => Arguments::json(object(shown, size)),
         };
-        Along { place, input, is_fixed }
+        ExtraInput { place, input, is_fixed }
     }
 }
 

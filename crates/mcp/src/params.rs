@@ -22,7 +22,7 @@ pub(crate) struct Named<'a> {
     /// The other members, the metadata among them.
     pub(crate) beside: Vec<Member<'a>>,
     /// Whether the server has asked back before: this is the same call once more.
-    pub(crate) goes_on: bool,
+    pub(crate) continues: bool,
 }
 
 impl<'a> Named<'a> {
@@ -30,7 +30,7 @@ impl<'a> Named<'a> {
     pub(crate) fn read(text: &'a str, params: Span, key: NameKey) -> Result<Self, Error> {
         let mut reader = Reader::at(text, params);
         let mut fields = Fields::new(&["name", "uri", "arguments", "_meta"]);
-        let (mut name, mut arguments, mut meta, mut goes_on) = (None, None, None, false);
+        let (mut name, mut arguments, mut meta, mut continues) = (None, None, None, false);
         let mut beside = Vec::new();
         let mut object = reader.object()?;
         while let Some(member) = object.next(&mut reader)? {
@@ -43,13 +43,13 @@ impl<'a> Named<'a> {
                     beside.extend(meta.map(|meta| of(member, meta)));
                 }
                 _ => {
-                    goes_on |= member.is("requestState") || member.is("inputResponses");
+                    continues |= member.is("requestState") || member.is("inputResponses");
                     beside.push(of(member, reader.skip()?));
                 }
             }
         }
         let name = name.ok_or_else(|| Error::new(Problem::WrongType, params.start))?;
-        Ok(Self { name, arguments, meta, beside, goes_on })
+        Ok(Self { name, arguments, meta, beside, continues })
     }
 }
 
@@ -170,11 +170,11 @@ mod tests {
         let text =
             r#"{"_meta":{"claudecode/toolUseId":"toolu_1"},"name":"a\u0062","arguments":{"x":1}}"#;
         let call = named(text).unwrap();
-        assert_eq!((call.name.as_ref(), call.goes_on), ("ab", false));
+        assert_eq!((call.name.as_ref(), call.continues), ("ab", false));
         assert_eq!(call.arguments.unwrap().of(text), r#"{"x":1}"#);
         assert_eq!(Meta::read(text, call.meta).call_id.as_deref(), Some("toolu_1"));
         assert_eq!(era(text, call.meta), Era::Legacy);
-        assert!(named(r#"{"name":"a","requestState":"s","arguments":null}"#).unwrap().goes_on);
+        assert!(named(r#"{"name":"a","requestState":"s","arguments":null}"#).unwrap().continues);
     }
 
     #[test]

@@ -25,7 +25,9 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_call::json::{Edits, Span, member};
-use callgate_decide::mcp::{CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read};
+use callgate_decide::mcp::{
+    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, Place,
+};
 use callgate_decide::{Denial, Permit, Recorded};
 
 use parking_lot::Mutex;
@@ -149,7 +151,7 @@ pub(crate) struct Question {
     tool: String,
     arguments: Arguments,
     meta: Meta,
-    goes_on: Option<CallTicket>,
+    continues: Option<CallTicket>,
     era: Era,
     same: u64,
     /// What goes along with it.
@@ -173,8 +175,8 @@ impl Question {
             session: self.meta.session.take(),
             rpc_id: Some(self.id.json()),
             request: request.map(str::to_owned),
-            goes_on: self.goes_on.as_ref(),
-            along: self.beside.along(&self.text, self.max_arguments),
+            continues: self.continues.as_ref(),
+            extra_inputs: self.beside.along(&self.text, self.max_arguments),
         })
     }
 }
@@ -374,10 +376,10 @@ impl Session {
         let arguments = named.arguments.map_or("", |span| span.of(text));
         let beside = self.beside(text, &named);
         let what = match key {
-            NameKey::Uri => Read::Resource(&named.name),
-            NameKey::Name => Read::Prompt { name: &named.name, arguments },
+            NameKey::Uri => ClientRead::Resource(&named.name),
+            NameKey::Name => ClientRead::Prompt { name: &named.name, arguments },
         };
-        match self.desk.reads(what, beside.along(text, self.desk.max_arguments())) {
+        match self.desk.judge_read(what, beside.along(text, self.desk.max_arguments())) {
             Ok(changed) => {
                 let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
                 self.asked.insert(id, Asked::Text(place));
@@ -406,12 +408,12 @@ impl Session {
             true => Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or("")),
         };
         let same = same(&named.name, raw);
-        let goes_on = named.goes_on.then(|| self.memory.lock().goes_on(same)).flatten();
+        let continues = named.continues.then(|| self.memory.lock().continues(same)).flatten();
         let question = Question {
             tool: named.name.to_string(),
             arguments,
             meta: Meta::read(text, named.meta),
-            goes_on,
+            continues,
             era: params::era(text, named.meta),
             same,
             beside: self.beside(text, &named),
@@ -437,9 +439,9 @@ impl Session {
         if self.held.remove(&id) != Some(Held::Waiting) {
             return self.unhold(&id, None);
         }
-        let (permit, along, ticket) = match decision {
-            McpDecision::Allow { permit, along, ticket } if ticket.is_for(&permit) => {
-                (permit, along, ticket)
+        let (permit, extra_replacements, ticket) = match decision {
+            McpDecision::Allow { permit, extra_replacements, ticket } if ticket.is_for(&permit) => {
+                (permit, extra_replacements, ticket)
             }
             McpDecision::Allow { ticket, .. } => {
                 let denial = Denial::refused(ticket.tool(), "the permit is for another call");
@@ -450,7 +452,7 @@ impl Session {
         let rewritten = permit.rewritten().map(str::to_owned);
         self.asked.insert(id.clone(), Asked::Call(Box::new(Called { ticket, era, same })));
         let mut edits = Edits::default();
-        beside.replace(&along, &mut edits);
+        beside.replace(&extra_replacements, &mut edits);
         match (rewritten, arguments_at) {
             (None, _) if edits.is_empty() => return self.release(permit, &id, &text),
             (None, _) => {}

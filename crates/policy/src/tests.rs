@@ -1,11 +1,11 @@
 //! What the whole crate promises, asked from outside in.
 
 mod actors;
-mod along;
 mod broken;
 mod combine;
 mod equivalence;
 mod explain;
+mod extra;
 mod findings;
 mod go;
 mod operators;

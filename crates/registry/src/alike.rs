@@ -3,14 +3,14 @@
 use callgate_scan::inspect::{Similarity, similar};
 
 use crate::definition::ItemKind;
-use crate::pin::{Identity, Pin};
+use crate::pin::{ItemIdentity, Pin};
 use crate::registry::Registry;
 
 /// Something whose name is easily taken for another's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alike {
+pub struct SimilarItem {
     /// The other one.
-    pub other: Identity,
+    pub other: ItemIdentity,
     /// How they are alike.
     pub how: Likeness,
 }
@@ -35,12 +35,12 @@ impl Registry {
 
     /// What a tool is easily taken for: tools of other servers, and servers by their names (told
     /// with an identity that has no tool). Two tools of one server are that server's affair.
-    pub fn alike(&self, identity: &Identity) -> Vec<Alike> {
+    pub fn alike(&self, identity: &ItemIdentity) -> Vec<SimilarItem> {
         let mut found = Vec::new();
         for server in self.servers().filter(|server| *server != identity.server) {
             if let Some(how) = similar(server, &identity.server) {
-                let other = Identity::tool(server, "");
-                found.push(Alike { other, how: Likeness::Server(how) });
+                let other = ItemIdentity::tool(server, "");
+                found.push(SimilarItem { other, how: Likeness::Server(how) });
             }
         }
         let is_other = |pin: &&Pin| {
@@ -53,17 +53,17 @@ impl Registry {
     }
 }
 
-fn alike(pin: &Pin, identity: &Identity) -> Option<Alike> {
+fn alike(pin: &Pin, identity: &ItemIdentity) -> Option<SimilarItem> {
     let other = &pin.identity;
     let how = match other.name == identity.name {
         true => Likeness::SameName,
         false if are_far_apart(&other.name, &identity.name) => return None,
         false => Likeness::Tool(similar(&other.name, &identity.name)?),
     };
-    Some(Alike { other: other.clone(), how })
+    Some(SimilarItem { other: other.clone(), how })
 }
 
-/// Alike are at most two letters apart, beside separators and what is invisible: names of very
+/// SimilarItem are at most two letters apart, beside separators and what is invisible: names of very
 /// different lengths need no closer look.
 fn are_far_apart(one: &str, two: &str) -> bool {
     let letters = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).count();

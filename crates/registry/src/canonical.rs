@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use callgate_call::json::{self, Kind, Problem, Reader, Value};
 
 use crate::definition::{Flaw, Unpinnable};
-use crate::path::Path;
+use crate::path::DefinitionPath;
 
 /// The largest integer up to which every one has a double of its own. Beyond it two different
 /// schemas would have one hash, for RFC 8785 writes doubles.
@@ -17,7 +17,8 @@ const MAX_INTEGER: u64 = 1 << 53;
 
 /// Reads one document of which there is only one reading, or says what is in the way and where.
 pub(crate) fn read(text: &str) -> Result<Value, Unpinnable> {
-    let mut walk = Walk { text, reader: Reader::new(text), path: Path::default() };
+    let mut walk =
+        StrictReader { text, reader: Reader::new(text), path: DefinitionPath::default() };
     let value = walk.value()?;
     walk.reader.end().map_err(|error| walk.fault(error))?;
     Ok(value)
@@ -52,13 +53,13 @@ pub(crate) fn write_both(
     (all, some)
 }
 
-struct Walk<'a> {
+struct StrictReader<'a> {
     text: &'a str,
     reader: Reader<'a>,
-    path: Path,
+    path: DefinitionPath,
 }
 
-impl Walk<'_> {
+impl StrictReader<'_> {
     /// Depth is bounded by the reader, so recursion is too.
     fn value(&mut self) -> Result<Value, Unpinnable> {
         match self.reader.kind().map_err(|error| self.fault(error))? {
@@ -96,7 +97,7 @@ impl Walk<'_> {
 
     fn object(&mut self) -> Result<Value, Unpinnable> {
         let mut members: Vec<(String, Value)> = Vec::new();
-        let mut seen = Seen::default();
+        let mut seen = SeenKeys::default();
         let mut object = self.reader.object().map_err(|error| self.fault(error))?;
         while let Some(key) = object.next(&mut self.reader).map_err(|error| self.fault(error))? {
             let name = key.decode().map_err(|error| self.fault(error))?.into_owned();
@@ -123,11 +124,11 @@ impl Walk<'_> {
 /// The keys of an object so far. Few are compared one by one; many go into a set, or an object of
 /// many keys would take the square of their number.
 #[derive(Default)]
-struct Seen {
+struct SeenKeys {
     many: HashSet<String>,
 }
 
-impl Seen {
+impl SeenKeys {
     const FEW: usize = 16;
 
     fn is_new(&mut self, key: &str, before: &[(String, Value)]) -> bool {

@@ -7,7 +7,7 @@ use callgate_call::{NameError, ToolName};
 use sha2::{Digest, Sha256};
 
 use crate::canonical;
-use crate::path::Path;
+use crate::path::DefinitionPath;
 
 /// What can be pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,9 +65,9 @@ impl fmt::Display for ItemKind {
 
 /// The hash of a definition: the version of the way it is made, and a SHA-256 in hex.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Hash(String);
+pub struct PinHash(String);
 
-impl Hash {
+impl PinHash {
     /// Before every hash. Another way to make it gets another version, so that nobody takes the
     /// difference for a change of the definition.
     pub const VERSION: &str = "v1:";
@@ -101,7 +101,7 @@ impl Hash {
     }
 }
 
-impl fmt::Display for Hash {
+impl fmt::Display for PinHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -112,8 +112,8 @@ impl fmt::Display for Hash {
 pub struct Definition {
     kind: ItemKind,
     name: String,
-    hash: Hash,
-    whole: Hash,
+    hash: PinHash,
+    whole: PinHash,
     canonical: String,
 }
 
@@ -126,32 +126,32 @@ impl Definition {
     /// string, as JSON.
     pub fn read(kind: ItemKind, raw: &str) -> Result<Self, Unpinnable> {
         if raw.len() > Self::MAX_LEN {
-            return Err(Unpinnable::new(Flaw::TooLong, &Path::default()));
+            return Err(Unpinnable::new(Flaw::TooLong, &DefinitionPath::default()));
         }
         let value = canonical::read(raw)?;
         match (kind, &value) {
             (ItemKind::Instructions, Value::String(_)) => {
                 let canonical = canonical::write(&value);
-                let hash = Hash::of(&canonical);
+                let hash = PinHash::of(&canonical);
                 Ok(Self { kind, name: String::new(), whole: hash.clone(), hash, canonical })
             }
             (ItemKind::Tool | ItemKind::Prompt, Value::Object(members)) => {
                 Self::object(kind, members)
             }
-            _ => Err(Unpinnable::new(Flaw::Shape(kind), &Path::default())),
+            _ => Err(Unpinnable::new(Flaw::Shape(kind), &DefinitionPath::default())),
         }
     }
 
     fn object(kind: ItemKind, members: &[(String, Value)]) -> Result<Self, Unpinnable> {
         let name = members.iter().find(|(key, _)| key == "name").and_then(|(_, it)| it.as_str());
-        let mut path = Path::default();
+        let mut path = DefinitionPath::default();
         path.enter_key("name");
         let name = name.ok_or_else(|| Unpinnable::new(Flaw::NoName, &path))?.to_owned();
         ToolName::parse(&name).map_err(|error| Unpinnable::new(Flaw::Name(error), &path))?;
         let pinned = kind.pinned();
         let (all, canonical) = canonical::write_both(members, |key| pinned.contains(&key));
-        let hash = Hash::of(&canonical);
-        let whole = if all == canonical { hash.clone() } else { Hash::of(&all) };
+        let hash = PinHash::of(&canonical);
+        let whole = if all == canonical { hash.clone() } else { PinHash::of(&all) };
         Ok(Self { kind, name, hash, whole, canonical })
     }
 
@@ -166,12 +166,12 @@ impl Definition {
     }
 
     /// The hash of what is pinned.
-    pub fn hash(&self) -> &Hash {
+    pub fn hash(&self) -> &PinHash {
         &self.hash
     }
 
     /// The hash of all of it, `_meta` and unknown members too.
-    pub fn whole(&self) -> &Hash {
+    pub fn whole(&self) -> &PinHash {
         &self.whole
     }
 
@@ -193,7 +193,7 @@ pub struct Unpinnable {
 }
 
 impl Unpinnable {
-    pub(crate) fn new(flaw: Flaw, path: &Path) -> Self {
+    pub(crate) fn new(flaw: Flaw, path: &DefinitionPath) -> Self {
         Self { flaw, path: path.as_str().to_owned() }
     }
 }

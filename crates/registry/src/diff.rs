@@ -7,10 +7,10 @@ use std::fmt;
 
 use callgate_call::json::{Value, quote};
 
-use crate::path::{Path, visible};
+use crate::path::{DefinitionPath, visible};
 use crate::pin::{Pin, PinState, Version};
 
-pub use words::Piece;
+pub use words::DiffPiece;
 
 /// One difference. What was or is hidden in a text is written out as its number: nothing that a
 /// terminal would act on or not show is left.
@@ -23,7 +23,7 @@ pub struct Difference {
     /// What stands there now; `None` for something that is gone.
     pub is: Option<String>,
     /// For two texts: the words of both, so that a small change of a long one is found.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<DiffPiece>,
 }
 
 /// So many differences are told. A definition that differs in more is another one altogether, and
@@ -70,7 +70,7 @@ impl Pin {
 
 #[derive(Default)]
 struct Differ {
-    path: Path,
+    path: DefinitionPath,
     found: Vec<Difference>,
 }
 
@@ -129,7 +129,7 @@ impl Differ {
         self.push(was.map(shown), is.map(shown), Vec::new());
     }
 
-    fn push(&mut self, was: Option<String>, is: Option<String>, pieces: Vec<Piece>) {
+    fn push(&mut self, was: Option<String>, is: Option<String>, pieces: Vec<DiffPiece>) {
         let path = self.path.as_str().to_owned();
         match self.found.len() {
             0..MAX_DIFFERENCES => self.found.push(Difference { path, was, is, pieces }),

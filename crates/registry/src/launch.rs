@@ -1,12 +1,12 @@
 //! How a server is started or reached: the other half of who it is.
 
-use crate::definition::Hash;
+use crate::definition::PinHash;
 
 /// How a server is started or reached. A server that is started otherwise is another one, whatever
 /// it calls itself; so this is part of each pin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Launch {
-    fingerprint: Hash,
+    fingerprint: PinHash,
     shown: String,
 }
 
@@ -35,11 +35,11 @@ impl Launch {
 
     /// As it was stored.
     pub fn stored(fingerprint: impl Into<String>, shown: impl Into<String>) -> Self {
-        Self { fingerprint: Hash::stored(fingerprint), shown: shown.into() }
+        Self { fingerprint: PinHash::stored(fingerprint), shown: shown.into() }
     }
 
     /// What is compared.
-    pub fn fingerprint(&self) -> &Hash {
+    pub fn fingerprint(&self) -> &PinHash {
         &self.fingerprint
     }
 
@@ -50,6 +50,6 @@ impl Launch {
 }
 
 /// Each part with its length before it, so that parts cannot run into each other.
-fn fingerprint(parts: &[String]) -> Hash {
-    Hash::of(&parts.iter().map(|part| format!("{}:{part}", part.len())).collect::<String>())
+fn fingerprint(parts: &[String]) -> PinHash {
+    PinHash::of(&parts.iter().map(|part| format!("{}:{part}", part.len())).collect::<String>())
 }

@@ -32,7 +32,7 @@ pub struct KnownTool {
 
 /// Which tools a name may mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum NameLookup<'a> {
     /// None that is known.
     Nothing,
     /// This one.
@@ -41,7 +41,7 @@ pub enum Found<'a> {
     Ambiguous(Vec<&'a KnownTool>),
 }
 
-impl<'a> Found<'a> {
+impl<'a> NameLookup<'a> {
     /// All of them.
     pub fn all(&self) -> Vec<&'a KnownTool> {
         match self {
@@ -80,7 +80,7 @@ impl NameMap {
 
     /// What a name may mean. It is compared as rules compare names: without regard to case,
     /// composition and surrounding white space.
-    pub fn find(&self, name: &str) -> Found<'_> {
+    pub fn find(&self, name: &str) -> NameLookup<'_> {
         let folded = fold(name.trim());
         match self.by_spelling.get(&folded) {
             Some(found) => self.found(found),
@@ -115,7 +115,7 @@ impl NameMap {
 
     /// What a name in a namespace may mean: some agents say the two apart, as `srv` or `mcp__srv`
     /// and the tool.
-    pub fn find_in(&self, namespace: &str, name: &str) -> Found<'_> {
+    pub fn find_in(&self, namespace: &str, name: &str) -> NameLookup<'_> {
         let (namespace, name) = (fold(namespace.trim()), fold(name.trim()));
         let mut found = Vec::new();
         for server in spell::servers_of(&namespace) {
@@ -144,15 +144,15 @@ impl NameMap {
         candidates.into_iter().filter(fits).collect()
     }
 
-    fn found(&self, places: &[usize]) -> Found<'_> {
+    fn found(&self, places: &[usize]) -> NameLookup<'_> {
         let mut tools: Vec<&KnownTool> =
             places.iter().filter_map(|at| self.tools.get(*at)).collect();
         tools.sort();
         tools.dedup();
         match tools.as_slice() {
-            [] => Found::Nothing,
-            [tool] => Found::One(tool),
-            _ => Found::Ambiguous(tools),
+            [] => NameLookup::Nothing,
+            [tool] => NameLookup::One(tool),
+            _ => NameLookup::Ambiguous(tools),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 /// The way from the top of a document to a value: `inputSchema.properties["a b"].enum[3]`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Path {
+pub(crate) struct DefinitionPath {
     text: String,
     /// How long the text was before each step.
     steps: Vec<usize>,
 }
 
-impl Path {
+impl DefinitionPath {
     pub(crate) fn enter_key(&mut self, key: &str) {
         self.steps.push(self.text.len());
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-');

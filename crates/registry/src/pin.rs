@@ -15,12 +15,12 @@
 
 use std::fmt;
 
-use crate::definition::{Definition, Hash, ItemKind};
+use crate::definition::{Definition, ItemKind, PinHash};
 use crate::launch::Launch;
 
 /// Who something is: two servers with one tool name are two identities.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Identity {
+pub struct ItemIdentity {
     /// The server, by its name in the configuration; never what it calls itself.
     pub server: String,
     /// What it is.
@@ -29,7 +29,7 @@ pub struct Identity {
     pub name: String,
 }
 
-impl Identity {
+impl ItemIdentity {
     /// A tool of a server.
     pub fn tool(server: impl Into<String>, name: impl Into<String>) -> Self {
         Self { server: server.into(), kind: ItemKind::Tool, name: name.into() }
@@ -42,7 +42,7 @@ impl Identity {
     }
 }
 
-impl fmt::Display for Identity {
+impl fmt::Display for ItemIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             ItemKind::Tool => write!(f, "{}/{}", self.server, self.name),
@@ -58,9 +58,9 @@ pub struct Version {
     /// How the server was started or reached.
     pub launch: Launch,
     /// The hash of what is pinned.
-    pub hash: Hash,
+    pub hash: PinHash,
     /// The hash of all of it.
-    pub whole: Hash,
+    pub whole: PinHash,
     /// What is pinned, as canonical JSON, to show what changed.
     pub definition: String,
 }
@@ -95,7 +95,7 @@ impl Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// Who it is.
-    pub identity: Identity,
+    pub identity: ItemIdentity,
     /// What is pinned: trusted, or in quarantine.
     pub version: Version,
     /// Where it stands.
@@ -122,7 +122,7 @@ pub enum PinState {
 
 /// The states by name, with the one that has no pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
+pub enum PinStatus {
     /// There is no pin.
     Unseen,
     /// It may be shown and called.
@@ -133,7 +133,7 @@ pub enum State {
     Quarantined,
 }
 
-impl State {
+impl PinStatus {
     /// Every state.
     pub const ALL: [Self; 4] = [Self::Unseen, Self::Trusted, Self::Changed, Self::Quarantined];
 
@@ -153,7 +153,7 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for PinStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -161,7 +161,7 @@ impl fmt::Display for State {
 
 /// What becomes of something that is seen for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum First {
+pub enum FirstUse {
     /// It is trusted, and held to what it was.
     Trust,
     /// It waits for a person.
@@ -180,16 +180,16 @@ pub enum Observation {
     /// Changed before, and now again as it was trusted.
     Reverted,
     /// Another than is pinned.
-    Changed(Change),
+    Changed(PinChange),
 }
 
 /// How something differs from its pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct PinChange {
     /// The hash that is pinned.
-    pub was: Hash,
+    pub was: PinHash,
     /// The hash that was seen.
-    pub is: Hash,
+    pub is: PinHash,
     /// The server is started or reached otherwise: what was pinned, what was seen.
     pub launch: Option<(Launch, Launch)>,
     /// It was not seen like this before, so that it is worth a record.
@@ -202,7 +202,7 @@ pub struct Observed {
     /// What was noticed.
     pub what: Observation,
     /// Where the pin stands now.
-    pub state: State,
+    pub state: PinStatus,
     /// The pin is not what it was: it is to be stored.
     pub is_dirty: bool,
 }
@@ -212,13 +212,13 @@ pub struct Observed {
 #[error(
     "`{identity}` is no longer {expected}: it was seen as {found} meanwhile\nhint: look at the difference again before you trust it"
 )]
-pub struct Moved {
+pub struct PinMoved {
     /// Which.
-    pub identity: Identity,
+    pub identity: ItemIdentity,
     /// What was to be trusted.
-    pub expected: Hash,
+    pub expected: PinHash,
     /// What is there.
-    pub found: Hash,
+    pub found: PinHash,
 }
 
 impl Pin {
@@ -227,20 +227,20 @@ impl Pin {
     pub const SEEN_EVERY: i64 = 60 * 60 * 1_000_000;
 
     /// Something that is seen for the first time.
-    pub fn first(identity: Identity, version: Version, first: First, now: i64) -> Self {
+    pub fn first(identity: ItemIdentity, version: Version, first: FirstUse, now: i64) -> Self {
         let state = match first {
-            First::Trust => PinState::Trusted,
-            First::Quarantine => PinState::Quarantined,
+            FirstUse::Trust => PinState::Trusted,
+            FirstUse::Quarantine => PinState::Quarantined,
         };
         Self { identity, version, state, first_seen: now, last_seen: now, revision: 0 }
     }
 
     /// Where it stands.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> PinStatus {
         match self.state {
-            PinState::Trusted => State::Trusted,
-            PinState::Changed(_) => State::Changed,
-            PinState::Quarantined => State::Quarantined,
+            PinState::Trusted => PinStatus::Trusted,
+            PinState::Changed(_) => PinStatus::Changed,
+            PinState::Quarantined => PinStatus::Quarantined,
         }
     }
 
@@ -285,7 +285,7 @@ impl Pin {
     }
 
     fn observe_other(&mut self, seen: Version) -> Observation {
-        let mut change = Change {
+        let mut change = PinChange {
             was: self.version.hash.clone(),
             is: seen.hash.clone(),
             launch: (!self.version.is_launched_like(&seen))
@@ -303,7 +303,7 @@ impl Pin {
 
     /// Trusts what was seen last; if a hash is given, only if it is that. `false` if it was trusted
     /// already.
-    pub fn trust(&mut self, expected: Option<&Hash>) -> Result<bool, Moved> {
+    pub fn trust(&mut self, expected: Option<&PinHash>) -> Result<bool, PinMoved> {
         self.expect(expected)?;
         match std::mem::replace(&mut self.state, PinState::Trusted) {
             PinState::Trusted => Ok(false),
@@ -327,10 +327,10 @@ impl Pin {
         }
     }
 
-    fn expect(&self, expected: Option<&Hash>) -> Result<(), Moved> {
+    fn expect(&self, expected: Option<&PinHash>) -> Result<(), PinMoved> {
         let found = &self.seen().hash;
         match expected {
-            Some(expected) if expected != found => Err(Moved {
+            Some(expected) if expected != found => Err(PinMoved {
                 identity: self.identity.clone(),
                 expected: expected.clone(),
                 found: found.clone(),

@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::{Definition, Hash, ItemKind};
+use crate::definition::{Definition, ItemKind, PinHash};
 use crate::launch::Launch;
 use crate::names::{KnownTool, NameMap};
-use crate::pin::{First, Identity, Moved, Observation, Observed, Pin, State, Version};
+use crate::pin::{
+    FirstUse, ItemIdentity, Observation, Observed, Pin, PinMoved, PinStatus, Version,
+};
 
 /// Servers, what they offer, and the pins of it. Filled from the store, and what it notices is put
 /// there by whoever asks.
 #[derive(Debug, Default)]
 pub struct Registry {
-    servers: BTreeMap<String, Server>,
+    servers: BTreeMap<String, ServerPins>,
     names: NameMap,
 }
 
 #[derive(Debug, Default)]
-struct Server {
+struct ServerPins {
     pins: BTreeMap<(ItemKind, String), Pin>,
     bytes: usize,
 }
@@ -28,7 +30,7 @@ struct Server {
     Registry::MAX_PINS,
     Registry::MAX_BYTES
 )]
-pub struct Full {
+pub struct RegistryFull {
     /// Which.
     pub server: String,
 }
@@ -40,10 +42,10 @@ pub enum TrustError {
     #[error(
         "nothing is known of `{0}`\nhint: `callgate mcp pins list` shows what is; it is known once a server has listed it"
     )]
-    Unseen(Identity),
+    Unseen(ItemIdentity),
     /// It is no longer what was looked at.
     #[error(transparent)]
-    Moved(#[from] Moved),
+    PinMoved(#[from] PinMoved),
 }
 
 impl Registry {
@@ -75,7 +77,7 @@ impl Registry {
     }
 
     /// Forgets a pin: what it was for is unseen again.
-    pub fn reset(&mut self, identity: &Identity) -> Option<Pin> {
+    pub fn reset(&mut self, identity: &ItemIdentity) -> Option<Pin> {
         let server = self.servers.get_mut(&identity.server)?;
         let pin = server.pins.remove(&(identity.kind, identity.name.clone()))?;
         server.bytes = server.bytes.saturating_sub(pin.size());
@@ -90,18 +92,18 @@ impl Registry {
     /// Takes in a definition that a server gave. Only something new may find no room.
     pub fn observe(
         &mut self,
-        identity: &Identity,
+        identity: &ItemIdentity,
         launch: &Launch,
         definition: &Definition,
-        first: First,
+        first: FirstUse,
         now: i64,
-    ) -> Result<Observed, Full> {
+    ) -> Result<Observed, RegistryFull> {
         let mut seen = Version::new(launch, definition);
         let room = self.room(&identity.server);
         let Some(pin) = self.get_mut(identity) else {
             let pin = Pin::first(identity.clone(), seen, first, now);
             if room < pin.size() {
-                return Err(Full { server: identity.server.clone() });
+                return Err(RegistryFull { server: identity.server.clone() });
             }
             let state = pin.state();
             self.put(pin);
@@ -124,8 +126,8 @@ impl Registry {
     /// trusted already.
     pub fn trust(
         &mut self,
-        identity: &Identity,
-        expected: Option<&Hash>,
+        identity: &ItemIdentity,
+        expected: Option<&PinHash>,
     ) -> Result<bool, TrustError> {
         let Some(mut pin) = self.get(identity).cloned() else {
             return Err(TrustError::Unseen(identity.clone()));
@@ -136,12 +138,12 @@ impl Registry {
     }
 
     /// Where something stands.
-    pub fn state_of(&self, identity: &Identity) -> State {
-        self.get(identity).map_or(State::Unseen, Pin::state)
+    pub fn state_of(&self, identity: &ItemIdentity) -> PinStatus {
+        self.get(identity).map_or(PinStatus::Unseen, Pin::state)
     }
 
     /// The pin of something.
-    pub fn get(&self, identity: &Identity) -> Option<&Pin> {
+    pub fn get(&self, identity: &ItemIdentity) -> Option<&Pin> {
         self.servers.get(&identity.server)?.pins.get(&(identity.kind, identity.name.clone()))
     }
 
@@ -165,7 +167,7 @@ impl Registry {
         &self.names
     }
 
-    fn get_mut(&mut self, identity: &Identity) -> Option<&mut Pin> {
+    fn get_mut(&mut self, identity: &ItemIdentity) -> Option<&mut Pin> {
         let server = self.servers.get_mut(&identity.server)?;
         server.pins.get_mut(&(identity.kind, identity.name.clone()))
     }
@@ -184,6 +186,6 @@ impl Registry {
 const NOT_KEPT: &str = r#""(this server offers so much that the definition was not kept)""#;
 
 fn known_tool(pin: &Pin) -> Option<KnownTool> {
-    let Identity { server, kind, name } = &pin.identity;
+    let ItemIdentity { server, kind, name } = &pin.identity;
     (*kind == ItemKind::Tool).then(|| KnownTool { server: server.clone(), tool: name.clone() })
 }

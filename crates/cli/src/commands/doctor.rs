@@ -118,13 +118,13 @@ fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
         not.extend(SEEN.map(|what| format!("{what}: {why}")));
     } else {
         for dialect in Dialect::ALL {
-            let speaks = resolved.proxy.providers.iter().filter(|one| one.speaks(dialect));
+            let speaks = resolved.proxy.providers.iter().filter(|one| one.supports(dialect));
             let names: Vec<&str> = speaks.map(|provider| provider.name.as_str()).collect();
             if !names.is_empty() {
                 enforced.push(format!("{calls}: {} ({})", dialect.as_str(), names.join(", ")));
             }
         }
-        match policies.speak_of(Surface::Inbound) {
+        match policies.concern(Surface::Inbound) {
             true => enforced.push(offers.to_owned()),
             false => not.push(format!("{offers}: no rule names the surface `inbound`")),
         }

@@ -93,7 +93,7 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
     decider.loaded(&reload::source(&resolved.policies));
     render::talk(&banner::text(&resolved, address, &decider, &api.shown()));
     let Reloaded { flags, started, known, config } = reloaded;
-    let gateway = Gateway { flags, control: server.control(), known };
+    let gateway = Gateway { flags, control: server.reloader(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));

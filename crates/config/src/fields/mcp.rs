@@ -1,6 +1,6 @@
 //! The settings about MCP servers.
 
-use callgate_decide::mcp::{ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 
 use super::{Applies, Counts, Field, Kind, Users, Value, shown};
 use crate::words::{Period, words_of};
@@ -317,7 +317,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.pins.on_change",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "alert",
         doc: "What becomes of a definition that is not the trusted one: hidden and refused until `callgate mcp pins trust`, recorded, or let pass.",
@@ -333,7 +333,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.sampling",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "allow",
         doc: "What becomes of a server's request to the client's model.",
@@ -341,7 +341,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.elicitation",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "What becomes of a server's question to the user.",
@@ -349,7 +349,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.roots",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "allow",
         example: "block",
         doc: "What becomes of a server's question for the client's folders.",
@@ -389,7 +389,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.read_then_send",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "A tool of one server reads what is private, then a tool of another one sends.",
@@ -429,7 +429,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.burst.then",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "What becomes of the next one.",
@@ -437,7 +437,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.take_over",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "A server offers a tool under a name that another server had first.",

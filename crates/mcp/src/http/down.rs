@@ -168,7 +168,7 @@ impl Exchange {
     fn went_on(&self, status: StatusCode) {
         let named = session_of(&self.headers).filter(|_| !self.begins && self.channel.is_none());
         if let (Some(named), true) = (named, status.is_success()) {
-            self.site.goes_on(&self.visitor, &named, &self.conversation);
+            self.site.continues(&self.visitor, &named, &self.conversation);
         }
     }
 

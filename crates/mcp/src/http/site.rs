@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_call::{Facts, Origin, Surface, Who};
+use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider};
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -174,7 +174,12 @@ impl Site {
     }
 
     /// The server goes on with a conversation that we did not know, or not any more.
-    pub(super) fn goes_on(&self, visitor: &Visitor, named: &str, conversation: &Arc<Conversation>) {
+    pub(super) fn continues(
+        &self,
+        visitor: &Visitor,
+        named: &str,
+        conversation: &Arc<Conversation>,
+    ) {
         let key = Key::named(visitor, named);
         self.remember(key, Arc::clone(conversation), Meanwhile::Keep);
     }
@@ -230,11 +235,11 @@ impl Site {
 
     /// What decides about a client's calls.
     pub(super) fn desk(&self, visitor: &Visitor) -> Arc<McpSession> {
-        let origin = Origin::new(Facts {
+        let origin = Origin::new(OriginFields {
             who: visitor.who.clone(),
             agent: visitor.agent.clone(),
             session: visitor.session.clone(),
-            ..Facts::at(Surface::Mcp)
+            ..OriginFields::at(Surface::Mcp)
         });
         let context = Context { request: Some(visitor.request.clone()), ..Context::new(origin) };
         Arc::new(self.decider.mcp(&self.id, &self.launch, context))

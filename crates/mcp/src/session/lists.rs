@@ -1,7 +1,7 @@
 //! Lists of tools, prompts and resources: what a client may not see is cut out.
 
 use callgate_call::json::{Edits, Fields, Reader, Span, document, elements, members};
-use callgate_decide::mcp::{Item, ListPage};
+use callgate_decide::mcp::{ListAction, ListPage};
 
 use crate::params;
 
@@ -79,16 +79,17 @@ pub(super) fn name_of(raw: &str) -> String {
 }
 
 /// The text with the entries as they may be seen; `None` if as they are.
-pub(super) fn edited(text: &str, entries: &[Span], verdicts: &[Item]) -> Option<String> {
+pub(super) fn edited(text: &str, entries: &[Span], verdicts: &[ListAction]) -> Option<String> {
     let mut edits = Edits::default();
     for (entry, verdict) in entries.iter().zip(verdicts) {
-        if let Item::Replace(stripped) = verdict {
+        if let ListAction::Replace(stripped) = verdict {
             edits.replace(*entry, stripped.as_str());
         }
     }
     // What nobody judged is not shown.
-    let is_hidden =
-        |place: usize| !matches!(verdicts.get(place), Some(Item::Keep | Item::Replace(_)));
+    let is_hidden = |place: usize| {
+        !matches!(verdicts.get(place), Some(ListAction::Keep | ListAction::Replace(_)))
+    };
     edits.remove(entries, is_hidden);
     (!edits.is_empty()).then(|| edits.apply(text))
 }

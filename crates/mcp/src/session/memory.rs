@@ -69,7 +69,7 @@ impl Memory {
         self.tasks.insert(id, ticket);
     }
 
-    pub(super) fn goes_on(&mut self, same: u64) -> Option<CallTicket> {
+    pub(super) fn continues(&mut self, same: u64) -> Option<CallTicket> {
         self.rounds.remove(&same)
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use callgate_call::json::{Edits, Span, member};
-use callgate_decide::mcp::{Asked as Asking, CallTicket, Sent};
+use callgate_decide::mcp::{CallTicket, SentMessage, ServerRequest};
 
 use super::server::asking;
 use super::{Asked, Session, Step, Wanted, to_server};
@@ -36,8 +36,8 @@ impl Session {
     ) -> Result<Cow<'t, str>, String> {
         let is_given = |state: &str| self.memory.lock().has_given(state);
         let beside = Beside::of(method, text, params, is_given);
-        let along = beside.along(text, self.desk.max_arguments());
-        match self.desk.sends(Sent { method, calls, along }) {
+        let extra_inputs = beside.along(text, self.desk.max_arguments());
+        match self.desk.judge_sent_message(SentMessage { method, calls, extra_inputs }) {
             Ok(changed) => Ok(edited(text, &beside, &changed)),
             Err(denial) => Err(self.desk.denial_text(&denial)),
         }
@@ -74,9 +74,9 @@ impl Session {
         outcome: Outcome,
     ) -> Step {
         let beside = Beside::of_answer(outcome, text);
-        let along = beside.along(text, self.desk.max_arguments());
-        let sent = Sent { method: wanted.method, calls: &wanted.calls, along };
-        match self.desk.sends(sent) {
+        let extra_inputs = beside.along(text, self.desk.max_arguments());
+        let sent = SentMessage { method: wanted.method, calls: &wanted.calls, extra_inputs };
+        match self.desk.judge_sent_message(sent) {
             Ok(changed) => to_server(&edited(text, &beside, &changed)),
             Err(_) => to_server(&answers::error(id, answers::REJECTED, NOT_ANSWERED)),
         }
@@ -92,18 +92,18 @@ impl Session {
 }
 
 /// What rules name an answer by.
-fn name_of(asked: Option<Asking>) -> &'static str {
-    asked.map_or("answer", Asking::method)
+fn name_of(asked: Option<ServerRequest>) -> &'static str {
+    asked.map_or("answer", ServerRequest::method)
 }
 
 /// What an answer is to, by what it says.
-fn guessed(text: &str, outcome: Outcome) -> Option<Asking> {
+fn guessed(text: &str, outcome: Outcome) -> Option<ServerRequest> {
     let Outcome::Result(result) = outcome else { return None };
     let has = |key| member(text, result, key).is_some();
     match () {
-        () if has("action") => Some(Asking::Elicitation),
-        () if has("roots") => Some(Asking::Roots),
-        () if has("role") || has("model") => Some(Asking::Sampling),
+        () if has("action") => Some(ServerRequest::Elicitation),
+        () if has("roots") => Some(ServerRequest::Roots),
+        () if has("role") || has("model") => Some(ServerRequest::Sampling),
         () => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use callgate_call::json::{Edits, Member, Span, elements, member, members};
-use callgate_decide::mcp::{Asked as Asking, Inspected, Item, ListPage, Place};
+use callgate_decide::mcp::{Inspected, ListAction, ListPage, Place, ServerRequest};
 
 use memchr::memmem;
 
@@ -143,9 +143,9 @@ impl Session {
         let mut edits = Edits::default();
         if let Some(said) = all.iter().find(|member| member.key.is("instructions")) {
             match self.desk.instructions(said.value.of(text)) {
-                Item::Keep => {}
-                Item::Replace(stripped) => edits.replace(said.value, stripped),
-                Item::Hide { why } => {
+                ListAction::Keep => {}
+                ListAction::Replace(stripped) => edits.replace(said.value, stripped),
+                ListAction::Hide { why } => {
                     self.tell_hidden("the instructions", &why);
                     let spans: Vec<Span> = all.iter().map(|member| member.span).collect();
                     edits.remove(&spans, |place| spans.get(place) == Some(&said.span));
@@ -191,9 +191,9 @@ impl Session {
         };
         for (verdict, raw) in verdicts.iter_mut().zip(&raw) {
             if lists::has_odd_keys(raw) {
-                *verdict = Item::Hide { why: "a key in another case".to_owned() };
+                *verdict = ListAction::Hide { why: "a key in another case".to_owned() };
             }
-            if let Item::Hide { why } = verdict {
+            if let ListAction::Hide { why } = verdict {
                 self.tell_hidden(&lists::name_of(raw), why);
             }
         }
@@ -277,7 +277,7 @@ impl Session {
         if let Outcome::Error(error) = outcome
             && part(said, "code").is_some_and(|code| code.of(text) == ASKS_FOR_URL)
         {
-            self.may_ask(Asking::Elicitation, part(said, "data").unwrap_or(error), text)?;
+            self.may_ask(ServerRequest::Elicitation, part(said, "data").unwrap_or(error), text)?;
         }
         let of_task = part(said, "task").map_or_else(Vec::new, |task| members(text, task));
         for member in said.iter().chain(&of_task) {
@@ -309,8 +309,8 @@ impl Session {
         Ok(())
     }
 
-    fn may_ask(&self, what: Asking, params: Span, text: &str) -> Result<(), String> {
-        match self.desk.asked(what, params.of(text)) {
+    fn may_ask(&self, what: ServerRequest, params: Span, text: &str) -> Result<(), String> {
+        match self.desk.judge_server_request(what, params.of(text)) {
             Ok(Inspected::Pass | Inspected::Replace(_)) => Ok(()),
             Ok(Inspected::Block(denial)) | Err(denial) => Err(self.desk.withheld_text(&denial)),
         }
@@ -344,7 +344,7 @@ impl Session {
             Some(params) => (params, params.of(text)),
             None => (Span::default(), "{}"),
         };
-        match self.desk.asked(what, raw) {
+        match self.desk.judge_server_request(what, raw) {
             Ok(Inspected::Pass) => {
                 self.wanted.insert(id, wanted);
                 vec![to_client(text)]
@@ -355,7 +355,7 @@ impl Session {
             }
             Ok(Inspected::Block(denial)) | Err(denial) => {
                 vec![to_server(&match what {
-                    Asking::Elicitation => answers::declined(&id),
+                    ServerRequest::Elicitation => answers::declined(&id),
                     _ => answers::error(Some(&id), answers::REJECTED, &denial.reason),
                 })]
             }
@@ -456,12 +456,12 @@ const ASKS_FOR_URL: &str = "-32042";
 const MAX_TOLD: usize = 1000;
 
 /// What a server may want of the client or its user.
-pub(super) fn asking(method: &str) -> Option<Asking> {
+pub(super) fn asking(method: &str) -> Option<ServerRequest> {
     // Some clients are lenient about how it is spelled.
     match plain(method).to_ascii_lowercase().as_str() {
-        "sampling/createmessage" => Some(Asking::Sampling),
-        "elicitation/create" => Some(Asking::Elicitation),
-        "roots/list" => Some(Asking::Roots),
+        "sampling/createmessage" => Some(ServerRequest::Sampling),
+        "elicitation/create" => Some(ServerRequest::Elicitation),
+        "roots/list" => Some(ServerRequest::Roots),
         _ => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Whom rules and policies are for, and what counts where that is not known.
 
-use callgate_call::{Facts, Surface, Who};
+use callgate_call::{OriginFields, Surface, Who};
 
 use super::support::*;
-use crate::{LimitFacts, Policies, Verdict};
+use crate::{Policies, SpentLimits, Verdict};
 
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
@@ -15,13 +15,13 @@ fn key(team: Option<&str>, user: Option<&str>) -> Who {
 }
 
 fn verdict(policies: &Policies, who: &Who) -> Verdict {
-    let facts = Facts { who: who.clone(), ..Facts::at(Surface::Response) };
+    let facts = OriginFields { who: who.clone(), ..OriginFields::at(Surface::Response) };
     policies.ask(&call_of(facts, "t", "")).verdict
 }
 
 fn of_agent(policies: &Policies, agent: Option<&str>, proven: bool) -> Verdict {
     let agent = agent.and_then(text);
-    let facts = Facts { agent, agent_proven: proven, ..Facts::at(Surface::Response) };
+    let facts = OriginFields { agent, agent_proven: proven, ..OriginFields::at(Surface::Response) };
     policies.ask(&call_of(facts, "t", "")).verdict
 }
 
@@ -52,8 +52,8 @@ fn unknown_counts_against_the_call() {
         assert_eq!(verdict(policies, &Who::default()), Verdict::Deny);
     }
     assert_eq!(verdict(&denies, &key(None, Some("ann"))), Verdict::Allow, "the key has no team");
-    let told = denies.ask(&call_of(Facts::at(Surface::Mcp), "t", ""));
-    assert_eq!(told.errors[0].why, "the caller's team is not known");
+    let judgement = denies.ask(&call_of(OriginFields::at(Surface::Mcp), "t", ""));
+    assert_eq!(judgement.errors[0].why, "the caller's team is not known");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_policy_is_for_those_it_names() {
     assert_eq!(verdict(&policies, &key(Some("web"), None)), Verdict::Allow, "nor its default");
     assert_eq!(verdict(&policies, &key(None, None)), Verdict::Allow);
     assert_eq!(verdict(&policies, &Who::user(text("ann"))), Verdict::Deny, "with its default");
-    let facts = Facts { who: key(Some("web"), None), ..Facts::at(Surface::Response) };
+    let facts = OriginFields { who: key(Some("web"), None), ..OriginFields::at(Surface::Response) };
     assert_eq!(policies.by_name_of(&call_of(facts, "t", "")), "allow");
     assert_eq!(policies.by_name("t"), "deny");
 }
@@ -123,13 +123,13 @@ fn an_explanation_says_whom_a_policy_is_for() {
         &["id: no, tool: t, verdict: deny"],
     ));
     let explain = |who: Who| {
-        let facts = Facts { who, ..Facts::at(Surface::Response) };
-        let told = policies.explain(&call_of(facts, "t", ""), &NOON, &LimitFacts::unasked());
-        told.into_iter().next().unwrap()
+        let facts = OriginFields { who, ..OriginFields::at(Surface::Response) };
+        let explained = policies.explain(&call_of(facts, "t", ""), &NOON, &SpentLimits::none());
+        explained.into_iter().next().unwrap()
     };
     let other = explain(key(Some("web"), None));
-    let misfit = other.misfit.unwrap();
-    assert_eq!((misfit.what.as_str(), misfit.has.as_deref()), ("for.team", Some("web")));
+    let mismatch = other.mismatch.unwrap();
+    assert_eq!((mismatch.what.as_str(), mismatch.has.as_deref()), ("for.team", Some("web")));
     assert!(!other.result.matches());
     let unsure = explain(Who::default());
     assert_eq!(

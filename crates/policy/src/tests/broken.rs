@@ -718,7 +718,7 @@ fn rules_that_are_hardly_meant_are_warned_of() {
 /// A name may be an agent's own tool or a server's: then the rule against the server counts.
 #[test]
 fn a_rule_against_a_server_that_takes_back_what_another_allows() {
-    let told = |rules: &[&str]| -> Vec<String> {
+    let warnings = |rules: &[&str]| -> Vec<String> {
         let (policies, warnings) = compile(&[&policy_text("x", "default: deny", rules)]);
         let taken = policies.verdict("git_status", "") == crate::Verdict::Deny;
         assert_eq!(taken, !warnings.is_empty(), "{rules:?}");
@@ -726,17 +726,17 @@ fn a_rule_against_a_server_that_takes_back_what_another_allows() {
     };
     let deny = "id: d, server: git, verdict: deny";
     assert_eq!(
-        told(&["id: a, tool: 'git_*', verdict: allow", deny]),
+        warnings(&["id: a, tool: 'git_*', verdict: allow", deny]),
         ["rule `d` also denies `git_*`, which `a` allows: it may be a tool of that server"]
     );
     assert_eq!(
-        told(&["id: a, tool: [git_status, git-log], verdict: allow", deny]),
+        warnings(&["id: a, tool: [git_status, git-log], verdict: allow", deny]),
         ["rule `d` also denies `git-log`, which `a` allows: it may be a tool of that server"]
     );
-    assert_eq!(told(&["id: a, tool: git_status, verdict: allow, priority: 1", deny]), [""; 0]);
-    assert_eq!(told(&["id: a, tool: 'git_*', verdict: allow, priority: 1", deny]).len(), 1);
+    assert_eq!(warnings(&["id: a, tool: git_status, verdict: allow, priority: 1", deny]), [""; 0]);
+    assert_eq!(warnings(&["id: a, tool: 'git_*', verdict: allow, priority: 1", deny]).len(), 1);
     let other = "id: d, server: hub, verdict: deny";
-    assert_eq!(told(&["id: a, tool: git_status, verdict: allow", other]), [""; 0]);
+    assert_eq!(warnings(&["id: a, tool: git_status, verdict: allow", other]), [""; 0]);
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! The index against the plain loop over all rules, on random policies and calls; and what a name
 //! decides against what the whole call comes to.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName};
+use callgate_call::{OriginFields, Surface, ToolCall, ToolName};
 use proptest::prelude::*;
 
 use super::support::*;
 use crate::policy::every_candidate;
 use crate::rule::Question;
-use crate::{LimitFacts, NameJudgement, Policies, Scope};
+use crate::{NameJudgement, Policies, Scope, SpentLimits};
 
 const NAMES: [&str; 32] = [
     "bash",
@@ -88,7 +88,7 @@ const SERVERS: [&str; 9] = [
     "my.server",
     "internal-documentation-server",
 ];
-const VALUES: [&str; 49] = [
+const VALUES: [&str; 50] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -142,6 +142,8 @@ const VALUES: [&str; 49] = [
     // Keys that a rule on `$` may look for.
     r#"{"/etc/passwd":1}"#,
     r#"[{"rm":[{"x":null}]}]"#,
+    // A secret.
+    r#""AKIAIOSFODNN7EXAMPLX""#,
 ];
 const TESTS: [&str; 41] = [
     "equals: x",
@@ -190,10 +192,19 @@ const TESTS: [&str; 41] = [
 const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
 
+/// Conditions of the other kinds.
+const LEAVES: [&str; 4] = [
+    "{ secret: any }",
+    "{ secret: [private_key, jwt] }",
+    "{ finding: any }",
+    "{ finding: { class: directive, severity: high } }",
+];
+
 fn condition() -> impl Strategy<Value = String> {
     let test = (prop::sample::select(&PATHS), prop::sample::select(&TESTS))
         .prop_map(|(path, test)| format!("{{ arg: {path}, {test} }}"));
-    test.prop_recursive(3, 8, 3, |inner| {
+    let leaf = prop::sample::select(&LEAVES).prop_map(str::to_owned);
+    prop_oneof![9 => test, 1 => leaf].prop_recursive(3, 8, 3, |inner| {
         let list = prop::collection::vec(inner.clone(), 1..3).prop_map(|parts| parts.join(", "));
         prop_oneof![
             list.clone().prop_map(|parts| format!("{{ any: [{parts}] }}")),
@@ -264,7 +275,7 @@ fn input() -> impl Strategy<Value = String> {
 }
 
 pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
-    let surfaces = vec![Surface::Response, Surface::Hook];
+    let surfaces = vec![Surface::Response, Surface::Hook, Surface::Mcp];
     (
         prop::sample::select(&NAMES),
         prop::option::weighted(0.3, prop::sample::select(&ON)),
@@ -274,7 +285,7 @@ pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
         any::<bool>(),
     )
         .prop_map(|(name, on, input, surface, agent, proven)| {
-            let mut facts = Facts::at(surface);
+            let mut facts = OriginFields::at(surface);
             facts.agent = agent.then(|| "Claude".to_owned());
             facts.agent_proven = proven;
             let call = call_of(facts, name, &input);
@@ -297,14 +308,14 @@ proptest! {
     ) {
         for call in calls {
             let fast = policies.ask(&call);
-            let limits = LimitFacts::unasked();
+            let limits = SpentLimits::none();
             let question = Question::new(&call, &NOON, &limits, policies.servers());
             let mut slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });
             // How much is blocked is worked out from the name afterwards.
-            slow.said.scope = fast.scope;
+            slow.details.scope = fast.scope;
             prop_assert_eq!(fast, slow, "{:?}", call);
         }
     }
@@ -316,7 +327,7 @@ proptest! {
     ) {
         for call in calls {
             let whole = policies.ask(&call);
-            match policies.judge_name(&call, &NOON, &LimitFacts::unasked()) {
+            match policies.judge_name(&call, &NOON, &SpentLimits::none()) {
                 NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
                 NameJudgement::Deny(named) => {
                     prop_assert!(!whole.verdict.passes(), "{:?}", call);

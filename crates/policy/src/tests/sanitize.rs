@@ -167,7 +167,7 @@ fn only_a_rule_for_inbound_judges_what_is_advertised() {
         let mut call = call_at(Surface::Inbound, name, "");
         call.arguments = Arguments::pending();
         let judgement = policies.judge_advertised(&call, &[], &NOON);
-        (judgement.verdict, judgement.said.rule)
+        (judgement.verdict, judgement.details.rule)
     };
     assert_eq!(judge("a"), (Verdict::Allow, None));
     assert_eq!(judge("b"), (Verdict::Deny, Some("advertised".to_owned())));
@@ -188,7 +188,7 @@ fn secrets_in_arguments_are_a_condition() {
     let input = format!(r#"{{"x":["say {key}"]}}"#);
     let judgement = policies.ask(&call("a", &input));
     assert_eq!(judgement.verdict, Verdict::Deny);
-    let matched = judgement.said.matched.unwrap();
+    let matched = judgement.details.matched.unwrap();
     assert_eq!(
         (matched.path.as_str(), matched.value.as_str()),
         ("secret", "[REDACTED:aws_access_key_id]")
@@ -197,7 +197,7 @@ fn secrets_in_arguments_are_a_condition() {
     assert_eq!(policies.verdict("b", r#"{"x":"ann@acme.org"}"#), Verdict::Allow);
     assert_eq!(policies.verdict("b", "{}"), Verdict::Deny);
     assert_eq!(policies.verdict("a", "{"), Verdict::Deny);
-    let open = policies.judge_name(&call("a", ""), &NOON, &crate::LimitFacts::unasked());
+    let open = policies.judge_name(&call("a", ""), &NOON, &crate::SpentLimits::none());
     assert!(matches!(open, NameJudgement::NeedArguments));
 }
 
@@ -211,7 +211,7 @@ fn an_offer_of_a_whole_server_may_hold_what_a_rule_denies() {
     ]);
     let judge = |name: &str, except: &[&str]| {
         let except: Vec<String> = except.iter().map(|&name| name.to_owned()).collect();
-        policies.judge_advertised(&call_at(Surface::Inbound, name, ""), &except, &NOON).said.rule
+        policies.judge_advertised(&call_at(Surface::Inbound, name, ""), &except, &NOON).details.rule
     };
     let rule = |name: &str| Some(name.to_owned());
     assert_eq!(judge("mcp__github__*", &[]), rule("no-delete"));

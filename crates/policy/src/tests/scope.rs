@@ -1,7 +1,7 @@
 //! Whether a denial blocks the tool or only one use of it.
 
 use super::support::*;
-use crate::{LimitFacts, NameJudgement, Policies, Scope};
+use crate::{NameJudgement, Policies, Scope, SpentLimits};
 
 fn scope(policies: &Policies, tool: &str, input: &str) -> Scope {
     let call = call(tool, input);
@@ -23,7 +23,7 @@ fn a_tool_is_blocked_if_no_arguments_could_change_that() {
     assert_eq!(scope(&policies, "send_email", r#"{"a":"x"}"#), Scope::Tool);
     assert_eq!(scope(&policies, "deploy", "{}"), Scope::Tool, "it waits whatever its arguments");
     let named = call("send_email", "{}");
-    let judged = policies.judge_name(&named, &NOON, &LimitFacts::unasked());
+    let judged = policies.judge_name(&named, &NOON, &SpentLimits::none());
     let NameJudgement::Deny(judgement) = judged else { panic!("it is denied by its name") };
     assert_eq!(judgement.scope, Scope::Tool);
 }
@@ -52,7 +52,7 @@ fn a_rate_blocks_for_a_time() {
     let call = call("t", "{}");
     let asked = policies.ask(&call);
     assert!(asked.denial(&call).is_none());
-    let empty = LimitFacts::exceeded(asked.limits.iter().cloned());
+    let empty = SpentLimits::exceeded(asked.limits.iter().cloned());
     let denial = policies.judge(&call, &NOON, &empty).denial(&call).unwrap();
     assert_eq!((denial.scope, denial.blocks.as_deref()), (Scope::Rate, Some("many")));
 }

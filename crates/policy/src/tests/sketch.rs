@@ -55,7 +55,7 @@ fn changes_name_their_rules() {
 }
 
 #[test]
-fn what_stops_less_is_told() {
+fn what_stops_less_is_reported() {
     for (old, new, expected) in [
         (
             "  - { id: no-mail, tool: send_mail, verdict: deny, reason: No mail. }\n",

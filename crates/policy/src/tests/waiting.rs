@@ -104,7 +104,7 @@ fn a_wrapper_that_cannot_be_read_waits_where_only_a_question_could_be_asked() {
 fn a_name_that_means_ask_does_so_without_its_arguments() {
     let waived = |policies: &crate::Policies, name: &str| {
         let call = call(name, "{}");
-        policies.judge_waived(&call, &NOON, &crate::LimitFacts::unasked()).verdict
+        policies.judge_waived(&call, &NOON, &crate::SpentLimits::none()).verdict
     };
     let policies = rules(&[ASK, "id: d, tool: u, verdict: deny, when: { arg: a, equals: 1 }"]);
     assert_eq!(waived(&policies, "t"), Verdict::Ask);

@@ -165,7 +165,7 @@ fn every_call_inside_takes_a_token() {
         (&["read"], 0, 1),
         (&[], 0, 1),
     ] {
-        let limits = policies.ask(&call("batch", &input(names))).said.limits;
+        let limits = policies.ask(&call("batch", &input(names))).details.limits;
         let count = |rule: &str| limits.iter().filter(|key| key.rule == rule).count();
         assert_eq!((count("bash"), count("all")), (bash, all), "{names:?}");
     }

@@ -3,21 +3,21 @@
 use callgate_scan::inspect::Similarity;
 
 use super::*;
-use crate::{First, Identity, Launch, Likeness, Registry};
+use crate::{FirstUse, ItemIdentity, Launch, Likeness, Registry};
 
 fn registry(tools: &[(&str, &str)]) -> Registry {
     let mut registry = Registry::default();
     for (server, name) in tools {
         let definition = tool(&format!(r#"{{"name":"{name}"}}"#));
         let launch = Launch::origin("http://localhost");
-        let identity = Identity::of(*server, &definition);
-        registry.observe(&identity, &launch, &definition, First::Trust, 0).unwrap();
+        let identity = ItemIdentity::of(*server, &definition);
+        registry.observe(&identity, &launch, &definition, FirstUse::Trust, 0).unwrap();
     }
     registry
 }
 
 fn alike(registry: &Registry, server: &str, name: &str) -> Vec<(String, Likeness)> {
-    let found = registry.alike(&Identity::tool(server, name));
+    let found = registry.alike(&ItemIdentity::tool(server, name));
     found.into_iter().map(|it| (it.other.to_string(), it.how)).collect()
 }
 

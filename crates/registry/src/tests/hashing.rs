@@ -1,7 +1,7 @@
 //! What is hashed, what is not, and what cannot be.
 
 use super::*;
-use crate::{Flaw, Hash, Unpinnable};
+use crate::{Flaw, PinHash, Unpinnable};
 
 fn canonical(raw: &str) -> String {
     crate::canonical::write(&crate::canonical::read(raw).unwrap())
@@ -86,10 +86,10 @@ fn a_hash_has_a_version_and_stays_what_it_is() {
         "v1:0f49b85f67bcfcf5bac3c78d74425d9ad43189480439e109c5516fed5ffaaccd"
     );
     assert_eq!(
-        Hash::of("abc").as_str(),
+        PinHash::of("abc").as_str(),
         "v1:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     );
-    assert_eq!(Hash::of("abc").short(), "ba7816bf8f01");
+    assert_eq!(PinHash::of("abc").short(), "ba7816bf8f01");
 }
 
 #[test]

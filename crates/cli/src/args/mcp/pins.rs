@@ -1,6 +1,6 @@
 //! What the user typed about pins.
 
-use callgate_registry::State;
+use callgate_registry::PinStatus;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
@@ -70,7 +70,7 @@ pub(crate) struct PinsList {
 
     /// Where it stands.
     #[arg(long, value_parser = state())]
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<PinStatus>,
 
     /// Print one JSON object a pin.
     #[arg(long)]
@@ -94,8 +94,8 @@ pub(crate) struct Pick {
     pub(crate) instructions: bool,
 }
 
-fn state() -> impl TypedValueParser<Value = State> {
-    let kept = [State::Trusted, State::Changed, State::Quarantined];
-    PossibleValuesParser::new(kept.map(State::as_str))
-        .try_map(|word| State::parse(&word).ok_or("no such state"))
+fn state() -> impl TypedValueParser<Value = PinStatus> {
+    let kept = [PinStatus::Trusted, PinStatus::Changed, PinStatus::Quarantined];
+    PossibleValuesParser::new(kept.map(PinStatus::as_str))
+        .try_map(|word| PinStatus::parse(&word).ok_or("no such state"))
 }

@@ -38,7 +38,7 @@ fn row(rule: &RuleInfo) -> [String; 8] {
     let tools = if rule.tools.is_empty() { "(every)".to_owned() } else { rule.tools.join(",") };
     let shadow = if rule.shadow { " (shadow)" } else { "" };
     [
-        named(&rule.policy, "for", &rule.whom),
+        named(&rule.policy, "for", &rule.audience),
         named(&rule.id, "who", &rule.who),
         format!("{}{shadow}", rule.verdict),
         rule.priority.to_string(),
@@ -52,11 +52,11 @@ fn row(rule: &RuleInfo) -> [String; 8] {
 fn text_row(rule: &TextRuleInfo) -> [String; 6] {
     let shadow = if rule.shadow { " (shadow)" } else { "" };
     [
-        named(&rule.policy, "for", &rule.whom),
+        named(&rule.policy, "for", &rule.audience),
         rule.id.clone(),
         format!("{}{shadow}", rule.action.as_str()),
         directions(rule).join(","),
-        rule.wanted.join(", "),
+        rule.patterns.join(", "),
         rule.reason.clone(),
     ]
 }
@@ -82,11 +82,11 @@ impl<'a> ListedText<'a> {
         Self {
             policy: &rule.policy,
             text_rule: &rule.id,
-            whom: by_key(&rule.whom),
+            whom: by_key(&rule.audience),
             verdict: rule.action.as_str(),
             shadow: rule.shadow,
             directions: directions(rule),
-            looks_for: &rule.wanted,
+            looks_for: &rule.patterns,
             reason: &rule.reason,
             hint: rule.hint.as_deref(),
         }
@@ -139,7 +139,7 @@ impl<'a> Listed<'a> {
         Self {
             policy: &rule.policy,
             rule: &rule.id,
-            whom: by_key(&rule.whom),
+            whom: by_key(&rule.audience),
             who: by_key(&rule.who),
             verdict: rule.verdict.as_str(),
             priority: rule.priority,

@@ -86,7 +86,7 @@ fn settings(resolved: &Resolved, address: SocketAddr) -> String {
         false => address.to_string(),
     };
     for (dialect, label, variable, path) in CLIENTS {
-        if resolved.proxy.providers.iter().any(|provider| provider.speaks(dialect)) {
+        if resolved.proxy.providers.iter().any(|provider| provider.supports(dialect)) {
             row(&mut text, label, "");
             let _ = writeln!(text, "    export {variable}=http://{address}{path}");
         }

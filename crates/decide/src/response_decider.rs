@@ -1,4 +1,4 @@
-//! The calls of one response before the policies it began with.
+//! Decides the calls of one response by the policies that were in force when it began.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,59 +6,59 @@ use std::time::Instant;
 use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool};
 use callgate_call::ToolCall;
 use callgate_policy::{
-    Denial, Direction, LimitFacts, NameJudgement, NamePermit, Policies, TextGuard, TextHit,
-    may_carry,
+    Denial, Direction, NameJudgement, NamePermit, Policies, SpentLimits, TextGuard, TextHit,
+    may_wrap_calls,
 };
 use callgate_store::TurnCount;
 
 use crate::clock::now;
 use crate::decider::{Context, Inner};
 use crate::in_force::InForce;
-use crate::mcp::{Meant, now_micros};
+use crate::mcp::{ResolvedTool, now_micros};
 use crate::pending::Pending;
-use crate::pipeline::{self, Seen, Subject};
+use crate::pipeline::{self, CallSource, Subject};
 use crate::record::{self, Input};
 
-/// One response. Its calls are judged by the policies and settings that were in force when it began.
+/// Decides the calls of one response by the policies and settings that were in force when it began.
 #[derive(Debug)]
-pub struct Hearing {
+pub struct ResponseDecider {
     inner: Arc<Inner>,
     in_force: Arc<InForce>,
     policies: Arc<Policies>,
     context: Context,
     begun: Instant,
-    /// Calls that were denied by their name: their input comes later.
+    /// Calls that were denied by name, with their records. Their input arrives later.
     denied: Vec<(CallNumber, RecordId)>,
-    /// Calls and oddities recorded.
+    /// Number of records about calls and oddities.
     recorded: u64,
-    /// Oddities seen.
-    odd: u64,
-    /// What rules about text found.
+    /// Number of oddities.
+    oddities: u64,
+    /// Number of matches of text rules.
     hits: u64,
 }
 
-/// Tells the calls of one response apart: ids may be missing, or lie.
+/// Identifies a call within one response. Ids of providers may be missing or repeated.
 pub type CallNumber = u32;
 
-/// The answer to a name.
+/// The decision about a call whose name is known and whose arguments are not.
 #[derive(Debug)]
-pub enum ByName {
-    /// The call may stream; what completes it waits for [`Hearing::whole`].
+pub enum NameDecision {
+    /// The call may stream. Its last part waits for [`ResponseDecider::decide`].
     Stream(NamePermit),
-    /// It is denied, whatever its arguments.
+    /// The call is denied, whatever its arguments.
     Deny(Denial),
     /// A rule needs the arguments.
     NeedArguments,
 }
 
-/// Something about a response that is not a judged call.
+/// A problem with a response that is not about a judged call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oddity {
-    /// A frame could not be read and was withheld.
+    /// A frame was unreadable and was withheld.
     Withheld,
-    /// A call left in another shape than it came in.
+    /// A call was forwarded in another shape than it arrived in.
     Normalised,
-    /// A call was refused whatever the policies say.
+    /// A call was refused, whatever the policies allow.
     Refused,
     /// The response ended inside a call.
     Dropped,
@@ -75,22 +75,22 @@ impl Oddity {
     }
 }
 
-/// What the end of a response told.
+/// What the end of a response reported.
 #[derive(Debug, Clone, Default)]
 pub struct TurnEnd {
     /// The model, if the response named it.
     pub model: Option<String>,
-    /// What it cost.
+    /// The tokens that it used.
     pub tokens: Tokens,
-    /// Why the model stopped, in the provider's word.
+    /// Why the model stopped, in the provider's words.
     pub stop_reason: Option<String>,
-    /// Calls the client was meant to run.
+    /// Number of calls that the client was meant to run.
     pub calls: u64,
-    /// What ended it before its time.
+    /// Why the response ended early, if it did.
     pub failure: Option<String>,
 }
 
-impl Hearing {
+impl ResponseDecider {
     pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: Context) -> Self {
         Self {
             inner,
@@ -100,93 +100,94 @@ impl Hearing {
             begun: Instant::now(),
             denied: Vec::new(),
             recorded: 0,
-            odd: 0,
+            oddities: 0,
             hits: 0,
         }
     }
 
-    /// Judges by the name alone, from what is in memory. A call that a limit counts is asked about
-    /// again, whole: it must be counted once.
-    pub fn by_name(&mut self, number: CallNumber, call: &ToolCall) -> ByName {
+    /// Judges a call by its name alone, without reading the store. A call with a limit needs its
+    /// arguments too, because it must be counted only once.
+    pub fn decide_by_name(&mut self, number: CallNumber, call: &ToolCall) -> NameDecision {
         let begun = Instant::now();
         let settings = &*self.in_force.mcp;
-        let meant = self.inner.meant(settings, &call.name);
-        if self.inner.may_be_news(&call.name, &meant, self.begun) {
-            // So that the call, once it is whole, seldom has to wait for it.
-            self.inner.ask_to_refresh();
-            // Where there are no lists of servers and tools, it is early enough to know with the arguments.
+        let resolved_tool = self.inner.resolve_tool(settings, &call.name);
+        if self.inner.may_be_outdated(&call.name, &resolved_tool, self.begun) {
+            // Then the complete call seldom has to wait for the refresh.
+            self.inner.request_refresh();
+            // Without lists of servers and tools, the complete call is early enough for this check.
             if settings.restricts_names() {
-                return ByName::NeedArguments;
+                return NameDecision::NeedArguments;
             }
         }
-        let call = &meant.read(call.clone());
-        let objections = self.inner.check_meant(settings, &call.name, &meant);
-        if objections.stops().next().is_some() {
-            let judgement = self.policies.judge_waived(call, &now(), &LimitFacts::unasked());
-            let denial = objections.denial(call.name.raw(), judgement.denial(call));
-            let verdict = objections.verdict(&judgement);
-            return self.denied_by_name(number, call, &meant, (verdict, denial), begun);
+        let call = &resolved_tool.read(call.clone());
+        let failures = self.inner.check_resolved_tool(settings, &call.name, &resolved_tool);
+        if failures.blocking().next().is_some() {
+            let judgement = self.policies.judge_waived(call, &now(), &SpentLimits::none());
+            let denial = failures.denial(call.name.raw(), judgement.denial(call));
+            let verdict = failures.verdict(&judgement);
+            return self.denied_by_name(number, call, &resolved_tool, (verdict, denial), begun);
         }
-        match self.policies.judge_name(call, &now(), &LimitFacts::unasked()) {
-            // Lists of servers and tools have a say about what a call carries.
+        match self.policies.judge_name(call, &now(), &SpentLimits::none()) {
+            // Lists of servers and tools also apply to the calls inside a wrapper call.
             NameJudgement::Allow(permit, judgement)
                 if judgement.limits.is_empty()
-                    && !may_carry(&call.name)
-                    && !meant.is_rated(settings) =>
+                    && !may_wrap_calls(&call.name)
+                    && !resolved_tool.is_rated(settings) =>
             {
-                ByName::Stream(permit)
+                NameDecision::Stream(permit)
             }
-            NameJudgement::Allow(..) | NameJudgement::NeedArguments => ByName::NeedArguments,
+            NameJudgement::Allow(..) | NameJudgement::NeedArguments => NameDecision::NeedArguments,
             NameJudgement::Deny(judgement) => {
-                let told = (record::verdict(&judgement), judgement.denial(call));
-                self.denied_by_name(number, call, &meant, told, begun)
+                let outcome = (record::verdict(&judgement), judgement.denial(call));
+                self.denied_by_name(number, call, &resolved_tool, outcome, begun)
             }
         }
     }
 
-    /// Recorded at once; its input follows in a record of its own.
+    /// Writes the record immediately. The input follows in a record of its own.
     fn denied_by_name(
         &mut self,
         number: CallNumber,
         call: &ToolCall,
-        meant: &Meant,
+        resolved_tool: &ResolvedTool,
         (verdict, denial): (callgate_audit::Verdict, Option<Denial>),
         begun: Instant,
-    ) -> ByName {
-        let Some(mut denial) = denial else { return ByName::NeedArguments };
-        let mut record = record::call(meant.kind(), &self.context, call, Input::Pending);
-        meant.tell(&mut record);
+    ) -> NameDecision {
+        let Some(mut denial) = denial else { return NameDecision::NeedArguments };
+        let mut record = record::call(resolved_tool.kind(), &self.context, call, Input::Pending);
+        resolved_tool.add_server_facts(&mut record);
         let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
         record.verdict = Some(callgate_audit::Verdict { policy_digest: digest, ..verdict });
         record.timing.judged_us = Some(micros(begun));
         denial.record = Some(record.id.to_string());
         self.denied.push((number, record.id));
         self.write_later(record);
-        ByName::Deny(denial)
+        NameDecision::Deny(denial)
     }
 
-    /// The input of a call that was denied by its name.
-    pub fn completed(&mut self, number: CallNumber, call: &ToolCall) {
+    /// Records the input of a call that was denied by name.
+    pub fn record_input(&mut self, number: CallNumber, call: &ToolCall) {
         let Some(place) = self.denied.iter().position(|(denied, _)| *denied == number) else {
             return;
         };
         let (_, completes) = self.denied.swap_remove(place);
-        let kind = self.inner.meant(&self.in_force.mcp, &call.name).kind();
+        let kind = self.inner.resolve_tool(&self.in_force.mcp, &call.name).kind();
         let mut record = record::call(kind, &self.context, call, Input::Known);
         record.completes = Some(completes);
         self.inner.write(record);
     }
 
-    /// Judges a whole call, counts it and records it. The answer comes when the record is durable.
-    pub fn whole(&mut self, call: ToolCall) -> Pending {
+    /// Judges a complete call, counts it and records it. The future resolves when the record is
+    /// durable.
+    pub fn decide(&mut self, call: ToolCall) -> Pending {
         self.recorded += 1;
         let subject = Subject {
             context: self.context.clone(),
             policies: Arc::clone(&self.policies),
             in_force: Arc::clone(&self.in_force),
             readings: Vec::new(),
-            along: Vec::new(),
-            seen: Seen::InAnswer { begun: self.begun },
+            extra_inputs: Vec::new(),
+            source: CallSource::InResponse { begun: self.begun },
             record: RecordId::new(),
             at: now_micros(),
             begun: Instant::now(),
@@ -196,8 +197,8 @@ impl Hearing {
         Pending::new(async { decided.await.decision })
     }
 
-    /// A call the provider has run itself.
-    pub fn observed(&mut self, call: &ToolCall) {
+    /// Records a call that the provider ran itself.
+    pub fn record_provider_call(&mut self, call: &ToolCall) {
         let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
         record.verdict = Some(record::without_rule(
             Action::Unjudged,
@@ -207,10 +208,10 @@ impl Hearing {
         self.write_later(record);
     }
 
-    /// Something odd about the response; `tool` is the call it is about.
-    pub fn odd(&mut self, oddity: Oddity, tool: Option<&str>, why: &str) {
-        self.odd += 1;
-        if self.odd > MAX_ODD {
+    /// Records an oddity of the response. `tool` is the call it concerns.
+    pub fn record_oddity(&mut self, oddity: Oddity, tool: Option<&str>, why: &str) {
+        self.oddities += 1;
+        if self.oddities > MAX_ODDITIES {
             return;
         }
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
@@ -223,21 +224,21 @@ impl Hearing {
         self.write_later(record);
     }
 
-    /// What the policies say about what the response says; `None` if nothing.
+    /// The text rules that apply to this response, if any.
     pub fn text_guard(&self) -> Option<TextGuard> {
         self.policies.text_guard(Direction::Response, &self.context.origin)
     }
 
-    /// A rule about text found something in the response.
-    pub fn guardrail(&mut self, hit: &TextHit) {
+    /// Records a match of a text rule in the response.
+    pub fn record_text_hit(&mut self, hit: &TextHit) {
         self.hits += 1;
-        if self.hits <= MAX_ODD {
+        if self.hits <= MAX_ODDITIES {
             let record = record::guardrail(&self.context, Direction::Response, hit);
             self.write_later(record);
         }
     }
 
-    /// The response has ended, one way or the other.
+    /// Writes the summary of the response, which ended normally or not.
     pub fn end(self, end: TurnEnd) {
         let tokens = end.tokens;
         let facts = &self.context.origin;
@@ -253,13 +254,16 @@ impl Hearing {
         record.stop_reason = end.stop_reason;
         record.calls = Some(end.calls);
         record.timing.total_ms = Some(millis(self.begun));
-        let more = |seen: u64| seen.saturating_sub(MAX_ODD);
-        record.detail = match (more(self.odd), more(self.hits)) {
+        let more = |source: u64| source.saturating_sub(MAX_ODDITIES);
+        record.detail = match (more(self.oddities), more(self.hits)) {
             (0, 0) => end.failure,
-            (odd, 0) => Some(format!("{}{odd} more oddities are not recorded", said(end.failure))),
-            (odd, hits) => Some(format!(
-                "{}{odd} more oddities and {hits} more hits of text rules are not recorded",
-                said(end.failure)
+            (oddities, 0) => Some(format!(
+                "{}{oddities} more oddities are not recorded",
+                failure_prefix(end.failure)
+            )),
+            (oddities, hits) => Some(format!(
+                "{}{oddities} more oddities and {hits} more hits of text rules are not recorded",
+                failure_prefix(end.failure)
             )),
         };
         self.inner.write(record);
@@ -271,10 +275,11 @@ impl Hearing {
     }
 }
 
-/// A hostile response could be odd in every frame, and push everything else out of the store.
-const MAX_ODD: u64 = 64;
+/// A hostile response could contain an oddity in every frame and push all other records out of the
+/// store.
+const MAX_ODDITIES: u64 = 64;
 
-fn said(failure: Option<String>) -> String {
+fn failure_prefix(failure: Option<String>) -> String {
     failure.map_or_else(String::new, |failure| format!("{failure}; "))
 }
 

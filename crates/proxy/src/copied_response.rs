@@ -1,4 +1,4 @@
-//! A response that is copied, byte for byte and unread.
+//! A response that is copied byte for byte, without reading it.
 
 use std::task::{Context, Poll};
 
@@ -8,16 +8,16 @@ use http_body::{Body, SizeHint};
 use crate::metrics::OpenStream;
 use crate::upstream::{Progress, UpstreamBody, UpstreamError};
 
-/// The provider's bytes. What is there at once leaves in one write.
-pub(crate) struct Copied {
+/// The provider's bytes. Everything that has arrived is sent in one write.
+pub(crate) struct CopiedResponse {
     upstream: UpstreamBody,
-    /// The upstream failed behind bytes that are to leave first.
+    /// The error of the upstream, to be reported after the bytes before it.
     failed: Option<UpstreamError>,
     ended: bool,
     _open: OpenStream,
 }
 
-impl Copied {
+impl CopiedResponse {
     pub(crate) fn new(upstream: UpstreamBody, open: OpenStream) -> Self {
         Self { upstream, failed: None, ended: false, _open: open }
     }

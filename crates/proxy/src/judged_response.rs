@@ -1,15 +1,15 @@
-//! A response on its way through the gate.
+//! Sends a response through the gate.
 //!
 //! ```text
-//! upstream ─► decode ─► Gate ─► what is free to leave ─► one write
+//! upstream ─► decode ─► Gate ─► bytes that may leave ─► one write
 //!                        │ ▲
 //!           a call: asks │ │ answers once the record is durable
 //!                        ▼ │
-//!                      Hearing
+//!                  ResponseDecider
 //! ```
 //!
-//! One poll takes everything the provider has sent by now, and hands on all of it that may leave.
-//! Nothing is read ahead of the client: a slow client slows the provider.
+//! One poll reads everything that the provider has sent so far and forwards all of it that may
+//! leave. Nothing is read ahead of the client: a slow client slows the provider.
 
 use std::future::Future as _;
 use std::pin::Pin;
@@ -17,7 +17,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use callgate_decide::{
-    ByName, Decider, Decision, Hearing, Oddity, Pending, Receipt, RemovedEntry, Tokens, TurnEnd,
+    Decider, Decision, NameDecision, Oddity, Pending, Receipt, RemovedEntry, ResponseDecider,
+    Tokens, TurnEnd,
 };
 use callgate_dialect::Slot;
 use callgate_gate::{
@@ -29,69 +30,69 @@ use crate::metrics::{Metrics, OpenStream, Verdict};
 use crate::restore::{self, Binding};
 use crate::upstream::{Progress, UpstreamBody};
 
-/// A judged response.
-pub(crate) struct Judged {
+/// A response that is judged while it is forwarded.
+pub(crate) struct JudgedResponse {
     upstream: UpstreamBody,
     decoder: Decoder,
     gate: Gate,
-    /// Gone once the end is recorded.
-    hearing: Option<Hearing>,
+    /// `None` once the end is recorded.
+    response_decider: Option<ResponseDecider>,
     /// Calls that wait for their record.
     pending: Vec<(Slot, Pending)>,
-    /// What must be kept before anything more leaves.
+    /// Removed calls that must be stored before any further byte leaves.
     keeping: Vec<Receipt>,
     out: Vec<u8>,
     state: State,
-    /// Why the upstream failed, in its own words.
+    /// The error message of the upstream, if it failed.
     failure: Option<String>,
-    around: Around,
+    response_context: ResponseContext,
 }
 
-/// What a response is surrounded by.
-pub(crate) struct Around {
+/// What a response needs besides its bytes.
+pub(crate) struct ResponseContext {
     pub(crate) decider: Decider,
     pub(crate) binding: Binding,
-    /// The calls that the request answered: kept once the provider has answered it to its end.
+    /// The calls that the request answered, to be stored once the response is complete.
     pub(crate) answered: Option<RemovedEntry>,
     pub(crate) metrics: Metrics,
-    /// Counts the response as long as it is under way.
+    /// Counts the response as open until it is dropped.
     pub(crate) _open: OpenStream,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// The provider sends.
+    /// The provider is sending.
     Open,
-    /// The provider has ended; something may still wait for an answer.
+    /// The provider has finished. Some calls may still wait for a decision.
     Closed,
-    /// The gate has said everything.
+    /// The gate has emitted everything.
     Ended(Ending),
 }
 
-impl Judged {
+impl JudgedResponse {
     pub(crate) fn new(
         upstream: UpstreamBody,
         decoder: Decoder,
         gate: Gate,
-        hearing: Hearing,
-        around: Around,
+        response_decider: ResponseDecider,
+        response_context: ResponseContext,
     ) -> Self {
         Self {
             upstream,
             decoder,
             gate,
-            hearing: Some(hearing),
+            response_decider: Some(response_decider),
             pending: Vec::new(),
             keeping: Vec::new(),
             out: Vec::new(),
             state: State::Open,
             failure: None,
-            around,
+            response_context,
         }
     }
 
-    /// The next bytes that may leave; `None` at the end. A failure of the provider is told in the
-    /// dialect's own form, so the body itself never fails.
+    /// The next bytes that may leave; `None` at the end. A failure of the provider is reported in
+    /// the dialect's own form, so the body itself never fails.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         for _ in 0..MAX_TURNS {
             self.poll_answers(cx);
@@ -114,18 +115,18 @@ impl Judged {
                 return Poll::Pending;
             }
         }
-        // Much came and nothing of it may leave: others are served in between.
+        // Much has arrived and nothing may leave yet: let other tasks run.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Gives bytes back that were taken and have not left.
+    /// Returns bytes that were taken and not sent.
     pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
         bytes.append(&mut self.out);
         self.out = bytes;
     }
 
-    /// How it ended, once it has.
+    /// How the response ended, once it has.
     pub(crate) fn ending(&self) -> Option<&Ending> {
         match &self.state {
             State::Ended(ending) => Some(ending),
@@ -133,7 +134,7 @@ impl Judged {
         }
     }
 
-    /// Takes in what is there.
+    /// Reads what has arrived.
     fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Self { upstream, decoder, gate, .. } = self;
         let mut undecodable = None;
@@ -142,7 +143,7 @@ impl Judged {
             if decoder.is_identity() {
                 return gate.push(bytes);
             }
-            // What was decoded before an error is genuine.
+            // Bytes decoded before an error are valid.
             if undecodable.is_none() {
                 undecodable = decoder.push(bytes, &mut plain).err();
                 gate.push(&plain);
@@ -191,23 +192,23 @@ impl Judged {
 
     fn ask_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
-        let Some(hearing) = &mut self.hearing else { return };
-        let answer = match hearing.by_name(slot, &call) {
-            ByName::Stream(permit) => NameAnswer::Stream(permit),
-            ByName::NeedArguments => NameAnswer::NeedArguments,
-            ByName::Deny(denial) => {
-                self.around.metrics.judged(Verdict::Denied);
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let answer = match response_decider.decide_by_name(slot, &call) {
+            NameDecision::Stream(permit) => NameAnswer::Stream(permit),
+            NameDecision::NeedArguments => NameAnswer::NeedArguments,
+            NameDecision::Deny(denial) => {
+                self.response_context.metrics.count_call(Verdict::Denied);
                 NameAnswer::Deny(denial)
             }
         };
         self.gate.answer_name(slot, answer);
     }
 
-    /// The call waits for its record, and nothing else does.
+    /// Only this call waits for its record.
     fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
         let Question { slot, call, .. } = question;
-        let Some(hearing) = &mut self.hearing else { return };
-        let mut pending = hearing.whole(call);
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let mut pending = response_decider.decide(call);
         match Pin::new(&mut pending).poll(cx) {
             Poll::Ready(decision) => self.answer(slot, decision),
             Poll::Pending => self.pending.push((slot, pending)),
@@ -233,42 +234,48 @@ impl Judged {
             Decision::Allow(permit) => (Answer::Allow(permit), Verdict::Allowed),
             Decision::Deny(denial) => (Answer::Deny(denial), Verdict::Denied),
         };
-        self.around.metrics.judged(verdict);
+        self.response_context.metrics.count_call(verdict);
         self.gate.answer(slot, answer);
     }
 
     fn note(&mut self, note: Note) {
-        let Some(hearing) = &mut self.hearing else { return };
+        let Some(response_decider) = &mut self.response_decider else { return };
         match note {
-            Note::Observed(call) => hearing.observed(&call),
-            Note::Completed { slot, call } => hearing.completed(slot, &call),
-            Note::Withheld { why } => hearing.odd(Oddity::Withheld, None, &why),
-            Note::Normalised { tool, why } => hearing.odd(Oddity::Normalised, Some(&tool), &why),
-            Note::Refused { tool, why } => hearing.odd(Oddity::Refused, Some(&tool), &why),
-            Note::Dropped { tool, why } => hearing.odd(Oddity::Dropped, Some(&tool), why),
+            Note::Observed(call) => response_decider.record_provider_call(&call),
+            Note::Completed { slot, call } => response_decider.record_input(slot, &call),
+            Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
+            Note::Normalised { tool, why } => {
+                response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
+            }
+            Note::Refused { tool, why } => {
+                response_decider.record_oddity(Oddity::Refused, Some(&tool), &why)
+            }
+            Note::Dropped { tool, why } => {
+                response_decider.record_oddity(Oddity::Dropped, Some(&tool), why)
+            }
             Note::Guardrail(hit) => {
-                self.around.metrics.found(&hit, "response");
-                hearing.guardrail(&hit);
+                self.response_context.metrics.count_text_match(&hit, "response");
+                response_decider.record_text_hit(&hit);
             }
             Note::Removed(turn) => self.keep(&turn),
         }
     }
 
     fn ended(&mut self, ending: Ending) {
-        if let (Ending::Clean, Some(answered)) = (&ending, self.around.answered.take()) {
-            self.keeping.push(self.around.decider.keep_removed(answered));
+        if let (Ending::Clean, Some(answered)) = (&ending, self.response_context.answered.take()) {
+            self.keeping.push(self.response_context.decider.keep_removed(answered));
         }
         self.state = State::Ended(ending);
     }
 
-    /// The client may send the turn back as soon as it has its end, so that waits until the turn
-    /// is kept.
+    /// Stores a turn with removed calls. The client may send the turn back as soon as it has the
+    /// end of the response, so the end waits until the turn is stored.
     fn keep(&mut self, turn: &RemovedTurn) {
-        let entry = restore::entry(turn, &self.around.binding);
-        self.keeping.push(self.around.decider.keep_removed(entry));
+        let entry = restore::entry(turn, &self.response_context.binding);
+        self.keeping.push(self.response_context.decider.keep_removed(entry));
     }
 
-    /// Whether all that must be kept is. A turn that cannot be kept is only not restored later.
+    /// Whether everything is stored. If storing a turn fails, its calls are not restored later.
     fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
         self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
             Poll::Pending => true,
@@ -282,7 +289,7 @@ impl Judged {
     }
 
     fn end(&mut self) {
-        let Some(hearing) = self.hearing.take() else { return };
+        let Some(response_decider) = self.response_decider.take() else { return };
         let failure = match &self.state {
             State::Ended(Ending::Clean) => None,
             State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
@@ -290,7 +297,7 @@ impl Judged {
             State::Open | State::Closed => Some("the client went away".to_owned()),
         };
         let usage = self.gate.usage();
-        hearing.end(TurnEnd {
+        response_decider.end(TurnEnd {
             model: self.gate.model().map(str::to_owned),
             tokens: Tokens {
                 input: usage.input,
@@ -305,11 +312,11 @@ impl Judged {
     }
 }
 
-/// How often the upstream is asked in one go while nothing leaves.
+/// How often the upstream is polled in a row while nothing leaves.
 const MAX_TURNS: usize = 8;
 
-impl Drop for Judged {
-    /// The client went away, or it ended and this was said before.
+impl Drop for JudgedResponse {
+    /// Records the end if the client went away before it.
     fn drop(&mut self) {
         self.end();
     }

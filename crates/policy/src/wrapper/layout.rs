@@ -1,33 +1,33 @@
-//! How calls carry other calls, and who unpacks them.
+//! Where a wrapper has its calls, and which agents unpack it.
 
 use callgate_call::json::{Value, equal_ignoring_case};
 use callgate_call::{Arguments, ToolCall, ToolName, spell};
 use callgate_scan::inspect::plain_name;
 
-use super::{Inner, write};
+use super::{WrappedCall, write};
 
-/// Where the calls stand in the arguments.
+/// Where the calls are in the arguments of a wrapper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum WrapperLayout {
     /// In a list, each with its name and arguments.
     List,
-    /// In the arguments themselves: the name of a server and of its tool.
+    /// The arguments are one call: the name of a server, of its tool, and the arguments for it.
     OnServer,
 }
 
-/// Names without separators.
-const NAMES: [(&str, Shape); 6] = [
+/// Names of wrappers, without separators.
+const NAMES: [(&str, WrapperLayout); 6] = [
     // OpenAI's models
-    ("parallel", Shape::List),
-    ("multitooluseparallel", Shape::List),
+    ("parallel", WrapperLayout::List),
+    ("multitooluseparallel", WrapperLayout::List),
     // opencode, Kilo
-    ("batch", Shape::List),
+    ("batch", WrapperLayout::List),
     // Claude Code, earlier
-    ("batchtool", Shape::List),
+    ("batchtool", WrapperLayout::List),
     // Cursor, Antigravity
-    ("callmcptool", Shape::OnServer),
+    ("callmcptool", WrapperLayout::OnServer),
     // Cline, Roo Code
-    ("usemcptool", Shape::OnServer),
+    ("usemcptool", WrapperLayout::OnServer),
 ];
 
 const LISTS: [&str; 3] = ["tool_uses", "tool_calls", "invocations"];
@@ -37,20 +37,20 @@ const SERVERS: [&str; 4] = ["server", "server_name", "serverName", "ServerName"]
 const TOOLS: [&str; 4] = ["toolName", "tool_name", "ToolName", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "Arguments", "args", "parameters", "params"];
 
-/// How a call of this name carries others, if it does.
-pub(super) fn of(name: &ToolName) -> Option<Shape> {
+/// The layout of a wrapper of this name; `None` if it is not a wrapper.
+pub(super) fn of(name: &ToolName) -> Option<WrapperLayout> {
     let plain = plain_name(name.folded());
     let text = spell::without_namespaces(&plain);
-    shape_of(text)
-        .or_else(|| spell::without_mark(text).and_then(shape_of))
-        .or_else(|| is_parallel_in_a_namespace(name).then_some(Shape::List))
+    layout_of(text)
+        .or_else(|| spell::without_mark(text).and_then(layout_of))
+        .or_else(|| is_parallel_in_a_namespace(name).then_some(WrapperLayout::List))
 }
 
-fn shape_of(text: &str) -> Option<Shape> {
+fn layout_of(text: &str) -> Option<WrapperLayout> {
     let is_separator = |c: &char| matches!(c, '_' | '-' | '.' | '/' | ':' | ' ');
     let letters = || text.chars().filter(|c| !is_separator(c));
     let known = NAMES.iter().find(|(known, _)| letters().eq(known.chars()));
-    known.map(|(_, shape)| *shape)
+    known.map(|(_, layout)| *layout)
 }
 
 fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
@@ -59,9 +59,13 @@ fn is_parallel_in_a_namespace(name: &ToolName) -> bool {
         && name.readings().iter().any(|it| it.tool == "parallel" && is_one(it.server))
 }
 
-impl Shape {
-    /// The calls in these arguments of a call.
-    pub(super) fn calls_in(self, call: &ToolCall, root: &Value) -> Result<Vec<Inner>, String> {
+impl WrapperLayout {
+    /// The calls in the arguments `root` of a wrapper.
+    pub(super) fn calls_in(
+        self,
+        call: &ToolCall,
+        root: &Value,
+    ) -> Result<Vec<WrappedCall>, String> {
         match self {
             Self::OnServer => Ok(on_server(call, root)?.into_iter().collect()),
             Self::List => {
@@ -79,7 +83,7 @@ impl Shape {
     }
 }
 
-fn listed(call: &ToolCall, item: &Value) -> Result<Inner, String> {
+fn listed(call: &ToolCall, item: &Value) -> Result<WrappedCall, String> {
     let name = text_of(item, &LISTED_NAMES)?.ok_or("no name of a tool")?;
     let arguments = arguments_of(item, &LISTED_ARGUMENTS)?;
     let parse = |name: &str| ToolName::parse(name).map_err(|error| error.to_string());
@@ -89,10 +93,10 @@ fn listed(call: &ToolCall, item: &Value) -> Result<Inner, String> {
     if let Some((_, rest)) = stripped.filter(|(start, _)| start.eq_ignore_ascii_case(prefix)) {
         calls.push(inside(call, parse(rest)?, &arguments));
     }
-    Ok(Inner { calls, others: Vec::new() })
+    Ok(WrappedCall { calls, others: Vec::new() })
 }
 
-fn on_server(call: &ToolCall, root: &Value) -> Result<Option<Inner>, String> {
+fn on_server(call: &ToolCall, root: &Value) -> Result<Option<WrappedCall>, String> {
     let (server, tool) = (text_of(root, &SERVERS)?, text_of(root, &TOOLS)?);
     let Some(tool) = tool else {
         return match server {
@@ -101,25 +105,28 @@ fn on_server(call: &ToolCall, root: &Value) -> Result<Option<Inner>, String> {
         };
     };
     let arguments = arguments_of(root, &ARGUMENTS)?;
-    let told = |error: callgate_call::NameError| error.to_string();
+    let as_text = |error: callgate_call::NameError| error.to_string();
     let Some(server) = server else {
-        let name = ToolName::parse(tool).map_err(told)?;
-        return Ok(Some(Inner { calls: vec![inside(call, name, &arguments)], others: Vec::new() }));
+        let name = ToolName::parse(tool).map_err(as_text)?;
+        return Ok(Some(WrappedCall {
+            calls: vec![inside(call, name, &arguments)],
+            others: Vec::new(),
+        }));
     };
-    let on = |server: &str| ToolName::on(server, tool).map_err(told);
+    let on = |server: &str| ToolName::on(server, tool).map_err(as_text);
     let calls = vec![inside(call, on(server)?, &arguments)];
     let mut others = Vec::new();
     for server in without_origin(server) {
         others.push(inside(call, on(server)?, &arguments));
     }
-    Ok(Some(Inner { calls, others }))
+    Ok(Some(WrappedCall { calls, others }))
 }
 
-/// The words of a project's or plugin's name that are tried, at most.
+/// The most words that are tried as the name of a project or plugin.
 const MAX_WORDS: usize = 8;
 
-/// Cursor says before a server's name where it comes from: `user-github`, `project-0-shop-github`. Where
-/// that ends, the name does not tell.
+/// Cursor puts the origin of a server before its name: `user-github`, `project-0-shop-github`. The
+/// name does not show where the origin ends, so every possible rest is returned.
 fn without_origin(server: &str) -> impl Iterator<Item = &str> {
     let words = match server {
         _ if server.starts_with("user-") => 1,
@@ -143,7 +150,7 @@ fn text_of<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<&'v str>, Strin
     }
 }
 
-/// Some models write the arguments as a text.
+/// The arguments as JSON text. Some models already write them as a string.
 fn arguments_of(value: &Value, keys: &[&str]) -> Result<String, String> {
     Ok(match member(value, keys)? {
         None | Some((_, Value::Null)) => String::new(),
@@ -156,7 +163,7 @@ fn arguments_of(value: &Value, keys: &[&str]) -> Result<String, String> {
     })
 }
 
-/// The one member under any of these keys that every program reads.
+/// The single member with one of these keys; an error if programs could disagree about which it is.
 fn member<'v>(value: &'v Value, keys: &[&str]) -> Result<Option<(&'v str, &'v Value)>, String> {
     let Value::Object(members) = value else { return Ok(None) };
     let mut found = None;

@@ -1,4 +1,4 @@
-//! Refusals, turned into answers in one place.
+//! Turns refusals into responses, in one place.
 
 use std::time::Duration;
 
@@ -7,69 +7,75 @@ use callgate_dialect::Dialect;
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
-use crate::access::Denied;
+use crate::access::AccessDenied;
 use crate::mount::Mount;
 use crate::outgoing::Outgoing;
-use crate::route::Nowhere;
+use crate::route::NoRoute;
 use crate::upstream::{ClientBodyError, UpstreamError};
 
-/// Why a request is not answered by a provider, or its answer not handed on. Sorted by whose fault
-/// it is.
+/// Why a request is not forwarded, or its response not returned. Grouped by whose fault it is.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The client may not come in.
-    Access(Denied),
-    /// The client may not come in to another door.
-    Door(Denied),
-    /// The client asks for something that is not there.
-    Nowhere(Nowhere),
-    /// The client wants to speak another protocol.
+    /// The client has no access.
+    Access(AccessDenied),
+    /// The client has no access to a mounted door.
+    Door(AccessDenied),
+    /// The path or method leads nowhere.
+    NoRoute(NoRoute),
+    /// The client asks for a protocol upgrade.
     Upgrade,
-    /// The client's request is larger than what can be read.
+    /// The request is larger than what can be read.
     TooLarge(usize),
-    /// The client's request broke off or is no request.
+    /// The request broke off or is invalid.
     BadRequest(String),
     /// The client stopped sending its request for longer than this.
     Stalled(Duration),
-    /// The client's request must be read, and is in a coding that callgate does not know.
+    /// The request must be read, and its content encoding is unknown.
     RequestCoding(String),
-    /// The provider could not be asked.
+    /// The provider could not be reached, or its response failed.
     Upstream(UpstreamError),
-    /// The provider's answer is one that callgate does not hand on.
+    /// The response is one that callgate does not forward.
     Answer(String),
-    /// A rule does not let the request go up.
+    /// A rule blocks the request.
     Blocked(String),
-    /// The client has signed the request for the provider's host, and callgate cannot sign it anew.
+    /// The client signed the request for the provider's host, and callgate has no credentials to
+    /// sign it again.
     Signed,
-    /// Something here is set up wrongly.
+    /// The gateway is misconfigured.
     Internal(&'static str),
 }
 
-/// The header that names the request, on refusals too.
+/// The header with the id of the request. Also set on refusals.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-callgate-request");
 
 impl Refusal {
-    /// The whole table from refusal to status, error type and code.
+    /// The table from refusal to status, error type and code.
     fn row(&self) -> (StatusCode, &'static str, &'static str) {
         const REQUEST: &str = "invalid_request_error";
         match self {
-            // Not 401: on that, clients of MCP look for a place to sign in.
+            // Not 401, which makes MCP clients start a login.
             Self::Door(
-                Denied::NoKey | Denied::BadKey | Denied::ExpiredKey(_) | Denied::MisplacedKey,
+                AccessDenied::NoKey
+                | AccessDenied::BadKey
+                | AccessDenied::ExpiredKey(_)
+                | AccessDenied::MisplacedKey,
             ) => (StatusCode::FORBIDDEN, "permission_error", "callgate_key"),
-            Self::Access(Denied::Host) | Self::Door(Denied::Host) => {
+            Self::Access(AccessDenied::Host) | Self::Door(AccessDenied::Host) => {
                 (StatusCode::MISDIRECTED_REQUEST, REQUEST, "callgate_wrong_host")
             }
-            Self::Access(Denied::Origin) | Self::Door(Denied::Origin) => {
+            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => {
                 (StatusCode::FORBIDDEN, "permission_error", "callgate_foreign_origin")
             }
             Self::Access(
-                Denied::NoKey | Denied::BadKey | Denied::ExpiredKey(_) | Denied::MisplacedKey,
+                AccessDenied::NoKey
+                | AccessDenied::BadKey
+                | AccessDenied::ExpiredKey(_)
+                | AccessDenied::MisplacedKey,
             ) => (StatusCode::UNAUTHORIZED, "authentication_error", "callgate_key"),
-            Self::Nowhere(Nowhere::Crooked) => {
+            Self::NoRoute(NoRoute::AmbiguousPath) => {
                 (StatusCode::BAD_REQUEST, REQUEST, "callgate_bad_path")
             }
-            Self::Nowhere(_) => (StatusCode::NOT_FOUND, "not_found_error", "callgate_no_route"),
+            Self::NoRoute(_) => (StatusCode::NOT_FOUND, "not_found_error", "callgate_no_route"),
             Self::Upgrade => (StatusCode::UPGRADE_REQUIRED, REQUEST, "callgate_no_upgrade"),
             Self::TooLarge(_) => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", "callgate_too_large")
@@ -95,33 +101,33 @@ impl Refusal {
         }
     }
 
-    /// What, and what next.
+    /// What went wrong, and what to do next.
     fn message(&self) -> String {
         match self {
-            Self::Access(Denied::Host) | Self::Door(Denied::Host) => "callgate: this Host is not the gateway's. Use \
+            Self::Access(AccessDenied::Host) | Self::Door(AccessDenied::Host) => "callgate: this Host is not the gateway's. Use \
                 localhost or the address it listens on."
                 .to_owned(),
-            Self::Access(Denied::Origin) | Self::Door(Denied::Origin) => "callgate: web pages of other sites may not use this \
+            Self::Access(AccessDenied::Origin) | Self::Door(AccessDenied::Origin) => "callgate: web pages of other sites may not use this \
                 gateway."
                 .to_owned(),
-            Self::Access(Denied::NoKey) | Self::Door(Denied::NoKey) => "callgate: this gateway needs a gateway key in the \
+            Self::Access(AccessDenied::NoKey) | Self::Door(AccessDenied::NoKey) => "callgate: this gateway needs a gateway key in the \
                 header `x-callgate-key`. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
-            Self::Access(Denied::BadKey) | Self::Door(Denied::BadKey) => "callgate: this gateway key is not known, or was \
+            Self::Access(AccessDenied::BadKey) | Self::Door(AccessDenied::BadKey) => "callgate: this gateway key is not known, or was \
                 revoked. The operator makes one with `callgate keys add NAME`."
                 .to_owned(),
-            Self::Access(Denied::ExpiredKey(name)) | Self::Door(Denied::ExpiredKey(name)) => format!(
+            Self::Access(AccessDenied::ExpiredKey(name)) | Self::Door(AccessDenied::ExpiredKey(name)) => format!(
                 "callgate: the gateway key `{name}` has expired. The operator renews it with \
                  `callgate keys renew {name}`."
             ),
-            Self::Access(Denied::MisplacedKey) => "callgate: a gateway key would have been \
+            Self::Access(AccessDenied::MisplacedKey) => "callgate: a gateway key would have been \
                 sent to the provider. Send it as `x-callgate-key` only, or let the operator set \
                 `api_key_env` for this provider."
                 .to_owned(),
-            Self::Door(Denied::MisplacedKey) => "callgate: a gateway key would have been sent to \
+            Self::Door(AccessDenied::MisplacedKey) => "callgate: a gateway key would have been sent to \
                 the server. Send it as `x-callgate-key` only."
                 .to_owned(),
-            Self::Nowhere(nowhere) => no_route(*nowhere),
+            Self::NoRoute(nowhere) => no_route(*nowhere),
             Self::Upgrade => "callgate: WebSockets are not served here. Use HTTP.".to_owned(),
             Self::TooLarge(limit) => format!(
                 "callgate: the request is larger than {limit} bytes and must be read, for calls \
@@ -150,7 +156,7 @@ impl Refusal {
         }
     }
 
-    /// The answer, in the provider's error shape where the provider is known.
+    /// The response, in the provider's error format if the provider is known.
     pub(crate) fn into_response(self, dialect: Option<Dialect>) -> Response<Outgoing> {
         let (status, kind, code) = self.row();
         let body = error_body(dialect, status, kind, code, &self.message());
@@ -166,7 +172,7 @@ impl Refusal {
         response
     }
 
-    /// The answer at another door, in the form that its clients read.
+    /// The response of a mounted door, in the format of its clients.
     pub(crate) fn at_door(self, mount: &dyn Mount) -> Response<Outgoing> {
         self.marked(json(self.row().0, mount.refusal(&self.message())))
     }
@@ -189,14 +195,14 @@ impl From<ClientBodyError> for Refusal {
     }
 }
 
-/// Marks an answer that callgate refused: clients would ask again and again, and get the same.
+/// Marks a refused response, so that clients do not retry it in vain.
 pub(crate) fn mark_refused(headers: &mut HeaderMap, dialect: Dialect) {
     let name = HeaderName::from_static("x-should-retry");
     headers.insert(name, HeaderValue::from_static("false"));
     mark_error(headers, dialect, StatusCode::BAD_REQUEST);
 }
 
-/// Amazon's clients take the kind of an error from a header.
+/// Amazon's clients read the kind of an error from a header.
 fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
     if !matches!(dialect, Dialect::Converse | Dialect::Invoke) {
         return;
@@ -213,23 +219,23 @@ fn mark_error(headers: &mut HeaderMap, dialect: Dialect, status: StatusCode) {
     headers.insert(name, HeaderValue::from_static(kind));
 }
 
-fn no_route(nowhere: Nowhere) -> String {
+fn no_route(nowhere: NoRoute) -> String {
     match nowhere {
-        Nowhere::Crooked => {
+        NoRoute::AmbiguousPath => {
             "callgate: this path can be read in more than one way (empty segments, `..` or \
              needless escapes)."
                 .to_owned()
         }
-        Nowhere::NoProvider => {
+        NoRoute::NoProvider => {
             "callgate: no provider of the configuration serves this path. Add one under \
              `providers`."
                 .to_owned()
         }
-        Nowhere::Unread(why) => format!(
+        NoRoute::Unreadable(why) => format!(
             "callgate: not forwarded: {why}. The operator can open it with \
              `gateway.passthrough`, unjudged."
         ),
-        Nowhere::Unknown => "callgate: unknown path, not forwarded. callgate serves /v1/messages \
+        NoRoute::Unknown => "callgate: unknown path, not forwarded. callgate serves /v1/messages \
              (Anthropic), /v1/chat/completions and /v1/responses (OpenAI), /v1beta/models/… \
              (Gemini), /api/chat (Ollama), /v2/chat (Cohere), /model/… (Bedrock) and \
              /<provider>/…; the operator can open others with `gateway.passthrough`."
@@ -237,7 +243,7 @@ fn no_route(nowhere: Nowhere) -> String {
     }
 }
 
-/// An error as the SDKs of the dialect read it; where none is known, as most do.
+/// An error in the format of the dialect's SDKs; without a dialect, in the most common one.
 fn error_body(
     dialect: Option<Dialect>,
     status: StatusCode,
@@ -268,7 +274,7 @@ fn error_body(
     }
 }
 
-/// Google's word for a status.
+/// Google's name for a status.
 fn google_status(status: StatusCode) -> &'static str {
     match status.as_u16() {
         401 => "UNAUTHENTICATED",

@@ -1,4 +1,4 @@
-//! The answer as it goes down: copied, judged, or refused.
+//! Sends the provider's response to the client: copied, judged, or refused.
 
 use std::future::poll_fn;
 
@@ -10,32 +10,32 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::{BodyExt as _, Limited};
 
-use crate::copied::Copied;
+use crate::copied_response::CopiedResponse;
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
-use crate::judged::{Around, Judged};
+use crate::judged_response::{JudgedResponse, ResponseContext};
 use crate::outgoing::Outgoing;
-use crate::respond::{self, Refusal};
+use crate::refusal::{self, Refusal};
 use crate::route::Treatment;
 use crate::settings::Mode;
 use crate::upstream::UpstreamBody;
 
-/// What the client gets for what the provider answered.
-pub(crate) async fn down(
+/// Turns the provider's response into the client's.
+pub(crate) async fn prepare(
     inner: &Inner,
     exchange: Exchange,
     mut response: Response<UpstreamBody>,
 ) -> Result<Response<Outgoing>, Refusal> {
-    headers::downward(response.headers_mut());
+    headers::for_client(response.headers_mut());
     let status = response.status();
     if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
         let why = "it redirects elsewhere, around callgate; set the provider's `base_url` to the \
                    place it redirects to";
         return Err(Refusal::Answer(why.to_owned()));
     }
-    if !inner.inspects(exchange.way.treatment) {
+    if !inner.inspects(exchange.route.treatment) {
         if let (true, Some(why)) = (status.is_success(), unjudged(inner, &exchange)) {
-            inner.decider.unjudged(&exchange.context, why);
+            inner.decider.record_unjudged(&exchange.context, why);
         }
         return Ok(copied(inner, response));
     }
@@ -49,15 +49,15 @@ pub(crate) async fn down(
     inspected(inner, exchange, response).await
 }
 
-/// Why nobody looks at an answer that may hold calls.
+/// Why a response that may contain calls is not judged; `None` if it is.
 fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
-    match (exchange.way.treatment, inner.settings.mode) {
+    match (exchange.route.treatment, inner.settings.mode) {
         (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
         (Treatment::Inspect(_), Mode::Off) => Some("gateway.mode is off"),
         (Treatment::Inspect(_), Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
         (
             Treatment::Pass
-            | Treatment::PassSaid(_)
+            | Treatment::PassText(_)
             | Treatment::PassRestored(_)
             | Treatment::Refuse(_),
             _,
@@ -67,7 +67,7 @@ fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
 
 fn copied(inner: &Inner, response: Response<UpstreamBody>) -> Response<Outgoing> {
     let open = inner.metrics.open();
-    response.map(|body| Outgoing::Copied(Box::new(Copied::new(body, open))))
+    response.map(|body| Outgoing::Copied(Box::new(CopiedResponse::new(body, open))))
 }
 
 fn has_no_body(method: &Method, status: StatusCode) -> bool {
@@ -78,8 +78,8 @@ fn has_no_body(method: &Method, status: StatusCode) -> bool {
         )
 }
 
-/// A response that goes through the gate. A stream's head leaves at once; that of a body waits for
-/// the body, for it may have to say that the body was refused.
+/// Sends a response through the gate. The head of a stream is sent at once. The head of a plain
+/// body waits for the body, because its status depends on whether the body is refused.
 async fn inspected(
     inner: &Inner,
     exchange: Exchange,
@@ -95,23 +95,23 @@ async fn inspected(
         return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
     }
     headers::body_changes(response.headers_mut());
-    let Exchange { way, binding, context, answered, .. } = exchange;
-    let dialect = way.dialect;
-    let streamed = headers::says_stream(response.headers());
+    let Exchange { route, binding, context, answered, .. } = exchange;
+    let dialect = route.dialect;
+    let streamed = headers::announces_stream(response.headers());
     let mut settings = callgate_gate::Settings::new(context.origin.clone());
     settings.on_deny = inner.settings.on_deny;
     settings.denial = inner.decider.denial_text();
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
-    // Only the form of an error for an empty answer hangs on it.
+    // This only affects the form of an error for an empty response.
     settings.asked = if streamed { Asked::Stream } else { Asked::Body };
-    let Some(hearing) = inner.decider.hearing(context) else {
+    let Some(response_decider) = inner.decider.response_decider(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
     if inner.settings.mode == Mode::Full {
-        settings.text = hearing.text_guard();
+        settings.text = response_decider.text_guard();
     }
-    let around = Around {
+    let response_context = ResponseContext {
         decider: inner.decider.clone(),
         binding,
         answered: answered.into_inner(),
@@ -120,30 +120,31 @@ async fn inspected(
     };
     let (parts, upstream) = response.into_parts();
     let gate = Gate::new(dialect, settings);
-    let judged = Box::new(Judged::new(upstream, decoder, gate, hearing, around));
+    let judged =
+        Box::new(JudgedResponse::new(upstream, decoder, gate, response_decider, response_context));
     if streamed {
         return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
     }
-    let (refused, body) = begun(judged).await;
+    let (refused, body) = first_bytes(judged).await;
     let mut response = Response::from_parts(parts, body);
     if refused {
         *response.status_mut() = StatusCode::BAD_GATEWAY;
         let json = HeaderValue::from_static("application/json");
         response.headers_mut().insert(CONTENT_TYPE, json);
-        respond::mark_refused(response.headers_mut(), dialect);
+        refusal::mark_refused(response.headers_mut(), dialect);
     }
     Ok(response)
 }
 
-/// The body from its first bytes on, and whether all there is of it is a refusal.
-async fn begun(mut judged: Box<Judged>) -> (bool, Outgoing) {
+/// The body from its first bytes, and whether it consists only of a refusal.
+async fn first_bytes(mut judged: Box<JudgedResponse>) -> (bool, Outgoing) {
     let Some(first) = poll_fn(|cx| judged.poll_chunk(cx)).await else {
         return (false, Outgoing::Whole(None));
     };
     match judged.ending() {
-        // A client reads a stopped answer as one the provider's own filter stopped.
+        // To the client, a blocked response looks like one that the provider's own filter stopped.
         Some(Ending::Clean | Ending::Blocked) => (false, Outgoing::whole(first)),
-        // A stream that came under another name has its error as its last event.
+        // A stream under another content type has its error as its last event.
         Some(Ending::Error(_)) => (first.starts_with(b"{"), Outgoing::whole(first)),
         None => {
             judged.put_back(first.into());
@@ -163,7 +164,7 @@ fn decoder(
     })
 }
 
-/// The body of an error is for people and programs to read; call text in it is taken out.
+/// Forwards an error response. People and programs read it, so any call text in it is removed.
 async fn error_status(
     exchange: &Exchange,
     mut response: Response<UpstreamBody>,
@@ -179,19 +180,19 @@ async fn error_status(
     let decoded =
         decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut plain));
     decoded.map_err(|error| Refusal::Answer(format!("it cannot be decoded: {error}")))?;
-    // UTF-16 of plain letters is UTF-8 with zeros in between.
+    // UTF-16 text of ASCII letters is valid UTF-8 with zero bytes in between.
     let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));
     let Some(text) = readable else {
-        // Some clients would read calls in it that callgate cannot.
+        // Some clients would find calls in it that callgate cannot read.
         let why = "callgate withheld the text of this error: it is not UTF-8";
-        let body = exchange.way.dialect.error_body(Blame::Upstream, why);
+        let body = exchange.route.dialect.error_body(Blame::Upstream, why);
         return Ok(Response::from_parts(parts, Outgoing::whole(Bytes::from(body))));
     };
-    let cleaned = callgate_dialect::clean_error(exchange.way.dialect, text);
+    let cleaned = callgate_dialect::clean_error(exchange.route.dialect, text);
     let body = cleaned.map_or(Bytes::from(plain), Bytes::from);
     Ok(Response::from_parts(parts, Outgoing::whole(body)))
 }
 
-/// Errors are a few hundred bytes; the longest seen quote the request. It bounds what is received,
-/// and what that decodes to.
+/// Errors are a few hundred bytes; the longest quote the request. This bounds both the received and
+/// the decoded size.
 const MAX_ERROR: usize = 4 << 20;

@@ -1,4 +1,4 @@
-//! How long a body may be silent.
+//! Limits how long a body may be silent.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Notices a silence longer than `limit`. The timer is set once and only moved when it rings too early, so that a
-/// stream pays for a look at the clock, not for a timer per frame.
-pub(super) struct Quiet {
+/// Detects a silence longer than `limit`. The timer is set once and only moved when it fires too
+/// early, so that a stream pays for reading the clock and not for a timer per frame.
+pub(super) struct IdleTimer {
     limit: Duration,
-    /// When the present silence began. None while bytes come.
+    /// When the current silence began. `None` while bytes arrive.
     since: Option<Instant>,
-    /// Made at the first silence.
+    /// Created at the first silence.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Quiet {
+impl IdleTimer {
     pub(super) fn new(limit: Duration) -> Self {
         Self { limit, since: None, timer: None }
     }
@@ -26,20 +26,20 @@ impl Quiet {
         self.limit
     }
 
-    /// From now on a silence may be as long as this.
+    /// Changes the limit.
     pub(super) fn set_limit(&mut self, limit: Duration) {
         self.limit = limit;
     }
 
-    /// Bytes came. Answers how long there were none.
-    pub(super) fn broken(&mut self) -> Duration {
+    /// Notes that bytes arrived. Returns how long the silence was.
+    pub(super) fn reset(&mut self) -> Duration {
         self.since.take().map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// No bytes now. Ready once the silence is too long.
-    pub(super) fn poll_too_long(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Notes that there are no bytes now. Ready once the silence is too long.
+    pub(super) fn poll_expired(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let since = *self.since.get_or_insert_with(Instant::now);
-        // A limit too far for the clock is none.
+        // A limit beyond the range of the clock never expires.
         let Some(end) = since.checked_add(self.limit) else { return Poll::Pending };
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
         while timer.as_mut().poll(cx).is_ready() {

@@ -1,37 +1,37 @@
-//! Why a rule is not about a call.
+//! Why a rule does not apply to a call.
 
-use callgate_call::Reading;
+use callgate_call::NameReading;
 
-use crate::actors::{Actors, Mismatch};
+use crate::actors::{ActorMismatch, Actors};
 use crate::names::Names;
 use crate::pattern::Wildcard;
 use crate::policy::Policy;
 use crate::rule::{Question, Rule};
 
-/// The first thing in which a call is not what a rule is about.
+/// The first key of a rule that a call does not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct RuleMismatch {
     /// The key of the rule or its policy: `surface`, `tool`, `server`, `agent`, `who.team` or
     /// `for.team`.
     pub what: String,
-    /// What the rule wants there.
+    /// What the rule expects there.
     pub wants: String,
     /// What the call has there, if anything.
     pub has: Option<String>,
 }
 
-pub(super) fn misfit(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
+pub(super) fn mismatch(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     surface(rule, question)
         .or_else(|| name(rule, question))
         .or_else(|| actor("who", &rule.actors, question))
 }
 
-/// Why a whole policy is not about a call.
-pub(super) fn policy_misfit(policy: &Policy, question: &Question<'_>) -> Option<Misfit> {
-    actor("for", &policy.whom, question)
+/// Why a whole policy does not apply to a call.
+pub(super) fn policy_mismatch(policy: &Policy, question: &Question<'_>) -> Option<RuleMismatch> {
+    actor("for", &policy.audience, question)
 }
 
-fn surface(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
+fn surface(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     let surface = question.call.origin.surface;
     if rule.applies_at(surface) {
         return None;
@@ -41,11 +41,11 @@ fn surface(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     } else {
         rule.surfaces.iter().map(|surface| surface.as_str()).collect::<Vec<_>>().join(", ")
     };
-    Some(Misfit { what: "surface".to_owned(), wants, has: Some(surface.as_str().to_owned()) })
+    Some(RuleMismatch { what: "surface".to_owned(), wants, has: Some(surface.as_str().to_owned()) })
 }
 
-/// Tool and server are asked together: `mcp__git__push` is one name for both.
-fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
+/// Tool and server are compared together: `mcp__git__push` names both.
+fn name(rule: &Rule, question: &Question<'_>) -> Option<RuleMismatch> {
     if rule.names(question) {
         return None;
     }
@@ -53,9 +53,9 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     if tool_fits(rule, question) {
         let servers = rule.names.servers.as_deref();
         let wants = servers.map_or_else(|| "none, as the rule allows".to_owned(), listed);
-        let has = question.name.readings.iter().map(|reading: &Reading<'_>| reading.server);
+        let has = question.name.readings.iter().map(|reading: &NameReading<'_>| reading.server);
         let has = has.collect::<Vec<_>>().join(" or ");
-        return Some(Misfit {
+        return Some(RuleMismatch {
             what: "server".to_owned(),
             wants,
             has: Some(has).filter(|has| !has.is_empty()),
@@ -65,10 +65,10 @@ fn name(rule: &Rule, question: &Question<'_>) -> Option<Misfit> {
     if split_in_many && !rule.restricts() {
         has.push_str(", which may be read in several ways");
     }
-    Some(Misfit { what: "tool".to_owned(), wants: rule.tools.join(", "), has: Some(has) })
+    Some(RuleMismatch { what: "tool".to_owned(), wants: rule.tools.join(", "), has: Some(has) })
 }
 
-/// Whether the tool alone would do, on whatever server.
+/// Whether the tool matches on any server.
 fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     let tools = rule.names.tools.clone();
     if rule.restricts() {
@@ -79,14 +79,14 @@ fn tool_fits(rule: &Rule, question: &Question<'_>) -> bool {
     }
 }
 
-fn actor(under: &str, actors: &Actors, question: &Question<'_>) -> Option<Misfit> {
-    let Mismatch { field, wants, has } = actors.mismatch(&question.call.origin)?;
+fn actor(under: &str, actors: &Actors, question: &Question<'_>) -> Option<RuleMismatch> {
+    let ActorMismatch { field, wants, has } = actors.mismatch(&question.call.origin)?;
     // In a rule, `agent` is a key of its own.
     let what = match (under, field) {
         ("who", "agent") => field.to_owned(),
         _ => format!("{under}.{field}"),
     };
-    Some(Misfit { what, wants: listed(wants), has: has.map(str::to_owned) })
+    Some(RuleMismatch { what, wants: listed(wants), has: has.map(str::to_owned) })
 }
 
 fn listed(patterns: &[Wildcard]) -> String {

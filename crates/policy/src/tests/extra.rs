@@ -3,7 +3,9 @@
 use callgate_call::{Arguments, Surface, ToolCall};
 
 use super::support::{NOON, call_at, policies, policy_text, rules};
-use crate::{Along, Findings, Judgement, LimitFacts, Others, Policies, Reading, Verdict};
+use crate::{
+    AlsoJudged, ExtraInput, Findings, Judgement, OtherReading, Policies, SpentLimits, Verdict,
+};
 
 const KEY: &str = "AKIAIOSFODNN7EXAMPLX";
 
@@ -11,17 +13,17 @@ fn call(name: &str, input: &str) -> ToolCall {
     call_at(Surface::Mcp, name, input)
 }
 
-fn along(place: &str, input: &str) -> Along {
-    Along { place: place.to_owned(), input: Arguments::json(input), is_fixed: false }
+fn extra(place: &str, input: &str) -> ExtraInput {
+    ExtraInput { place: place.to_owned(), input: Arguments::json(input), is_fixed: false }
 }
 
 impl Policies {
-    fn also(&self, call: &ToolCall, others: Others<'_>) -> Judgement {
-        self.judge_also(call, others, &NOON, &LimitFacts::unasked(), Findings::NotInspected)
+    fn also(&self, call: &ToolCall, others: AlsoJudged<'_>) -> Judgement {
+        self.judge_also(call, others, &NOON, &SpentLimits::none(), Findings::NotInspected)
     }
 
-    fn with(&self, call: &ToolCall, along: &[Along]) -> Judgement {
-        self.also(call, Others { readings: &[], along })
+    fn with(&self, call: &ToolCall, extra: &[ExtraInput]) -> Judgement {
+        self.also(call, AlsoJudged { readings: &[], extra })
     }
 }
 
@@ -39,7 +41,7 @@ fn conditions_on_all_of_the_input_look_at_what_goes_along() {
         (r#"{"path":"/etc"}"#.to_owned(), None),
         (r#"{"a":"fine"}"#.to_owned(), None),
     ] {
-        let parts = [along("first", r#"{"x":1}"#), along("second", &input)];
+        let parts = [extra("first", r#"{"x":1}"#), extra("second", &input)];
         let judged = policies.with(&asked, &parts);
         let denied = (judged.verdict == Verdict::Deny).then_some(judged.rule.clone()).flatten();
         assert_eq!(denied.as_deref(), rule, "{input}");
@@ -61,7 +63,7 @@ fn what_goes_along_helps_no_call_to_pass_and_costs_none_that_holds_without_it() 
     ));
     let polite = call("t", r#"{"a":"please"}"#);
     let rude = call("t", r#"{"a":"now"}"#);
-    let verdict = |call: &ToolCall, input: &str| policies.with(call, &[along("x", input)]).verdict;
+    let verdict = |call: &ToolCall, input: &str| policies.with(call, &[extra("x", input)]).verdict;
     assert_eq!(verdict(&polite, r#"{"a":"anything"}"#), Verdict::Allow);
     assert_eq!(verdict(&polite, r#"{"a":"sudo"}"#), Verdict::Deny);
     assert_eq!(verdict(&rude, r#"{"a":"please"}"#), Verdict::Deny);
@@ -70,7 +72,7 @@ fn what_goes_along_helps_no_call_to_pass_and_costs_none_that_holds_without_it() 
 #[test]
 fn what_cannot_be_read_counts_against_the_call() {
     let asked = call("t", "{}");
-    let large = Along { input: Arguments::oversize("{"), ..along("x", "{}") };
+    let large = ExtraInput { input: Arguments::oversize("{"), ..extra("x", "{}") };
     for (rule, verdict) in [
         ("id: key, when: { secret: any }, verdict: deny", Verdict::Deny),
         ("id: mask, verdict: sanitize, sanitize: { detectors: [secret] }", Verdict::Deny),
@@ -89,14 +91,14 @@ fn what_is_found_is_replaced_in_each_part_or_refused() {
     let policies = rules(&["id: mask, verdict: sanitize, sanitize: { detectors: [secret] }"]);
     let asked = call("t", r#"{"a":"x"}"#);
     let held = format!(r#"{{"a": "{KEY}","n":1.50}}"#);
-    let judged = policies.with(&asked, &[along("one", r#"{"n":1}"#), along("two", &held)]);
+    let judged = policies.with(&asked, &[extra("one", r#"{"n":1}"#), extra("two", &held)]);
     let masked = held.replace(KEY, "[REDACTED:aws_access_key_id]");
-    assert_eq!(judged.along(), [None, Some(masked)]);
+    assert_eq!(judged.rewritten_extra(), [None, Some(masked)]);
     assert_eq!((judged.rewritten(), judged.is_rewritten()), (None, true));
     assert_eq!(judged.replaced, ["aws_access_key_id"]);
-    let fixed = Along { is_fixed: true, ..along("state", &held) };
+    let fixed = ExtraInput { is_fixed: true, ..extra("state", &held) };
     let judged = policies.with(&asked, &[fixed]);
-    assert_eq!((judged.verdict, judged.along().len()), (Verdict::Deny, 0));
+    assert_eq!((judged.verdict, judged.rewritten_extra().len()), (Verdict::Deny, 0));
     assert!(judged.reason.contains("`state` cannot be sanitized"), "{}", judged.reason);
 }
 
@@ -109,11 +111,11 @@ fn every_reading_of_a_call_is_judged_and_the_strictest_counts() {
     ]);
     let asked = call("x", &format!(r#"{{"a":"{KEY}"}}"#));
     let read = |name: &str| {
-        let told = format!("as `{name}`");
-        vec![Reading { call: ToolCall { name: call(name, "").name, ..asked.clone() }, told }]
+        let label = format!("as `{name}`");
+        vec![OtherReading { call: ToolCall { name: call(name, "").name, ..asked.clone() }, label }]
     };
-    let judge = |name: &str, along: &[Along]| {
-        policies.also(&asked, Others { readings: &read(name), along })
+    let judge = |name: &str, extra: &[ExtraInput]| {
+        policies.also(&asked, AlsoJudged { readings: &read(name), extra })
     };
     let denied = judge("delete", &[]);
     assert_eq!((denied.verdict, denied.rule.as_deref()), (Verdict::Deny, Some("name")));
@@ -123,9 +125,9 @@ fn every_reading_of_a_call_is_judged_and_the_strictest_counts() {
     assert!(sent.permit(&asked).is_some());
     assert_eq!(judge("other", &[]).verdict, Verdict::Allow);
     let clean = call("x", "{}");
-    let held = along("m", &format!(r#"{{"a":"{KEY}"}}"#));
-    let readings = vec![Reading { call: call("post", "{}"), told: String::new() }];
-    let others = Others { readings: &readings, along: std::slice::from_ref(&held) };
+    let held = extra("m", &format!(r#"{{"a":"{KEY}"}}"#));
+    let readings = vec![OtherReading { call: call("post", "{}"), label: String::new() }];
+    let others = AlsoJudged { readings: &readings, extra: std::slice::from_ref(&held) };
     assert_eq!(policies.also(&clean, others).verdict, Verdict::Deny);
 }
 
@@ -134,8 +136,8 @@ fn a_secret_that_only_some_read_cannot_be_replaced() {
     let policies = rules(&["id: mask, verdict: sanitize, sanitize: { detectors: [secret] }"]);
     let asked = call("t", r#"{"a":"AKIAIOSF\ufffdODNN7EXAMPLX"}"#);
     let shorter = call("t", &format!(r#"{{"a":"{KEY}"}}"#));
-    let readings = vec![Reading { call: shorter, told: "without halves".to_owned() }];
-    let judged = policies.also(&asked, Others { readings: &readings, along: &[] });
+    let readings = vec![OtherReading { call: shorter, label: "without halves".to_owned() }];
+    let judged = policies.also(&asked, AlsoJudged { readings: &readings, extra: &[] });
     assert_eq!((judged.verdict, judged.rewritten()), (Verdict::Deny, None));
 }
 
@@ -152,7 +154,7 @@ fn a_message_that_is_no_call_is_judged_by_what_it_holds() {
     ));
     let named = call("elicitation/create", "");
     let judge = |input: &str| {
-        policies.judge_sent(&named, &[along("result", input)], &NOON, Findings::Of(&[]))
+        policies.judge_sent(&named, &[extra("result", input)], &NOON, Findings::Of(&[]))
     };
     assert_eq!(judge(r#"{"a":"x"}"#).verdict, Verdict::Allow);
     let denied = judge(&format!(r#"{{"a":"{KEY}"}}"#));
@@ -166,7 +168,7 @@ fn a_crowd_of_rules_is_asked_about_what_goes_along_too() {
         .map(|n| format!("id: r{n}, when: {{ arg: $, contains: word{n}x }}, verdict: deny"))
         .collect();
     let policies = rules(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let judged = policies.with(&call("t", "{}"), &[along("m", r#"{"a":"word17x"}"#)]);
+    let judged = policies.with(&call("t", "{}"), &[extra("m", r#"{"a":"word17x"}"#)]);
     assert_eq!(judged.rule.as_deref(), Some("r17"));
-    assert_eq!(policies.with(&call("t", "{}"), &[along("m", "{}")]).verdict, Verdict::Allow);
+    assert_eq!(policies.with(&call("t", "{}"), &[extra("m", "{}")]).verdict, Verdict::Allow);
 }

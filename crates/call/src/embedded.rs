@@ -6,7 +6,7 @@ use crate::json::{Problem, Value};
 
 /// What the text of an argument holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Inside {
+pub enum EmbeddedJson {
     /// A list, an object or `null`. The SDK leaves other values in their text.
     Value(Value),
     /// Only some parsers read it, or they read different things: a key stands twice in it, `NaN`, half a
@@ -19,26 +19,26 @@ const MAX_READ: usize = 64;
 
 /// All string arguments of a call that hold something.
 #[derive(Debug, Clone)]
-pub(crate) struct Insides {
+pub(crate) struct EmbeddedArguments {
     /// By the argument's place.
-    read: Vec<(usize, Inside)>,
+    read: Vec<(usize, EmbeddedJson)>,
     /// There are more, which were not read.
     are_more: bool,
 }
 
-impl Insides {
+impl EmbeddedArguments {
     pub(crate) fn of(root: &Value) -> Self {
-        let mut insides = Self { read: Vec::new(), are_more: false };
-        let Value::Object(members) = root else { return insides };
+        let mut embedded = Self { read: Vec::new(), are_more: false };
+        let Value::Object(members) = root else { return embedded };
         for (place, (_, member)) in members.iter().enumerate() {
             let Some(text) = member.as_str().filter(|text| looks_like_json(text)) else { continue };
-            if insides.read.len() == MAX_READ {
-                insides.are_more = true;
+            if embedded.read.len() == MAX_READ {
+                embedded.are_more = true;
                 break;
             }
-            insides.read.extend(inside(text).map(|inside| (place, inside)));
+            embedded.read.extend(inside(text).map(|inside| (place, inside)));
         }
-        insides
+        embedded
     }
 
     /// What this argument of `root` holds, with its key. The argument is known by its address.
@@ -46,7 +46,7 @@ impl Insides {
         &'v self,
         root: &'v Value,
         argument: &Value,
-    ) -> Option<(&'v str, &'v Inside)> {
+    ) -> Option<(&'v str, &'v EmbeddedJson)> {
         if self.read.is_empty() {
             return None;
         }
@@ -56,7 +56,7 @@ impl Insides {
             std::ptr::eq(member, argument).then_some((key.as_str(), inside))
         });
         let is_left = || self.are_more && argument.as_str().is_some_and(looks_like_json);
-        known.or_else(|| is_left().then_some(("", &Inside::Unclear)))
+        known.or_else(|| is_left().then_some(("", &EmbeddedJson::Unclear)))
     }
 }
 
@@ -69,14 +69,14 @@ fn looks_like_json(text: &str) -> bool {
     is_in('[', ']') || is_in('{', '}') || text == "null"
 }
 
-fn inside(text: &str) -> Option<Inside> {
+fn inside(text: &str) -> Option<EmbeddedJson> {
     match Value::parse(text) {
-        Ok(value) => Some(Inside::Value(value)),
-        Err(error) if is_lax(error.what) => Some(Inside::Unclear),
+        Ok(value) => Some(EmbeddedJson::Value(value)),
+        Err(error) if is_lax(error.what) => Some(EmbeddedJson::Unclear),
         Err(_) => {
             let numbers = without_odd_numbers(text)?;
             let is_json = Value::parse(&numbers).map_or_else(|it| is_lax(it.what), |_| true);
-            is_json.then_some(Inside::Unclear)
+            is_json.then_some(EmbeddedJson::Unclear)
         }
     }
 }
@@ -117,11 +117,11 @@ mod tests {
     use super::*;
     use crate::Arguments;
 
-    fn of(argument: &str) -> Option<Inside> {
+    fn of(argument: &str) -> Option<EmbeddedJson> {
         let quoted = crate::json::quote(argument);
         let arguments = Arguments::json(format!(r#"{{"n":1,"a":{quoted}}}"#));
         let argument = arguments.value().unwrap().get("a").unwrap();
-        let found = arguments.inside(argument);
+        let found = arguments.embedded_json(argument);
         assert!(found.is_none_or(|(key, _)| key == "a"));
         found.map(|(_, inside)| inside.clone())
     }
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn lists_and_objects_in_a_text_are_read() {
         for text in [r#"["rm"]"#, " {\"a\":[1]}\n", "[]", "null", r#"["\u0072m"]"#] {
-            assert_eq!(of(text), Some(Inside::Value(Value::parse(text).unwrap())), "{text}");
+            assert_eq!(of(text), Some(EmbeddedJson::Value(Value::parse(text).unwrap())), "{text}");
         }
         for text in [
             r#"{"a":1,"a":2}"#,
@@ -138,7 +138,7 @@ mod tests {
             r#"["\ud83d"]"#,
             &("[".repeat(200) + &"]".repeat(200)),
         ] {
-            assert_eq!(of(text), Some(Inside::Unclear), "{text}");
+            assert_eq!(of(text), Some(EmbeddedJson::Unclear), "{text}");
         }
     }
 
@@ -162,8 +162,8 @@ mod tests {
         }
         let nested = Arguments::json(r#"{"a":["[1]"],"b":{"c":"[1]"}}"#);
         let argument = nested.value().unwrap().get("b").unwrap().get("c").unwrap();
-        assert_eq!(nested.inside(argument), None);
-        assert_eq!(Arguments::text("[1]").inside(&Value::Null), None);
+        assert_eq!(nested.embedded_json(argument), None);
+        assert_eq!(Arguments::text("[1]").embedded_json(&Value::Null), None);
     }
 
     #[test]
@@ -171,10 +171,10 @@ mod tests {
         let members: Vec<String> = (0..100).map(|n| format!(r#""a{n}":"[{n}]""#)).collect();
         let arguments = Arguments::json(format!(r#"{{{},"b":"ls"}}"#, members.join(",")));
         let root = arguments.value().unwrap();
-        let inside = |key: &str| arguments.inside(root.get(key).unwrap()).map(|(_, it)| it);
-        assert!(matches!(inside("a63"), Some(Inside::Value(_))));
-        assert_eq!(inside("a64"), Some(&Inside::Unclear));
-        assert_eq!(inside("a99"), Some(&Inside::Unclear));
+        let inside = |key: &str| arguments.embedded_json(root.get(key).unwrap()).map(|(_, it)| it);
+        assert!(matches!(inside("a63"), Some(EmbeddedJson::Value(_))));
+        assert_eq!(inside("a64"), Some(&EmbeddedJson::Unclear));
+        assert_eq!(inside("a99"), Some(&EmbeddedJson::Unclear));
         assert_eq!(inside("b"), None);
     }
 }

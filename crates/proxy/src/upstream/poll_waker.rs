@@ -1,14 +1,15 @@
 //! The waker of a connection that is polled inside the body it feeds.
 //!
-//! The connection and the body wake each other all the time, though one task polls both in turn. These wakes would
-//! put the task into the queue again after each frame. So both get this waker, which passes a wake on only if nobody
-//! is polling, and otherwise notes that there is more to do.
+//! The connection and the body wake each other all the time, though one task polls both in turn.
+//! These wakes would put the task into the queue again after each frame. So both get this waker,
+//! which forwards a wake only if the task is not polling, and otherwise notes that there is more to
+//! do.
 //!
 //! ```text
-//!            settle              wake: the task is woken
+//!            finish              wake: the task is woken
 //! Polling ───────────► Quiet ─────────────────────────────► Woken
 //!    │                   ▲                                    │
-//!    │ wake: noted       └──────────── settle ─── Polling ◄───┘ begin
+//!    │ wake: noted       └──────────── finish ─── Polling ◄───┘ begin
 //!    └──────────────────────────────────────────► Woken
 //! ```
 
@@ -18,49 +19,50 @@ use std::task::{Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// Shared by a connection and whoever polls it.
-pub(super) struct Drive {
+/// Shared by a connection and the task that polls it.
+pub(super) struct PollWaker {
     state: AtomicU8,
     task: AtomicWaker,
 }
 
-/// Nothing can move until a wake comes, and the task will be told of it.
+/// No progress is possible until a wake, which will wake the task.
 const QUIET: u8 = 0;
-/// The task is in the middle of its polls, or was handed something and will come back.
+/// The task is polling, or has received something and will poll again.
 const POLLING: u8 = 1;
 /// A wake came since the last `begin`.
 const WOKEN: u8 = 2;
 
-impl Drive {
-    /// A new drive has something to do.
+impl PollWaker {
+    /// Starts woken, because a new connection has work to do.
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self { state: AtomicU8::new(WOKEN), task: AtomicWaker::new() })
     }
 
-    /// Makes `task` the one that is woken. True if nothing has moved since `settle`: then there is nothing to poll.
-    pub(super) fn rests(&self, task: &Waker) -> bool {
+    /// Registers `task` to be woken. True if there was no wake since `finish`: then there is
+    /// nothing to poll.
+    pub(super) fn is_idle(&self, task: &Waker) -> bool {
         self.task.register(task);
         self.state.load(Ordering::Acquire) == QUIET
     }
 
-    /// Before each poll of the connection. What the last wake was about is visible to that poll: hence a swap, not a
-    /// store.
+    /// Called before each poll of the connection. A swap and not a store, so that this poll sees
+    /// what the last wake was about.
     pub(super) fn begin(&self) {
         self.state.swap(POLLING, Ordering::AcqRel);
     }
 
-    /// After polls that all were pending. False if a wake came meanwhile: poll again.
-    pub(super) fn settle(&self) -> bool {
+    /// Called after all polls were pending. False if a wake came in the meantime: poll again.
+    pub(super) fn finish(&self) -> bool {
         self.state.compare_exchange(POLLING, QUIET, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Nobody waits any more: the connection goes to the idle list.
+    /// Forgets the task, because the connection goes to the idle list.
     pub(super) fn forget(&self) {
         self.task.take();
     }
 }
 
-impl Wake for Drive {
+impl Wake for PollWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -1,4 +1,5 @@
-//! The request as it goes up: byte for byte, unless something in it is taken out, restored or masked.
+//! Prepares the request for the provider: unchanged, unless something is removed, restored or
+//! masked.
 
 use std::borrow::Cow;
 
@@ -12,11 +13,11 @@ use http::{HeaderMap, Request};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
-use crate::access::{self, Denied, Principal};
+use crate::access::{self, AccessDenied, Principal};
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
 use crate::inbound;
-use crate::respond::Refusal;
+use crate::refusal::Refusal;
 use crate::restore;
 use crate::route::Treatment;
 use crate::sign;
@@ -24,7 +25,7 @@ use crate::texts;
 use crate::upstream::{ClientBody, RequestBody};
 
 /// The request to send to the provider.
-pub(crate) async fn request(
+pub(crate) async fn prepare(
     inner: &Inner,
     exchange: &Exchange,
     principal: &Principal,
@@ -32,45 +33,48 @@ pub(crate) async fn request(
     body: Incoming,
 ) -> Result<Request<RequestBody>, Refusal> {
     let mut headers = parts.headers;
-    let way = &exchange.way;
+    let route = &exchange.route;
     let mut query = parts.uri.query().map(Cow::from);
-    headers::upward(&mut headers, inner.inspects(way.treatment));
+    headers::for_provider(&mut headers, inner.inspects(route.treatment));
     if principal.swap {
         headers::drop_keys(&mut headers);
         query = query.and_then(|query| access::without_key(&query).map(Cow::from));
     }
-    if access::holds_key(&headers, &way.path, query.as_deref()) {
-        return Err(Refusal::Access(Denied::MisplacedKey));
+    if access::contains_gateway_key(&headers, &route.path, query.as_deref()) {
+        return Err(Refusal::Access(AccessDenied::MisplacedKey));
     }
     if principal.swap {
-        let key = way.site.provider.api_key.as_ref();
-        key.and_then(|key| headers::swap_key(&mut headers, way, key))
+        let key = route.site.provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, route, key))
             .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
     }
-    let why = Reasons::of(inner, exchange, &headers);
+    let why = ReadReasons::of(inner, exchange, &headers);
     let body = if body.is_end_stream() {
         if why.offers {
-            // Its path may name something that brings tools along.
-            inbound::judged(inner, exchange, "{}")?;
+            // Its path may name something that includes tools.
+            inbound::judge(inner, exchange, "{}")?;
         }
         RequestBody::Empty
     } else {
         let body = ClientBody::new(body, &inner.settings.timeouts);
         match why.any() {
             true => read(inner, exchange, why, &mut headers, body).await?,
-            // No provider's connection is taken for a body of which nothing has come yet.
-            false => body.begun().await?.map_or(RequestBody::Empty, RequestBody::Streamed),
+            // Do not take a connection to a provider before the first byte of the body has arrived.
+            false => {
+                body.after_first_byte().await?.map_or(RequestBody::Empty, RequestBody::Streamed)
+            }
         }
     };
     let path = match query {
-        Some(query) => format!("{}?{query}", way.path),
-        None => way.path.clone(),
+        Some(query) => format!("{}?{query}", route.path),
+        None => route.path.clone(),
     };
     let path: PathAndQuery =
         path.parse().map_err(|_| Refusal::BadRequest("its path is not one".to_owned()))?;
-    let lent = way.site.provider.api_key.as_ref().filter(|_| principal.swap);
-    let ask = sign::Ask { way, method: &parts.method, path: &path };
-    let body = sign::sign(ask, lent, inner.settings.request_body, &mut headers, body).await?;
+    let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
+    let body =
+        sign::sign(signing, credentials, inner.settings.request_body, &mut headers, body).await?;
     let mut request = Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = path.into();
@@ -80,18 +84,18 @@ pub(crate) async fn request(
 
 /// Why a request must be read.
 #[derive(Debug)]
-struct Reasons {
-    /// Something was taken out of this client's turns before.
+struct ReadReasons {
+    /// Calls were removed from this client's turns before.
     restore: bool,
-    /// A policy speaks of the tools it offers.
+    /// A policy has rules for the tools it offers.
     offers: bool,
-    /// A policy speaks of what it says.
+    /// The text rules that apply to it.
     texts: Option<TextGuard>,
 }
 
-impl Reasons {
+impl ReadReasons {
     fn of(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Self {
-        let treatment = exchange.way.treatment;
+        let treatment = exchange.route.treatment;
         let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
         Self {
             restore: carries_turns && inner.decider.has_removed(&exchange.binding),
@@ -105,13 +109,12 @@ impl Reasons {
     }
 }
 
-/// Reads the request: judges the tools it offers, puts back what was taken out of the turns it
-/// carries, and judges what it says. In this order: turns are known again by their texts as the
-/// client got them.
+/// Reads the request: judges the tools it offers, restores removed calls in its turns, and applies
+/// text rules. In this order, because turns are recognized by the text that the client received.
 async fn read(
     inner: &Inner,
     exchange: &Exchange,
-    why: Reasons,
+    why: ReadReasons,
     headers: &mut HeaderMap,
     body: ClientBody,
 ) -> Result<RequestBody, Refusal> {
@@ -128,7 +131,7 @@ async fn read(
     let mut changed: Option<Bytes> = None;
     if why.offers {
         let text = text.map_err(|_| Refusal::BadRequest("it is not UTF-8".to_owned()))?;
-        changed = inbound::judged(inner, exchange, text)?.map(Bytes::from);
+        changed = inbound::judge(inner, exchange, text)?.map(Bytes::from);
     }
     if why.restore {
         let body = changed.as_ref().unwrap_or(&plain).clone();
@@ -148,29 +151,30 @@ async fn read(
     }
 }
 
-/// The request with what was taken out of its turns; `None` if nothing was, or it cannot be put back.
+/// The request with its removed calls; `None` if there were none, or they cannot be restored.
 async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<String> {
     let (decider, binding) = (inner.decider.clone(), exchange.binding);
-    let dialect = exchange.way.dialect;
-    // It reads the store and all of the request: other connections must not wait for that.
+    let dialect = exchange.route.dialect;
+    // It reads the store and the complete request: other connections must not wait for that.
     let put_back = tokio::task::spawn_blocking(move || {
         restore::restore(&decider, &binding, dialect, std::str::from_utf8(&body).ok()?)
     });
-    let restore::PutBack { restored, answered } = put_back.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "removed calls cannot be restored");
-        None
-    })?;
+    let restore::RestoredRequest { restored, answered } =
+        put_back.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "removed calls cannot be restored");
+            None
+        })?;
     if let Some(answered) = answered {
-        // One request is restored once.
+        // A request is restored only once.
         let _ = exchange.answered.set(answered);
     }
     if let Some((call, why)) = restored.skipped.first() {
         let more = restored.skipped.len() - 1;
         let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
-        inner.decider.not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
+        inner.decider.record_not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
     }
     let body = restored.body?;
-    inner.metrics.restored(restored.restored.len());
+    inner.metrics.count_restored(restored.restored.len());
     Some(body)
 }
 

@@ -1,4 +1,4 @@
-//! Other settings for a gateway that runs.
+//! Changes the settings of a running gateway.
 
 use callgate_gate::Malformed;
 
@@ -8,28 +8,28 @@ use crate::settings::{Inbound, Mode, Settings};
 
 /// Changes the settings of a gateway while it serves. Cheap to clone.
 #[derive(Clone)]
-pub struct Control(Gateway);
+pub struct Reloader(Gateway);
 
-/// Settings that can be put in force.
+/// Settings that have been checked and can take effect.
 #[must_use = "nothing changes before they are put in force"]
-pub struct Prepared {
+pub struct PreparedSettings {
     gateway: Gateway,
     inner: Inner,
 }
 
-impl Control {
+impl Reloader {
     pub(crate) fn new(gateway: Gateway) -> Self {
         Self(gateway)
     }
 
-    /// Checks other settings. What only a restart applies stays as it is: the address, the threads, the
-    /// number of connections and the waits. `restart_needed` names the settings that therefore are not
-    /// in force, for `/healthz`.
+    /// Checks new settings. Some only take effect after a restart and keep their values: the
+    /// address, the threads, the number of connections and the timeouts. `restart_needed` names
+    /// those that were changed, for `/healthz`.
     pub fn prepare(
         &self,
         settings: Settings,
         restart_needed: Vec<String>,
-    ) -> Result<Prepared, StartError> {
+    ) -> Result<PreparedSettings, StartError> {
         let now = self.0.now();
         let started = &now.settings;
         let settings = Settings {
@@ -49,12 +49,12 @@ impl Control {
             metrics: now.metrics.clone(),
             trust: now.trust,
         };
-        Ok(Prepared { gateway: self.0.clone(), inner })
+        Ok(PreparedSettings { gateway: self.0.clone(), inner })
     }
 }
 
-impl Prepared {
-    /// What stops less than what is in force, or may, each in a few words.
+impl PreparedSettings {
+    /// The settings that stop less than the current ones, or may, each in a few words.
     pub fn weakened(&self) -> Vec<String> {
         let (was, is) = (&self.gateway.now().settings, &self.inner.settings);
         let looked_at = |mode: Mode| match mode {
@@ -73,7 +73,7 @@ impl Prepared {
         weaker.map(|(path, _)| format!("`{path}` stops less, or may")).collect()
     }
 
-    /// Puts the settings in force for requests that come from now on.
+    /// Applies the settings to all requests from now on.
     pub fn put_in_force(self) {
         self.inner.upstreams.keep_only(self.inner.routes.targets());
         self.gateway.replace(self.inner);

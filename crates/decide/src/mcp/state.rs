@@ -1,4 +1,5 @@
-//! What one process knows of MCP servers: registry, what was found, what was called.
+//! What this process knows about MCP servers: the registry, the inspected definitions, and the
+//! calls in progress.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,150 +9,151 @@ use callgate_audit::RecordId;
 use callgate_call::{fold, json::Value};
 use callgate_effects::Catalogue;
 use callgate_policy::NameReader;
-use callgate_registry::{Identity, ItemKind, Pin, Registry, State, Version};
+use callgate_registry::{ItemIdentity, ItemKind, Pin, PinStatus, Registry, Version};
 use callgate_scan::inspect::{Finding, Known, inspect_definition, strip_definition};
 use callgate_store::Glance;
 use parking_lot::Mutex;
 
-use super::flows::Hints;
-use super::shown::Shelf;
+use super::flows::ToolHints;
+use super::shown_lists::ShownLists;
 use super::store;
-use crate::advertised::Told;
 use crate::decider::Inner;
+use crate::offer::RecentlyRecorded;
 
-/// What all MCP sessions of a process share, and the proxy's door reads.
+/// State that all MCP sessions of a process and the proxy share.
 #[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) books: Mutex<Books>,
-    pub(crate) claims: Mutex<Claims>,
-    pub(crate) shelf: Shelf,
+pub(crate) struct McpState {
+    pub(crate) cache: Mutex<RegistryCache>,
+    pub(crate) claimed_intents: Mutex<ClaimedIntents>,
+    pub(crate) shown_lists: ShownLists,
     pub(crate) catalogue: Catalogue,
     pub(crate) names: NameReader,
 }
 
-impl Default for Desk {
+impl Default for McpState {
     fn default() -> Self {
         let catalogue = Catalogue::builtin();
         Self {
-            books: Mutex::default(),
-            claims: Mutex::default(),
-            shelf: Shelf::default(),
+            cache: Mutex::default(),
+            claimed_intents: Mutex::default(),
+            shown_lists: ShownLists::default(),
             names: NameReader::new(&catalogue),
             catalogue,
         }
     }
 }
 
-/// Calls of models whose execution has begun. The store knows of one a moment later.
+/// Model calls whose execution has begun. The store learns of each a moment later.
 #[derive(Debug, Default)]
-pub(crate) struct Claims(VecDeque<RecordId>);
+pub(crate) struct ClaimedIntents(VecDeque<RecordId>);
 
-impl Claims {
-    /// More than can begin before the store knows of the first.
-    const MOST: usize = 4096;
+impl ClaimedIntents {
+    /// More than can begin before the store has the first.
+    const MAX: usize = 4096;
 
-    /// Whether nobody has claimed it before.
+    /// Claims a call. Returns `false` if it was claimed before.
     pub(crate) fn claim(&mut self, call: RecordId) -> bool {
         if self.0.contains(&call) {
             return false;
         }
-        if self.0.len() >= Self::MOST {
+        if self.0.len() >= Self::MAX {
             self.0.pop_front();
         }
         self.0.push_back(call);
         true
     }
 
-    /// The execution did not take place.
-    pub(crate) fn give_back(&mut self, call: RecordId) {
+    /// Undoes a claim, because the call was not executed.
+    pub(crate) fn release(&mut self, call: RecordId) {
         self.0.retain(|claimed| *claimed != call);
     }
 }
 
-/// What changes with every list and call.
+/// The registry as last read from the store, and what is computed from it.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct RegistryCache {
     pub(crate) registry: Registry,
-    /// Which state of the store the registry was read from.
+    /// The version of the store that the registry was read from.
     version: Option<u64>,
-    /// When that was looked up.
+    /// When the store was last checked for changes.
     refreshed: Option<Instant>,
-    /// How often the registry was changed.
+    /// Counts the changes that this process made to the registry.
     changes: u64,
-    /// What was found in each definition, by the hash of all of it: inspecting takes longer than
-    /// judging.
+    /// The inspection of each definition, by the hash of its full text. Cached because inspecting
+    /// takes longer than judging.
     inspected: HashMap<String, Arc<Inspection>>,
-    index: Option<Arc<Index>>,
-    /// The names that a server's texts may not speak of.
+    first_owners: Option<Arc<FirstOwners>>,
+    /// For each server, the tool names that its texts should not mention.
     others: HashMap<String, Arc<Known>>,
-    pub(crate) told: Told,
+    pub(crate) recently_recorded: RecentlyRecorded,
 }
 
-/// What is known of one definition beside its pin.
+/// What is known about a definition in addition to its pin.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
-    /// Everything that was found in it.
+    /// All findings in the definition.
     pub(crate) findings: Vec<Finding>,
-    /// What is left of that once invisible characters are taken out.
+    /// The findings that remain once invisible characters are removed.
     pub(crate) remaining: Vec<Finding>,
-    pub(crate) hints: Hints,
-    /// What other servers had when it was looked at.
+    pub(crate) hints: ToolHints,
+    /// The tools of other servers at the time of the inspection.
     others: Arc<Known>,
 }
 
-/// A tool as a call finds it.
+/// A tool as it is known at the time of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownTool {
-    pub(crate) state: State,
-    /// The hash of what the server offers now.
+    pub(crate) state: PinStatus,
+    /// The hash of the definition that the server offers now.
     pub(crate) hash: String,
     pub(crate) inspection: Arc<Inspection>,
 }
 
-/// Made anew whenever the registry changes.
+/// Computed from the registry, and dropped whenever the registry changes.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
-    /// By folded tool name: who had it first.
+pub(crate) struct FirstOwners {
+    /// By folded tool name: the server that offered it first, and when.
     owners: HashMap<String, (i64, String)>,
 }
 
-/// Definitions that are remembered as inspected; past it all are forgotten and looked at again.
+/// Maximum number of cached inspections. At this number the cache is cleared.
 const MAX_INSPECTED: usize = 32_768;
 
 impl Inner {
-    /// Takes over what other processes have pinned, trusted or reset meanwhile. It reads the store.
-    pub(crate) fn refresh_books(&self) {
-        self.refresh_books_at(self.audit.glance());
+    /// Loads what other processes have pinned, trusted or reset. It reads the store.
+    pub(crate) fn refresh_cache(&self) {
+        self.refresh_cache_at(self.audit.glance());
     }
 
-    /// The same, unless somebody has done so since then.
-    pub(crate) fn refresh_books_since(&self, then: Instant) {
-        let is_fresh = self.desk.books.lock().is_fresh_since(then);
+    /// The same, unless it was done after `then`.
+    pub(crate) fn refresh_cache_since(&self, then: Instant) {
+        let is_fresh = self.mcp_state.cache.lock().is_fresh_since(then);
         if !is_fresh {
-            self.refresh_books();
+            self.refresh_cache();
         }
     }
 
-    /// The same, with a glance that was taken before. The books stay unlocked while the store is read,
-    /// because threads that carry streams use them. If the store cannot be read, the books stay as they
-    /// are.
-    pub(crate) fn refresh_books_at(&self, glance: Glance<'_>) {
+    /// The same, for a snapshot that was taken before. The cache stays unlocked while the store is
+    /// read, because threads that carry streams use it. If the store cannot be read, the cache
+    /// stays unchanged.
+    pub(crate) fn refresh_cache_at(&self, glance: Glance<'_>) {
         let began = Instant::now();
         let (known, changes) = {
-            let books = self.desk.books.lock();
-            (books.version, books.changes)
+            let cache = self.mcp_state.cache.lock();
+            (cache.version, cache.changes)
         };
         let newest = glance.pins_version();
         if newest.as_ref().is_ok_and(|newest| known == Some(*newest)) {
-            self.desk.books.lock().refreshed = Some(began);
+            self.mcp_state.cache.lock().refreshed = Some(began);
             return;
         }
         match newest.and_then(|newest| Ok((newest, store::load(&self.audit)?))) {
             Ok((newest, registry)) => {
-                let mut books = self.desk.books.lock();
-                // What this process has pinned meanwhile may not be in what was read: the next time.
-                if books.changes == changes {
-                    books.take_over(newest, registry, began);
+                let mut cache = self.mcp_state.cache.lock();
+                // This process has pinned something that the loaded registry may lack; the next
+                // refresh has it.
+                if cache.changes == changes {
+                    cache.replace_registry(newest, registry, began);
                 }
             }
             Err(error) => tracing::error!(%error, "the pins of MCP servers cannot be read"),
@@ -159,43 +161,45 @@ impl Inner {
     }
 }
 
-impl Books {
-    /// What the store has now.
-    fn take_over(&mut self, version: u64, registry: Registry, began: Instant) {
+impl RegistryCache {
+    /// Replaces the registry with the one from the store.
+    fn replace_registry(&mut self, version: u64, registry: Registry, began: Instant) {
         self.registry = registry;
         self.version = Some(version);
         self.refreshed = Some(began);
         self.changed();
     }
 
-    /// Whether the store was asked since then.
+    /// Whether the store was checked after `then`.
     pub(crate) fn is_fresh_since(&self, then: Instant) -> bool {
         self.refreshed.is_some_and(|at| at >= then)
     }
 
     /// A tool of a server, if it has been seen.
     pub(crate) fn tool(&mut self, server: &str, tool: &str) -> Option<KnownTool> {
-        let pin = self.registry.get(&Identity::tool(server, tool))?;
+        let pin = self.registry.get(&ItemIdentity::tool(server, tool))?;
         let (state, hash) = (pin.state(), pin.seen().hash.as_str().to_owned());
         let key = key(server, pin.seen().whole.as_str());
         if let Some(inspection) = self.inspected.get(&key) {
             return Some(KnownTool { state, hash, inspection: Arc::clone(inspection) });
         }
-        // Another process listed it: what is pinned of it is known, and enough.
+        // Another process listed it. Only the pinned parts of the definition are known, and they
+        // suffice.
         let definition = pin.seen().definition.clone();
         let inspection = self.inspect(server, key, &definition);
         Some(KnownTool { state, hash, inspection })
     }
 
-    /// The same as one server shows it, whatever another instance of it has shown since.
+    /// The same, for the definition that this server shows, even if another instance has shown a
+    /// different one since.
     pub(crate) fn tool_as(
         &mut self,
         server: &str,
         tool: &str,
         shown: &Version,
     ) -> Option<KnownTool> {
-        let state = self.state_as(&Identity::tool(server, tool), shown);
-        if state == State::Unseen {
+        let state = self.state_as(&ItemIdentity::tool(server, tool), shown);
+        if state == PinStatus::Unseen {
             return None;
         }
         let (hash, key) = (shown.hash.as_str().to_owned(), key(server, shown.whole.as_str()));
@@ -204,19 +208,19 @@ impl Books {
         Some(KnownTool { state, hash, inspection })
     }
 
-    /// Where something stands as one server shows it.
-    pub(crate) fn state_as(&self, identity: &Identity, shown: &Version) -> State {
+    /// The pin status of the definition that this server shows.
+    pub(crate) fn state_as(&self, identity: &ItemIdentity, shown: &Version) -> PinStatus {
         match self.registry.get(identity).map(|pin| (pin.state(), &pin.version)) {
-            None => State::Unseen,
-            Some((State::Quarantined, _)) => State::Quarantined,
-            Some((_, trusted)) if shown.is_same(trusted) => State::Trusted,
-            Some(_) => State::Changed,
+            None => PinStatus::Unseen,
+            Some((PinStatus::Quarantined, _)) => PinStatus::Quarantined,
+            Some((_, trusted)) if shown.is_same(trusted) => PinStatus::Trusted,
+            Some(_) => PinStatus::Changed,
         }
     }
 
-    /// Inspects a definition as it was listed, with everything that is not pinned. It is done
-    /// again when other servers have other tools.
-    pub(crate) fn look_at(&mut self, server: &str, whole: &str, raw: &str) {
+    /// Inspects a definition as it was listed, including the parts that are not pinned. Repeated
+    /// when the tools of other servers change.
+    pub(crate) fn inspect_listed(&mut self, server: &str, whole: &str, raw: &str) {
         let (key, others) = (key(server, whole), self.others(server));
         let known = self.inspected.get(&key);
         if !known.is_some_and(|known| Arc::ptr_eq(&known.others, &others)) {
@@ -255,58 +259,59 @@ impl Books {
         known
     }
 
-    /// Servers that introduce themselves with the very same words: as long as nothing else is known of
-    /// this one, it speaks of the same tools.
+    /// Servers with exactly the same instructions. Until more is known about this server, it may
+    /// mention their tools.
     fn twins(&self, server: &str) -> Vec<String> {
         let pins =
             || self.registry.pins().filter(|pin| pin.identity.kind == ItemKind::Instructions);
         let Some(own) = pins().find(|pin| pin.identity.server == server) else { return Vec::new() };
         let is_twin = |pin: &&Pin| {
             pin.identity.server != server
-                && pin.state() == State::Trusted
+                && pin.state() == PinStatus::Trusted
                 && pin.seen().hash == own.seen().hash
         };
         pins().filter(is_twin).map(|pin| pin.identity.server.clone()).collect()
     }
 
-    /// The registry has something new: what was made from it is made again.
+    /// Drops everything computed from the registry, which has changed.
     pub(crate) fn changed(&mut self) {
         self.changes += 1;
-        self.index = None;
+        self.first_owners = None;
         self.others.clear();
     }
 
-    /// The server that had a tool's name before this one.
+    /// The server that offered this tool name before this server.
     pub(crate) fn first_owner(&mut self, server: &str, tool: &str) -> Option<String> {
-        let index = self.index();
-        let (_, owner) = index.owners.get(&fold(tool.trim()))?;
+        let first_owners = self.first_owners();
+        let (_, owner) = first_owners.owners.get(&fold(tool.trim()))?;
         (owner != server).then(|| owner.clone())
     }
 
-    /// Every tool that a name may mean, however an agent spells it.
-    pub(crate) fn meant_by(&self, name: &str) -> Vec<(String, String)> {
+    /// All tools that a name may refer to, in any agent's spelling.
+    pub(crate) fn tools_named(&self, name: &str) -> Vec<(String, String)> {
         let found = self.registry.names().find(name).all();
         found.into_iter().map(|it| (it.server.clone(), it.tool.clone())).collect()
     }
 
-    fn index(&mut self) -> Arc<Index> {
-        let index = match self.index.take() {
-            Some(index) => index,
-            None => Arc::new(Index::of(&self.registry)),
+    fn first_owners(&mut self) -> Arc<FirstOwners> {
+        let first_owners = match self.first_owners.take() {
+            Some(first_owners) => first_owners,
+            None => Arc::new(FirstOwners::of(&self.registry)),
         };
-        self.index = Some(Arc::clone(&index));
-        index
+        self.first_owners = Some(Arc::clone(&first_owners));
+        first_owners
     }
 }
 
-impl Index {
+impl FirstOwners {
     fn of(registry: &Registry) -> Self {
         let mut owners: HashMap<String, (i64, String)> = HashMap::new();
         for pin in registry.pins().filter(|pin| pin.identity.kind == ItemKind::Tool) {
             let first = (pin.first_seen, pin.identity.server.clone());
             let owner =
                 owners.entry(fold(pin.identity.name.trim())).or_insert_with(|| first.clone());
-            // Of two seen in the same moment neither took over: the order of names settles it.
+            // If two were seen at the same moment, neither took over the name: the alphabetical
+            // order decides.
             if first < *owner {
                 *owner = first;
             }
@@ -330,14 +335,14 @@ fn key(server: &str, whole: &str) -> String {
     format!("{server}\0{whole}")
 }
 
-/// What a server says of its tool, where it says so plainly.
-fn hints(definition: &str) -> Hints {
-    let Ok(value) = Value::parse(definition) else { return Hints::default() };
+/// The hints in a definition's annotations, if they are booleans.
+fn hints(definition: &str) -> ToolHints {
+    let Ok(value) = Value::parse(definition) else { return ToolHints::default() };
     let says = |hint: &str| {
         let annotations = value.get("annotations");
         annotations.and_then(|it| it.get(hint)) == Some(&Value::Bool(true))
     };
-    Hints { read_only: says("readOnlyHint"), open_world: says("openWorldHint") }
+    ToolHints { read_only: says("readOnlyHint"), open_world: says("openWorldHint") }
 }
 
 /// Microseconds since 1970.

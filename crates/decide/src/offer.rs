@@ -1,10 +1,12 @@
-//! Tools that a request offers, before the policies.
+//! Judges the tools that a request offers to the model.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use callgate_audit::{Kind, Tool};
-use callgate_call::{Arguments, CallId, Facts, NameError, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{
+    Arguments, CallId, NameError, Origin, OriginFields, Surface, ToolCall, ToolName,
+};
 use callgate_policy::{Denial, Judgement, Policies};
 
 use crate::clock::now;
@@ -16,23 +18,25 @@ use crate::record;
 pub struct Offer<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Names that mean the same with any provider. Only rules that restrict look at them.
+    /// Names that mean the same tool at any provider. Only rules that restrict are compared with
+    /// them.
     pub also: &'a [String],
-    /// Its definition, as the request has it.
+    /// Its definition, exactly as in the request.
     pub definition: &'a str,
-    /// Where it is all that a server has (`mcp__server__*`): the tools that are left out.
+    /// For an offer of all tools of a server (`mcp__server__*`): the tools that are excluded.
     pub except: &'a [String],
 }
 
-/// What was recorded of late. Agents offer the same tools with every request.
+/// Hashes of what was recorded recently. Agents offer the same tools with every request.
 #[derive(Debug, Default)]
-pub(crate) struct Told(HashSet<u64>);
+pub(crate) struct RecentlyRecorded(HashSet<u64>);
 
-impl Told {
-    /// More would only be remembered for clients that never ask again.
+impl RecentlyRecorded {
+    /// The set is cleared at this size, which bounds its memory: most hashes belong to clients that
+    /// have gone.
     const MAX: usize = 4096;
 
-    /// Whether this was not recorded of late.
+    /// Whether this was not recorded recently. Remembers it.
     pub(crate) fn is_new_of(&mut self, what: &impl std::hash::Hash) -> bool {
         let mut hash = DefaultHasher::new();
         what.hash(&mut hash);
@@ -48,26 +52,28 @@ impl Told {
 }
 
 impl Decider {
-    /// Whether any policy speaks of the tools in a request.
+    /// Whether any policy has rules for the tools in a request.
     pub fn judges_offers(&self) -> bool {
-        self.policies().is_some_and(|policies| policies.speak_of(Surface::Inbound))
+        self.policies().is_some_and(|policies| policies.concern(Surface::Inbound))
     }
 
-    /// Judges the tools of a request. Answers which of them are denied. What a rule says about a tool
-    /// is recorded when it is offered first, and again for another client, session or rule.
-    pub fn offers(&self, context: &Context, offers: &[Offer<'_>]) -> Vec<(usize, Denial)> {
+    /// Judges the tools of a request and returns the denied ones with their positions. A rule's
+    /// verdict about a tool is recorded the first time, and again for another client, session or
+    /// rule.
+    pub fn judge_offers(&self, context: &Context, offers: &[Offer<'_>]) -> Vec<(usize, Denial)> {
         let Some(policies) = self.policies() else { return Vec::new() };
-        let origin = Origin::new(Facts { surface: Surface::Inbound, ..(*context.origin).clone() });
+        let origin =
+            Origin::new(OriginFields { surface: Surface::Inbound, ..(*context.origin).clone() });
         let mut denied = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
             denied.extend(
-                self.offer(&policies, context, &origin, offer).map(|denial| (place, denial)),
+                self.judge_offer(&policies, context, &origin, offer).map(|denial| (place, denial)),
             );
         }
         denied
     }
 
-    fn offer(
+    fn judge_offer(
         &self,
         policies: &Policies,
         context: &Context,
@@ -87,7 +93,7 @@ impl Decider {
         };
         let call = match called(offer.name) {
             Ok(call) => call,
-            // No rule can read it.
+            // No rule can match a name that cannot be parsed.
             Err(why) => return Some(Denial::refused(offer.name, &why.to_string())),
         };
         let also: Vec<ToolCall> = offer.also.iter().filter_map(|name| called(name).ok()).collect();
@@ -95,7 +101,7 @@ impl Decider {
         let mut denial = judgement.denial(&call);
         let noted = !judgement.audits.is_empty() || !judgement.shadows.is_empty();
         if denial.is_some() || noted {
-            let record = self.tell_offer(context, &call, &judgement, offer);
+            let record = self.record_offer(context, &call, &judgement, offer);
             if let Some(denial) = &mut denial {
                 denial.record = record;
             }
@@ -103,8 +109,8 @@ impl Decider {
         denial
     }
 
-    /// Records what was said of a tool; answers the record, if there is a new one.
-    fn tell_offer(
+    /// Records the verdict about a tool. Returns the id of the record, if it wrote one.
+    fn record_offer(
         &self,
         context: &Context,
         call: &ToolCall,
@@ -115,7 +121,7 @@ impl Decider {
         let mut hash = DefaultHasher::new();
         (facts.who.identity(), &facts.session, &facts.agent, &facts.provider).hash(&mut hash);
         (call.name.folded(), &judgement.policy, &judgement.rule, offer.definition).hash(&mut hash);
-        if !self.told(|told| told.is_new(hash.finish())) {
+        if !self.recently_recorded(|recently_recorded| recently_recorded.is_new(hash.finish())) {
             return None;
         }
         let mut record = record::begin(Kind::ToolAdvertised, context, facts);
