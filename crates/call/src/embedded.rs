@@ -100,9 +100,9 @@ fn without_odd_numbers(text: &str) -> Option<String> {
     let (mut in_string, mut escaped) = (false, false);
     while let Some(c) = rest.chars().next() {
         let odd = ODD.iter().find_map(|word| rest.strip_prefix(word)).filter(|_| !in_string);
-        if let Some(behind) = odd {
+        if let Some(after) = odd {
             out.push('0');
-            rest = behind;
+            rest = after;
             continue;
         }
         in_string ^= c == '"' && !escaped;

@@ -68,13 +68,13 @@ const MAX_SERVER_WORDS: usize = 16;
 const NAMESPACES: [&str; 3] = ["", "mcp__", "mcp_"];
 
 /// Agents shorten names that are longer than their API accepts: 60 to 64 characters.
-const LONG: usize = 60;
+const MAX_UNSHORTENED: usize = 60;
 /// The possible lengths of a shortened name: agents use most of the space they have.
 const MIN_SHORTENED: usize = 48;
 const MAX_SHORTENED: usize = 64;
 /// How many characters every agent keeps at the start when it shortens a name: Codex keeps 24,
 /// Gemini CLI 28. Fewer here, for other agents.
-const KEPT: usize = 20;
+const KEPT_PREFIX: usize = 20;
 
 /// Every spelling, folded, each once.
 pub fn spellings(server: &str, tool: &str) -> Vec<String> {
@@ -134,8 +134,8 @@ fn splits_of(name: &str, is_tried: impl Fn(&SpellingPattern) -> bool) -> Vec<Nam
         let Some(rest) = rest else { continue };
         let mut words = 0;
         for (at, _) in rest.char_indices() {
-            let (Some(server), Some(behind)) = (rest.get(..at), rest.get(at..)) else { continue };
-            let Some(tool) = behind.strip_prefix(between) else { continue };
+            let (Some(server), Some(after)) = (rest.get(..at), rest.get(at..)) else { continue };
+            let Some(tool) = after.strip_prefix(between) else { continue };
             if words == MAX_SERVER_WORDS {
                 break;
             }
@@ -244,26 +244,30 @@ pub fn without_plugin(folded: &str) -> impl Iterator<Item = String> {
 
 /// The prefix by which to find a spelling that agents shorten; `None` if it is short enough.
 pub fn beginning(spelling: &str) -> Option<&str> {
-    (spelling.len() > LONG).then(|| spelling.get(..KEPT)).flatten()
+    (spelling.len() > MAX_UNSHORTENED).then(|| spelling.get(..KEPT_PREFIX)).flatten()
 }
 
 /// The same prefix of a name that may have been shortened.
 pub fn beginning_of_shortened(name: &str) -> Option<&str> {
-    let may_be = name.is_ascii() && name.len() <= MAX_SHORTENED;
-    may_be.then(|| name.get(..KEPT)).flatten()
+    let may_be_shortened = name.is_ascii() && name.len() <= MAX_SHORTENED;
+    may_be_shortened.then(|| name.get(..KEPT_PREFIX)).flatten()
 }
 
 /// Whether an agent may have shortened this spelling to this name: truncated it, replaced its end
 /// with a hash, or removed part of its middle.
 pub fn is_shortened(spelling: &str, name: &str) -> bool {
-    if spelling.len() <= LONG || name.len() >= spelling.len() || name.len() < MIN_SHORTENED {
+    if spelling.len() <= MAX_UNSHORTENED
+        || name.len() >= spelling.len()
+        || name.len() < MIN_SHORTENED
+    {
         return false;
     }
     let same = spelling.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     let rest = name.get(same..).unwrap_or("");
-    let cut = rest.is_empty() && name.len() >= LONG;
+    let cut = rest.is_empty() && name.len() >= MAX_UNSHORTENED;
     let hash = rest.trim_start_matches(['_', '-']);
-    let hashed = same >= KEPT && hash.len() >= 4 && hash.bytes().all(|c| c.is_ascii_hexdigit());
+    let hashed =
+        same >= KEPT_PREFIX && hash.len() >= 4 && hash.bytes().all(|c| c.is_ascii_hexdigit());
     cut || hashed || has_gap(spelling, name)
 }
 
@@ -271,9 +275,9 @@ pub fn is_shortened(spelling: &str, name: &str) -> bool {
 fn has_gap(spelling: &str, name: &str) -> bool {
     let gap = |mark: &str| {
         name.match_indices(mark).any(|(at, _)| {
-            let (before, behind) = (name.get(..at), name.get(at + mark.len()..));
-            let (Some(before), Some(behind)) = (before, behind) else { return false };
-            before.len() >= KEPT && spelling.starts_with(before) && spelling.ends_with(behind)
+            let (before, after) = (name.get(..at), name.get(at + mark.len()..));
+            let (Some(before), Some(after)) = (before, after) else { return false };
+            before.len() >= KEPT_PREFIX && spelling.starts_with(before) && spelling.ends_with(after)
         })
     };
     gap("___") || gap("...")

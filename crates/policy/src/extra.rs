@@ -108,11 +108,11 @@ impl Judgement {
     /// Servers that drop lone surrogates may see a secret that others do not. Such a match cannot
     /// be replaced in place, so the call is refused.
     fn sanitized_alike(mut self, call: &ToolCall, readings: &[OtherReading]) -> Self {
-        let unlike = |it: &&OtherReading| it.call.arguments != call.arguments;
+        let differs = |it: &&OtherReading| it.call.arguments != call.arguments;
         if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
         }
-        for reading in readings.iter().filter(unlike) {
+        for reading in readings.iter().filter(differs) {
             let found = |call: &ToolCall| clean(&self.cleaners, &call.arguments).ok();
             let times = |call: &ToolCall| found(call).map(|clean| clean.kinds.len());
             if times(&reading.call) != times(call) {

@@ -17,8 +17,8 @@ pub fn decode_into(raw: &str, half: &mut Option<u16>, out: &mut String) -> bool 
         let kind = chars.next();
         rest = chars.as_str();
         if kind == Some('u') {
-            let (hex, behind) = rest.split_at_checked(4).unwrap_or((rest, ""));
-            rest = behind;
+            let (hex, after) = rest.split_at_checked(4).unwrap_or((rest, ""));
+            rest = after;
             whole &= push_unit(u16::from_str_radix(hex, 16).unwrap_or(0xFFFD), half, out);
         } else {
             whole &= half.take().is_none();

@@ -308,11 +308,11 @@ impl<'a> Reader<'a> {
         let mut length = run(inside);
         let mut escaped = false;
         while inside.get(length) != Some(&b'"') {
-            let Some(behind) = inside.get(length..).and_then(escape) else {
+            let Some(after) = inside.get(length..).and_then(escape) else {
                 return Err(self.bad_string(at, inside, length));
             };
             escaped = true;
-            length = inside.len() - behind.len() + run(behind);
+            length = inside.len() - after.len() + run(after);
         }
         let raw = inside.get(..length).unwrap_or(&[]);
         self.rest = inside.get(length + 1..).unwrap_or(&[]);
@@ -396,8 +396,8 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn skip_space(&mut self) -> Option<u8> {
-        while let [b' ' | b'\t' | b'\n' | b'\r', behind @ ..] = self.rest {
-            self.rest = behind;
+        while let [b' ' | b'\t' | b'\n' | b'\r', after @ ..] = self.rest {
+            self.rest = after;
         }
         self.byte()
     }
@@ -462,8 +462,8 @@ impl Elements {
 pub fn string_end(bytes: &[u8]) -> Option<usize> {
     let mut length = plain_run(bytes);
     while bytes.get(length) != Some(&b'"') {
-        let behind = escape(bytes.get(length..)?)?;
-        length = bytes.len() - behind.len() + plain_run(behind);
+        let after = escape(bytes.get(length..)?)?;
+        length = bytes.len() - after.len() + plain_run(after);
     }
     Some(length)
 }
@@ -472,11 +472,9 @@ pub fn string_end(bytes: &[u8]) -> Option<usize> {
 /// one.
 fn escape(bytes: &[u8]) -> Option<&[u8]> {
     match bytes {
-        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', behind @ ..] => {
-            Some(behind)
-        }
-        [b'\\', b'u', a, b, c, d, behind @ ..] => {
-            [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit).then_some(behind)
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', after @ ..] => Some(after),
+        [b'\\', b'u', a, b, c, d, after @ ..] => {
+            [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit).then_some(after)
         }
         _ => None,
     }
@@ -504,8 +502,8 @@ fn plain_run_tame(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     let mut run = 0;
     for _ in 0..3 {
-        let Some((chunk, behind)) = rest.split_first_chunk::<8>() else { break };
-        rest = behind;
+        let Some((chunk, after)) = rest.split_first_chunk::<8>() else { break };
+        rest = after;
         let word = u64::from_le_bytes(*chunk);
         let stop = zero_bytes(word ^ (ONES * u64::from(b'"')))
             | zero_bytes(word ^ (ONES * u64::from(b'\\')));

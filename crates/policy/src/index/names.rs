@@ -226,8 +226,8 @@ impl Affixes {
     }
 
     fn find<'i>(&'i self, name: &[u8], visit: &mut impl FnMut(&'i RuleBucket)) {
-        let behind = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
-        let mut at = behind.checked_sub(1);
+        let end = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
+        let mut at = end.checked_sub(1);
         while let Some(affix) = at.and_then(|at| self.sorted.get(at)) {
             if name.starts_with(&affix.text) {
                 visit(&affix.bucket);

@@ -139,13 +139,13 @@ impl DiffPieces {
 /// A common piece, shortened to what is next to a difference: `behind` and `before` say where there
 /// is one.
 #[expect(clippy::fn_params_excessive_bools, reason = "the two sides of one text")]
-fn shortened(text: &str, behind: bool, before: bool) -> String {
+fn shortened(text: &str, after: bool, before: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= 2 * AROUND + 1 {
         return text.to_owned();
     }
     let mut out = String::new();
-    if behind {
+    if after {
         out.extend(chars.iter().take(AROUND));
     }
     out.push('…');
