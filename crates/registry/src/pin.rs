@@ -8,7 +8,7 @@
 //!    │ first seen, to be trusted   │   └────── trust, or the ───────┘   └───┘
 //!    ▼ by a person                 │           trusted one is back
 //!  quarantined ────── trust ───────┘
-//!      └─┘ another is seen: kept instead, for nobody trusted the one before
+//!      └─┘ another is seen: replaces the one before, which was never trusted
 //! ```
 //!
 //! A reset leads from each state back to unseen.

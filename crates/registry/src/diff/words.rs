@@ -136,7 +136,7 @@ impl DiffPieces {
     }
 }
 
-/// A common piece, shortened to what is next to a difference: `behind` and `before` say where there
+/// A common piece, shortened to what is next to a difference: `after` and `before` say where there
 /// is one.
 #[expect(clippy::fn_params_excessive_bools, reason = "the two sides of one text")]
 fn shortened(text: &str, after: bool, before: bool) -> String {
