@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_or_two_say_nothing_about_a_name_that_may_be_split() {
+    fn one_or_two_letters_are_too_vague_for_a_name_that_may_be_split() {
         for (servers, name, restricts) in [
             (["g*"], "get_weather", false),
             (["ge*"], "get_weather", false),

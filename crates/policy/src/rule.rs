@@ -282,7 +282,7 @@ fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
 
 fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
     let origin = &question.call.origin;
-    let said = match by {
+    let value = match by {
         LimitBy::Session => origin.session.as_deref(),
         LimitBy::Agent => origin.agent.as_deref(),
         LimitBy::Org => origin.who.org.as_deref(),
@@ -295,5 +295,5 @@ fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
             return Some(server.map_or_else(|| tool.clone(), |server| format!("{server}/{tool}")));
         }
     };
-    said.map(str::to_owned)
+    value.map(str::to_owned)
 }

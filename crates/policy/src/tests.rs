@@ -1,4 +1,4 @@
-//! What the whole crate promises, asked from outside in.
+//! Tests of the crate as a whole.
 
 mod actors;
 mod broken;

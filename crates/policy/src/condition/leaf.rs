@@ -26,8 +26,8 @@ pub(crate) trait LeafCondition: Sized {
     /// What decides whether it holds.
     fn evidence(&self) -> Evidence;
 
-    /// Whether it holds. What cannot be determined is unknown, never false. Runs for every call, so
-    /// it must not allocate.
+    /// Whether it holds. What cannot be determined is unknown, never false. Runs for every call of
+    /// the rule's tools, so it should be cheap.
     fn holds(&self, scene: &Scene<'_>) -> Tri;
 
     /// What it can still come to when only the call's name is known. The set may be too large,

@@ -45,7 +45,7 @@ impl<'c> Scene<'c> {
     }
 
     /// The JSON in a string argument, for programs that parse such text. `None` for the content of a
-    /// file, which nobody parses.
+    /// file, which no program parses.
     pub(crate) fn embedded_json(
         &self,
         input: &'c Arguments,

@@ -1,4 +1,4 @@
-//! Broken rule files, and exactly what is said about them.
+//! Broken rule files, and the exact messages for them.
 
 use callgate_call::Surface;
 use callgate_effects::Catalogue;
@@ -252,7 +252,7 @@ error: unknown kind `@shel`
 }
 
 #[test]
-fn facts_for_later_and_an_unknown_operator() {
+fn conditions_of_later_versions_and_an_unknown_operator() {
     check(
         r#"policy: x
 rules:
@@ -635,7 +635,7 @@ error: `tool` is an empty list, which nothing can match
     );
 }
 
-/// Whatever the text: an answer, and one that can be shown.
+/// Compiling any text returns a result, and every problem can be rendered.
 fn survives(text: &str) {
     let source = source(text);
     match Policies::compile(std::slice::from_ref(&source), &Catalogue::builtin()) {
@@ -669,7 +669,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn one_name_for_two_policies() {
+fn two_policies_of_the_same_name() {
     let files = [source("policy: x\nrules: []\n"), source("policy: x\nrules: []\n")];
     let problems = Policies::compile(&files, &Catalogue::builtin()).unwrap_err();
     assert_eq!(problems[0].message, "a second policy `x`");
@@ -683,7 +683,7 @@ fn every_file_is_read_before_giving_up() {
 }
 
 #[test]
-fn rules_that_are_hardly_meant_are_warned_of() {
+fn rules_that_are_probably_mistakes_are_reported() {
     let text = policy_text(
         "x",
         "",
@@ -715,7 +715,7 @@ fn rules_that_are_hardly_meant_are_warned_of() {
     assert_eq!(quiet, []);
 }
 
-/// A name may be an agent's own tool or a server's: then the rule against the server counts.
+/// A name may be an agent's own tool or a server's tool. Then a rule against the server applies.
 #[test]
 fn a_rule_against_a_server_that_takes_back_what_another_allows() {
     let warnings = |rules: &[&str]| -> Vec<String> {
@@ -740,7 +740,7 @@ fn a_rule_against_a_server_that_takes_back_what_another_allows() {
 }
 
 #[test]
-fn a_finding_of_no_known_class() {
+fn a_finding_of_an_unknown_class() {
     check(
         r#"policy: x
 rules:
