@@ -1,0 +1,25 @@
+//! The models of known programs, one file per family. See [`crate::model`] for the format.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::model::Model;
+
+mod files;
+
+/// All families.
+const FAMILIES: &[&[Model]] = &[files::MODELS];
+
+/// The model of the program of that name, which must be without folders.
+pub fn find(name: &str) -> Option<&'static Model> {
+    BY_NAME.get(name).copied()
+}
+
+/// All models.
+pub fn all() -> impl Iterator<Item = &'static Model> {
+    FAMILIES.iter().flat_map(|family| family.iter())
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Model>> = LazyLock::new(|| {
+    all().flat_map(|model| model.names.iter().map(move |name| (*name, model))).collect()
+});
