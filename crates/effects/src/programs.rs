@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use crate::model::Model;
 
 mod files;
+mod wrappers;
 
 /// All families.
-const FAMILIES: &[&[Model]] = &[files::MODELS];
+const FAMILIES: &[&[Model]] = &[files::MODELS, wrappers::MODELS];
 
 /// The model of the program of that name, which must be without folders.
 pub fn find(name: &str) -> Option<&'static Model> {
@@ -23,3 +24,6 @@ pub fn all() -> impl Iterator<Item = &'static Model> {
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Model>> = LazyLock::new(|| {
     all().flat_map(|model| model.names.iter().map(move |name| (*name, model))).collect()
 });
+
+#[cfg(test)]
+mod tests;
