@@ -52,6 +52,18 @@ pub struct Run {
     pub flags: Vec<String>,
     /// What the model says about a command of this form.
     pub marks: Marks,
+    /// Whether there is a model of the program.
+    pub knowledge: Knowledge,
+}
+
+/// Whether a program is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Knowledge {
+    /// There is a model: what is not among the effects does not happen.
+    Modelled,
+    /// There is none: it may do more than the effects show.
+    #[default]
+    Unmodelled,
 }
 
 /// What is read of a file.
@@ -250,8 +262,22 @@ impl Effects {
         if self.list.iter().rev().take(RECENT).any(same) {
             return;
         }
+        self.push_always(effect);
+    }
+
+    /// Adds an effect and returns where it is.
+    pub(crate) fn push_always(&mut self, effect: Effect) -> usize {
         self.kinds = self.kinds.with(effect.action.kind());
         self.list.push(effect);
+        self.list.len() - 1
+    }
+
+    /// The run at that place of the list.
+    pub(crate) fn run_mut(&mut self, at: usize) -> Option<&mut Run> {
+        match self.list.get_mut(at) {
+            Some(Effect { action: Action::Runs(run), .. }) => Some(run),
+            _ => None,
+        }
     }
 }
 

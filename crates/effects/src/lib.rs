@@ -18,24 +18,35 @@
 //!
 //! This crate judges nothing and does no I/O.
 
+mod analysis;
 mod bound;
 mod catalogue;
+mod code;
 mod effect;
+mod glob;
 mod ground;
+pub mod host;
 mod known;
 mod marks;
 pub mod model;
 mod path;
 pub mod programs;
+mod shell;
+mod tools;
+mod truth;
 mod word;
 
 pub use bound::{Bound, EffectKind};
 pub use catalogue::{Catalogue, Entry, Kind, Role};
 pub use effect::{
-    Access, Action, Change, Connection, Effect, Effects, Opaque, Place, Purpose, Reach, Run, Scope,
-    Setting, SubCommand, Why,
+    Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
+    Run, Scope, Setting, SubCommand, Why,
 };
+pub use glob::{PathPattern, PathSet, Stance};
 pub use ground::{Ground, Resolver};
 pub use marks::{Mark, Marks};
 pub use path::{Case, Path};
+pub use shell::settings::{Meaning, meaning};
+pub use tools::command;
+pub use truth::Truth;
 pub use word::{Fill, Gap, Word};

@@ -57,3 +57,6 @@ pub fn all() -> impl Iterator<Item = &'static Model> {
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Model>> = LazyLock::new(|| {
     all().flat_map(|model| model.names.iter().map(move |name| (*name, model))).collect()
 });
+
+#[cfg(test)]
+mod tests;

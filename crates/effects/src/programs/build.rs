@@ -35,7 +35,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("make -j4 test", &[]),
             ("make -C docs html", &[]),
-            ("make SHELL=./x", &["runs ./x"]),
+            ("make SHELL=./x", &["runs x"]),
         ]),
     model(&[
         "just", "task", "go-task", "mage", "doit", "invoke", "inv", "nox", "tox", "grunt", "gulp",
@@ -268,7 +268,7 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["-p", "--project-dir"], &[FOLDER]),
             takes(&["-pl", "-P", "-T", "--tests", "-x", "--exclude-task", "--console"], &[]),
-            joined(&["-Dexec.executable=", "-Dexec.args=", "-Dexec.mainClass="], &[Does::Hides]),
+            joined(&["-Dexec.executable", "-Dexec.args", "-Dexec.mainClass"], &[Does::Hides]),
             joined(&["-D"], &[]),
         ])
         .operands(TARGETS)

@@ -222,9 +222,9 @@ pub(crate) const MODELS: &[Model] = &[
                 .subs(&[model(&["close-account", "leave-organization"]).always(DESTROY)]),
         ])
         .examples(&[
-            ("aws s3 ls s3://x", &[]),
-            ("aws s3 rb s3://x --force", &["marks infrastructure"]),
-            ("aws s3 rm s3://x --recursive", &["marks infrastructure"]),
+            ("aws s3 ls x", &[]),
+            ("aws s3 rb x --force", &["marks infrastructure"]),
+            ("aws s3 rm x --recursive", &["marks infrastructure"]),
             ("aws ec2 describe-instances", &[]),
             (
                 "aws --profile p ec2 terminate-instances --instance-ids i-1",
@@ -353,10 +353,7 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["rb"]).always(DESTROY),
             model(&["acl", "iam", "defacl"]).always(GRANT),
         ])
-        .examples(&[
-            ("gsutil ls gs://x", &[]),
-            ("gsutil -m rm -r gs://x", &["marks infrastructure"]),
-        ]),
+        .examples(&[("gsutil ls x", &[]), ("gsutil -m rm -r x", &["marks infrastructure"])]),
     model(&["bq"])
         .flags(&[takes(&["--project_id", "--dataset_id", "--location", "--format"], &[])])
         .subs(&[
@@ -734,7 +731,7 @@ pub(crate) const MODELS: &[Model] = &[
                 .flags(&[takes(&["--command"], &[Does::Sql]), takes(&["--file"], &[READS])]),
             model(&["list", "ls", "status", "show", "get", "create", "info", "logs"]),
         ]),
-        model(&["run", "ssh", "exec", "console"]).operands(leading(&[&[Does::RemoteShell]], &[])),
+        model(&["run", "ssh", "exec", "console"]).operands(each(&[Does::RemoteShell])),
     ])
     .examples(&[
         ("heroku logs --tail", &[]),
@@ -880,5 +877,5 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["del", "rm", "rb", "remove", "delete-bucket"]).always(DESTROY),
             model(&["ls", "la", "du", "info", "stat", "cat", "list", "jobs", "alias", "version"]),
         ])
-        .examples(&[("s3cmd ls s3://x", &[]), ("mc rb --force x/y", &["marks infrastructure"])]),
+        .examples(&[("s3cmd ls x", &[]), ("mc rb --force x/y", &["marks infrastructure"])]),
 ];

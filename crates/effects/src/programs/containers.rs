@@ -389,13 +389,13 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(DOCKER_SUBS)
         .examples(&[
             ("docker ps -a", &[]),
-            ("docker run --privileged alpine", &["marks host-access"]),
-            ("docker run --pid=host alpine", &["marks host-access"]),
+            ("docker run --privileged alpine", &["executes docker.io:443", "marks host-access"]),
+            ("docker run --pid=host alpine", &["executes docker.io:443", "marks host-access"]),
             ("docker volume rm data", &["marks disk"]),
             ("docker volume ls", &[]),
             ("docker system prune -a --volumes", &["marks disk"]),
             ("docker compose down -v", &[]),
-            ("docker run --env-file .env alpine", &["reads .env"]),
+            ("docker run --env-file .env alpine", &["executes docker.io:443", "reads .env"]),
         ]),
     model(&["docker-compose", "podman-compose"])
         .flags(COMPOSE.flags)
@@ -441,7 +441,7 @@ pub(crate) const MODELS: &[Model] = &[
                 "config",
             ]),
         ])
-        .examples(&[("skopeo inspect docker://alpine", &[])]),
+        .examples(&[("skopeo inspect alpine", &[])]),
     model(&["kubectl", "oc", "kubecolor", "microk8s.kubectl"])
         .flags(KUBE_FLAGS)
         .subs(&[
@@ -604,7 +604,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("helm list -A", &[]),
             ("helm uninstall x", &["marks infrastructure"]),
-            ("helm template . --post-renderer ./x", &["runs ./x"]),
+            ("helm template . --post-renderer ./x", &["runs x"]),
         ]),
     model(&[
         "kind",

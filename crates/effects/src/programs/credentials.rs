@@ -293,7 +293,7 @@ pub(crate) const MODELS: &[Model] = &[
                 "logout", "generate", "user",
             ]),
         ])
-        .examples(&[("op read op://a/b", &["marks credentials"]), ("op whoami", &[])]),
+        .examples(&[("op read a/b", &["marks credentials"]), ("op whoami", &[])]),
     model(&[
         "age",
         "rage",

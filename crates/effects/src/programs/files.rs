@@ -95,14 +95,14 @@ pub(crate) const MODELS: &[Model] = &[
             ("install -m 755 a b", &["reads a", "writes b"]),
             ("install -d x", &["makes x"]),
             ("install -m 4755 sh /tmp/sh", &["reads sh", "writes /tmp/sh", "marks privilege"]),
-            ("install -s --strip-program=./x a b", &["reads a", "writes b", "runs ./x"]),
+            ("install -s --strip-program=./x a b", &["reads a", "writes b", "runs x"]),
         ]),
     model(&["dd", "gdd", "dcfldd"])
         .style(Style::Plain)
         .flags(&[joined(&["if="], &[READS]), joined(&["of="], &[WRITES])])
         .examples(&[
             ("dd if=a of=/dev/sda bs=1M", &["reads a", "writes /dev/sda"]),
-            ("dd of=b if=/dev/zero", &["reads /dev/zero", "writes b"]),
+            ("dd of=b if=/dev/zero", &["writes b"]),
         ]),
     model(&["mkdir"])
         .flags(&[takes(&["--mode", "-m"], &[])])

@@ -1,6 +1,6 @@
 //! Programs that only look: at names of files, processes, hardware and the system.
 
-use crate::effect::{Access, Change};
+use crate::effect::Access;
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -10,8 +10,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&[
         "ls", "gls", "dir", "vdir", "exa", "eza", "lsd", "tree", "stat", "gstat", "du", "gdu",
         "dust", "ncdu", "readlink", "realpath", "basename", "dirname", "lsattr", "getfacl",
-        "getfattr", "getcap", "namei", "test", "[", "[[", "pathchk", "ll", "la", "colorls",
-        "broot", "mdls", "attr",
+        "getfattr", "getcap", "namei", "pathchk", "ll", "la", "colorls", "broot", "mdls", "attr",
     ])
     .flags(&[
         takes(
@@ -194,8 +193,8 @@ pub(crate) const MODELS: &[Model] = &[
             ("fd . -x cat a", &["runs cat a", "reads a"]),
         ]),
     model(&[
-        "locate", "plocate", "mdfind", "whereis", "which", "type", "hash", "whence", "where",
-        "apropos", "whatis", "compgen", "help", "tldr", "cheat", "info", "pinfo",
+        "locate", "plocate", "mdfind", "where", "apropos", "whatis", "help", "tldr", "cheat",
+        "info", "pinfo",
     ])
     .flags(&[
         takes(&["--database", "-d"], &[READS]),
@@ -288,7 +287,6 @@ pub(crate) const MODELS: &[Model] = &[
         "logname",
         "tty",
         "uname",
-        "arch",
         "hostid",
         "getconf",
         "locale",
@@ -334,36 +332,10 @@ pub(crate) const MODELS: &[Model] = &[
         "cpuid",
         "sysbench",
         "stress-ng",
-        "ulimit",
-        "umask",
-        "times",
-        "jobs",
-        "fg",
-        "bg",
-        "wait",
-        "dirs",
         "caller",
-        "shopt",
-        "bind",
-        "disown",
-        "suspend",
-        "let",
-        "getopts",
-        "shift",
-        "local",
-        "return",
-        "break",
-        "continue",
-        "exit",
-        "logout",
-        "true",
-        "false",
-        ":",
         "sleep",
         "usleep",
         "yes",
-        "printf",
-        "echo",
         "banner",
         "figlet",
         "cowsay",
@@ -374,7 +346,6 @@ pub(crate) const MODELS: &[Model] = &[
         "mcookie",
         "tzselect",
         "zdump",
-        "pwd",
         "nm",
         "ldd",
         "size",
@@ -457,21 +428,6 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[mark(Mark::Network)]))
         .examples(&[("hostname -f", &[])]),
     model(&["printenv"]).examples(&[("printenv PATH", &[])]),
-    model(&["history", "fc"])
-        .flags(&[
-            switch(
-                &["-c"],
-                &[
-                    Does::DeletesFile("~/.bash_history", crate::effect::Scope::One),
-                    mark(Mark::Guard),
-                ],
-            ),
-            takes(&["-d"], &[mark(Mark::Guard)]),
-            takes(&["-r", "-a", "-n"], &[]),
-            switch(&["-w"], &[Does::WritesFile("~/.bash_history", Change::Content)]),
-            takes(&["-e"], &[PROGRAM]),
-        ])
-        .always(&[Does::ReadsFile("~/.bash_history", Access::Content)]),
     model(&["journalctl"])
         .flags(&[
             switch(&["--rotate"], &[mark(Mark::Guard)]),

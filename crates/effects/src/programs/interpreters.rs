@@ -1,5 +1,6 @@
 //! Shells and interpreters.
 
+use crate::effect::Purpose;
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -25,7 +26,7 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[
         ("bash -c 'cat a'", &["runs cat a", "reads a"]),
         ("bash -lc 'cat a' x y", &["runs cat a", "reads a"]),
-        ("sh -c \"sh -c 'cat a'\"", &["runs sh -c 'cat a'", "runs cat a", "reads a"]),
+        ("sh -c \"sh -c 'cat a'\"", &["runs sh -c cat a", "runs cat a", "reads a"]),
     ]),
     model(&[
         "python",
@@ -51,7 +52,7 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["-c"], &[Does::Code(PYTHON)]).operands(each(&[])).instead(),
         takes(&["-W", "-X", "--check-hash-based-pycs", "-Q"], &[]),
         switch(&["--version", "-V", "--help", "-h"], &[]),
-        takes(&["-m"], &[]).operands(leading(&[], &[])).instead(),
+        takes(&["-m"], &[COMMAND]).value(Value::Rest).instead(),
     ])
     .operands(leading(&[&[Does::Script(PYTHON)]], &[]))
     .bare(&[Does::RunsInput(PYTHON)])
@@ -61,6 +62,34 @@ pub(crate) const MODELS: &[Model] = &[
         ("python3 -c \"import os; os.system('cat a')\"", &["runs cat a", "reads a"]),
         ("python3 --version", &[]),
     ]),
+    model(&[
+        "venv",
+        "virtualenv",
+        "ensurepip",
+        "compileall",
+        "py_compile",
+        "build",
+        "timeit",
+        "site",
+        "sysconfig",
+        "pydoc",
+        "doctest",
+        "dis",
+        "cProfile",
+    ])
+    .operands(each(&[]))
+    .examples(&[("python3 -m venv .venv", &["runs venv .venv"])]),
+    model(&["http.server"])
+        .flags(&[takes(&["--bind", "-b", "--directory", "-d", "--protocol", "-p"], &[])])
+        .always(&[Does::ConnectsTo("localhost", Purpose::Listen)])
+        .examples(&[(
+            "python3 -m http.server 8000",
+            &["runs http.server 8000", "listens localhost:443"],
+        )]),
+    model(&["json.tool"])
+        .flags(&[takes(&["--indent"], &[])])
+        .operands(leading(&[&[READS], &[WRITES]], &[]))
+        .examples(&[("python3 -m json.tool a.json", &["runs json.tool a.json", "reads a.json"])]),
     model(&["node", "nodejs"])
         .style(Style::Posix)
         .flags(&[
@@ -176,7 +205,7 @@ pub(crate) const MODELS: &[Model] = &[
             .operands(each(&[])),
             takes(&["--file", "-f", "--process-file", "-F"], &[Does::Script(Language::Php)]),
             takes(&["--define", "-d", "-z", "-t"], &[]),
-            takes(&["--server", "-S"], &[Does::Connects(crate::effect::Purpose::Listen)]),
+            takes(&["--server", "-S"], &[Does::Connects(Purpose::Listen)]),
             switch(&["--syntax-check", "-l"], &[]).operands(each(&[READS])),
             switch(&["--info", "-i", "--version", "-v", "--modules", "-m", "--ini"], &[]),
         ])
@@ -307,21 +336,4 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["bc", "dc", "units", "qalc", "numbat", "expr", "factor", "seq", "calc"])
         .style(Style::Plain)
         .examples(&[("expr 1 + 2", &[])]),
-    model(&["eval"])
-        .style(Style::Plain)
-        .operands(leading(&[&[SHELL]], &[]))
-        .examples(&[("eval 'cat a'", &["runs cat a", "reads a"])]),
-    model(&["exec"])
-        .style(Style::Posix)
-        .flags(&[takes(&["-a"], &[])])
-        .operands(leading(&[&[COMMAND]], &[]))
-        .examples(&[("exec cat a", &["runs cat a", "reads a"])]),
-    model(&["command", "builtin", "noglob", "nocorrect"])
-        .style(Style::Posix)
-        .flags(&[switch(&["-v", "-V"], &[]).operands(each(&[]))])
-        .operands(leading(&[&[COMMAND]], &[]))
-        .examples(&[("command -p cat a", &["runs cat a", "reads a"]), ("command -v git", &[])]),
-    model(&["source", "."])
-        .style(Style::Posix)
-        .operands(leading(&[&[Does::Script(Language::Shell)]], &[])),
 ];

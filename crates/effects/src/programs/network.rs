@@ -241,8 +241,8 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .operands(leading(&[&[FETCHES]], &[Does::FieldFile, Does::AtFile]))
         .examples(&[
-            ("http GET h.example/x", &["fetches h.example:80"]),
-            ("http POST h.example f@a", &["sends h.example:80", "reads a"]),
+            ("http GET h.example/x", &["fetches h.example"]),
+            ("http POST h.example f@a", &["sends h.example", "reads a"]),
         ]),
     model(&[
         "aria2c",
@@ -313,10 +313,11 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-I"], &[Does::Hides]),
             takes(&["--ssh"], &[SHELL]),
         ])
-        .operands(leading(&[REMOTE, &[Does::RemoteShell]], &[]))
+        .operands(leading(&[REMOTE], &[Does::RemoteShell]))
         .examples(&[
-            ("ssh h.example", &["remote h.example:22"]),
-            ("ssh -p 2222 dev@h.example", &["remote h.example:22"]),
+            ("ssh h.example", &["remote h.example"]),
+            ("ssh -p 2222 dev@h.example", &["remote h.example"]),
+            ("ssh h.example rm -rf x", &["remote h.example", "runs rm -rf x", "deletes-tree x"]),
         ]),
     model(&["scp", "pscp"])
         .flags(&[
@@ -332,7 +333,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("scp a h.example:b", &["reads-tree a", "sends h.example:22"]),
             ("scp h.example:a b", &["fetches h.example:22", "makes b"]),
-            ("scp -S ./x a b", &["reads-tree a", "makes b", "runs ./x"]),
+            ("scp -S ./x a b", &["reads-tree a", "makes b", "runs x"]),
         ]),
     model(&["sftp"])
         .flags(&[
@@ -440,6 +441,7 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["-f"], &[READS]),
         takes(&["-t", "-q", "-p", "-b", "-k", "-y", "-c"], &[]),
         joined(&["@"], &[FETCHES]),
+        joined(&["+"], &[]),
     ])
     .operands(leading(&[&[FETCHES]], &[]))
     .examples(&[("dig +short h.example", &["fetches h.example"])]),
@@ -486,7 +488,7 @@ pub(crate) const MODELS: &[Model] = &[
             ),
         ])
         .always(&[mark(Mark::Spies)])
-        .examples(&[("tcpdump -i lo -w f -z ./x", &["writes f", "runs ./x", "marks spies"])]),
+        .examples(&[("tcpdump -i lo -w f -z ./x", &["writes f", "runs x", "marks spies"])]),
     model(&[
         "ngrok",
         "cloudflared",

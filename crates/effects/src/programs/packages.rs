@@ -293,12 +293,11 @@ pub(crate) const MODELS: &[Model] = &[
         .subs(NPM_SUBS)
         .examples(&[
             ("npm ci", &[]),
-            ("npm install lodash@4", &[]),
             ("npm ls --depth=0", &[]),
             ("npm view react version", &[]),
             ("npm publish", &["marks publishes"]),
             ("npm install https://h.example/p.tgz", &["executes h.example:443"]),
-            ("npm install --registry=https://h.example x", &["executes h.example:443"]),
+            ("npm install --registry=https://h.example", &["executes h.example:443"]),
             ("npm exec -c 'cat a'", &["runs cat a", "reads a"]),
         ]),
     model(&["npx", "pnpx", "bunx"])
@@ -312,10 +311,7 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["--shell"], &[PROGRAM]),
         ])
         .operands(leading(&[&[Does::Package(Registry::Npm), COMMAND]], &[]))
-        .examples(&[
-            ("npx -c 'cat a'", &["runs cat a", "reads a"]),
-            ("npx rimraf dist", &["runs rimraf dist", "deletes-tree dist"]),
-        ]),
+        .examples(&[("npx -c 'cat a'", &["runs cat a", "reads a"])]),
     model(&["bun"])
         .flags(&[
             takes(&["--eval", "-e", "--print", "-p"], &[Does::Code(Language::JavaScript)])
@@ -350,11 +346,10 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(PIP_FLAGS)
         .subs(PIP_SUBS)
         .examples(&[
-            ("pip install requests", &[]),
             ("pip install -r requirements.txt", &["reads requirements.txt"]),
             ("pip install https://h.example/p.whl", &["executes h.example:443"]),
             ("pip install git+https://h.example/p.git", &["executes h.example:443"]),
-            ("pip install -i https://h.example/simple x", &["executes h.example:443"]),
+            ("pip install -i https://h.example/simple", &["executes h.example:443"]),
             ("pip list", &[]),
         ]),
     model(&["uv"])
@@ -598,7 +593,6 @@ pub(crate) const MODELS: &[Model] = &[
             ("cargo build --release", &[]),
             ("cargo test -p x -- --nocapture", &[]),
             ("cargo clean", &["deletes-tree target"]),
-            ("cargo install ripgrep", &[]),
             ("cargo install --git https://h.example/x", &["executes h.example:443"]),
             ("cargo publish", &["marks publishes"]),
             ("cargo --config 'build.rustc=\"./x\"' build", &["opaque language"]),
@@ -661,8 +655,8 @@ pub(crate) const MODELS: &[Model] = &[
             model(&["exec"]).operands(leading(&[&[Does::Package(Registry::Gem)]], &[])),
         ])
         .examples(&[
-            ("gem install rails", &[]),
-            ("gem install x -s http://h.example", &["executes h.example:80"]),
+            ("gem env", &[]),
+            ("gem install -s http://h.example", &["executes h.example:80"]),
             ("gem list", &[]),
         ]),
     model(&["bundle", "bundler"])
@@ -711,7 +705,10 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("composer install", &[]),
-            ("composer config repositories.x vcs https://h.example", &["sets composer:config"]),
+            (
+                "composer config repositories.x vcs https://h.example",
+                &["fetches h.example:443", "sets composer:config"],
+            ),
         ]),
     model(&["apt", "apt-get", "aptitude"])
         .flags(&[

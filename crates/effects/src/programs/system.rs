@@ -682,33 +682,6 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .subs(&[model(&["query", "export", "-hashfile", "-dump"])])
     .operands(each(&[Does::Hides])),
-    model(&[
-        "cd",
-        "pushd",
-        "popd",
-        "export",
-        "unset",
-        "set",
-        "declare",
-        "typeset",
-        "readonly",
-        "alias",
-        "unalias",
-        "read",
-        "mapfile",
-        "readarray",
-        "enable",
-        "complete",
-        "compopt",
-        "setopt",
-        "unsetopt",
-        "autoload",
-        "zmodload",
-        "zstyle",
-        "emulate",
-    ])
-    .flags(&[takes(&["-p", "-d", "-n", "-t", "-u", "-a", "-F", "-W"], &[]), takes(&["-f"], &[])])
-    .examples(&[("cd a", &[]), ("set -e", &[])]),
 ];
 
 /// Services that guard a machine.

@@ -43,65 +43,34 @@ pub(crate) const MODELS: &[Model] = &[
     model(&[
         "wc",
         "rev",
-        "fold",
-        "fmt",
-        "expand",
-        "unexpand",
-        "paste",
-        "comm",
-        "join",
-        "cmp",
-        "od",
-        "xxd",
-        "hexdump",
-        "hd",
-        "hexyl",
-        "strings",
-        "base32",
-        "base64",
-        "gbase64",
-        "basenc",
-        "uuencode",
         "md5sum",
         "sha1sum",
         "sha224sum",
         "sha256sum",
         "sha384sum",
         "sha512sum",
-        "shasum",
         "b2sum",
         "b3sum",
         "cksum",
         "sum",
         "crc32",
         "md5",
-        "uniq",
         "tsort",
         "ptx",
-        "pr",
-        "look",
         "vis",
         "unvis",
-        "column",
         "colrm",
         "col",
-        "dos2unix",
-        "unix2dos",
+        "cmp",
         "glow",
         "mdcat",
-        "mlr",
         "csvlook",
-        "csvcut",
-        "csvgrep",
         "csvstat",
-        "in2csv",
         "xmllint",
-        "xmlstarlet",
         "tidy",
         "html2text",
-        "pdftotext",
         "catdoc",
-        "numfmt",
+        "antiword",
         "diffstat",
         "wdiff",
         "zcmp",
@@ -110,49 +79,168 @@ pub(crate) const MODELS: &[Model] = &[
         "tokei",
         "scc",
         "sloccount",
-        "highlight",
-        "pygmentize",
         "lolcat",
-        "source-highlight",
-        "antiword",
+        "hexyl",
+        "unexpand",
+        "expand",
+        "hd",
+        "comm",
+        "dos2unix",
+        "unix2dos",
     ])
     .flags(&[
-        takes(
-            &[
-                "--width",
-                "-w",
-                "--delimiters",
-                "-d",
-                "--format",
-                "-t",
-                "--bytes",
-                "-N",
-                "-n",
-                "--separator",
-                "-s",
-                "--output-separator",
-                "--wrap",
-                "--field",
-                "-f",
-                "-l",
-                "-c",
-                "-g",
-                "-j",
-                "-A",
-                "--xpath",
-            ],
-            &[],
-        ),
         takes(&["--output", "-o"], &[WRITES]),
         takes(&["--files0-from"], &[READS]),
+        takes(&["--xpath", "--schema"], &[]),
     ])
     .operands(each(&[READS]))
     .examples(&[
         ("wc -l a b", &["reads a", "reads b"]),
-        ("od -An -tx1 a", &["reads a"]),
-        ("base64 -w 0 a", &["reads a"]),
-        ("sha256sum a", &["reads a"]),
+        ("sha256sum -c a", &["reads a"]),
+        ("comm -23 a b", &["reads a", "reads b"]),
     ]),
+    model(&["fold", "fmt", "gfold"])
+        .flags(&[takes(&["--width", "-w", "--prefix", "-p", "--goal", "-g"], &[])])
+        .operands(each(&[READS]))
+        .examples(&[("fold -w 80 a", &["reads a"])]),
+    model(&["paste"])
+        .flags(&[takes(&["--delimiters", "-d"], &[])])
+        .operands(each(&[READS]))
+        .examples(&[("paste -d, a b", &["reads a", "reads b"])]),
+    model(&["pr"])
+        .flags(&[takes(
+            &["--header", "-h", "--length", "-l", "--indent", "-o", "--width", "-w"],
+            &[],
+        )])
+        .operands(each(&[READS]))
+        .examples(&[("pr -t a", &["reads a"])]),
+    model(&["join", "gjoin"])
+        .flags(&[takes(&["-t", "-1", "-2", "-o", "-j", "-a", "-v", "-e"], &[])])
+        .operands(each(&[READS]))
+        .examples(&[("join -t, a b", &["reads a", "reads b"])]),
+    model(&["od", "hexdump"])
+        .flags(&[
+            takes(
+                &[
+                    "--format",
+                    "-t",
+                    "--address-radix",
+                    "-A",
+                    "--read-bytes",
+                    "-N",
+                    "--skip-bytes",
+                    "-j",
+                    "-n",
+                    "-s",
+                    "-e",
+                    "--strings",
+                    "-S",
+                ],
+                &[],
+            ),
+            joined(&["--width", "-w"], &[]),
+            takes(&["-f"], &[READS]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("od -An -tx1 a", &["reads a"]), ("hexdump -C a", &["reads a"])]),
+    model(&["xxd"])
+        .flags(&[takes(
+            &[
+                "-l",
+                "-len",
+                "-s",
+                "-seek",
+                "-c",
+                "-cols",
+                "-g",
+                "-groupsize",
+                "-o",
+                "-n",
+                "-name",
+                "-R",
+            ],
+            &[],
+        )])
+        .operands(leading(&[&[READS], &[WRITES]], &[]))
+        .examples(&[("xxd -p -l 16 a", &["reads a"]), ("xxd -r a b", &["reads a", "writes b"])]),
+    model(&["strings", "gstrings"])
+        .flags(&[takes(&["--bytes", "-n", "--radix", "-t", "--encoding", "-e", "-T"], &[])])
+        .operands(each(&[READS]))
+        .examples(&[("strings -n 8 a", &["reads a"])]),
+    model(&["base32", "base64", "gbase64", "basenc", "uuencode", "uudecode"])
+        .flags(&[
+            takes(&["--wrap", "-w", "-b", "--break"], &[]),
+            takes(&["-i", "--input"], &[READS]),
+            takes(&["--output", "-o"], &[WRITES]),
+            switch(&["--decode", "-d", "-D", "--ignore-garbage"], &[]),
+        ])
+        .operands(each(&[READS]))
+        .examples(&[("base64 -w 0 a", &["reads a"]), ("base64 -d a", &["reads a"])]),
+    model(&["shasum"])
+        .flags(&[takes(&["--algorithm", "-a"], &[])])
+        .operands(each(&[READS]))
+        .examples(&[("shasum -a 256 a", &["reads a"])]),
+    model(&["uniq", "guniq"])
+        .flags(&[takes(&["--skip-fields", "-f", "--skip-chars", "-s", "--check-chars", "-w"], &[])])
+        .operands(leading(&[&[READS], &[WRITES]], &[]))
+        .examples(&[("uniq -c a", &["reads a"]), ("uniq a b", &["reads a", "writes b"])]),
+    model(&["look"]).operands(leading(&[&[]], &[READS])).examples(&[("look x a", &["reads a"])]),
+    model(&["column"])
+        .flags(&[takes(
+            &[
+                "--separator",
+                "-s",
+                "--output-separator",
+                "-o",
+                "--output-width",
+                "-c",
+                "--table-columns",
+                "-N",
+                "--table-right",
+                "-R",
+            ],
+            &[],
+        )])
+        .operands(each(&[READS]))
+        .examples(&[("column -t -s, a", &["reads a"])]),
+    model(&[
+        "mlr",
+        "csvcut",
+        "csvgrep",
+        "csvsort",
+        "csvjoin",
+        "in2csv",
+        "qsv",
+        "xsv",
+        "visidata",
+        "vd",
+        "xmlstarlet",
+        "numfmt",
+    ])
+    .flags(&[
+        takes(
+            &[
+                "--columns",
+                "-c",
+                "--regex",
+                "-r",
+                "-m",
+                "--delimiter",
+                "-d",
+                "--from",
+                "--to",
+                "-f",
+            ],
+            &[],
+        ),
+        takes(&["--output", "-o"], &[WRITES]),
+    ])
+    .operands(each(&[READS]))
+    .examples(&[("csvcut -c 1 a.csv", &["reads a.csv"])]),
+    model(&["pdftotext", "highlight", "pygmentize", "source-highlight"])
+        .flags(&[takes(&["-f", "-l", "-O", "-S", "-P"], &[]), takes(&["-o"], &[WRITES])])
+        .operands(leading(&[&[READS], &[WRITES]], &[]))
+        .examples(&[("pdftotext a.pdf b.txt", &["reads a.pdf", "writes b.txt"])]),
     model(&["cut", "gcut"])
         .flags(&[takes(
             &[
@@ -299,7 +387,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("rg -n x src", &["reads-tree src"]),
             ("rg --files src", &["lists src"]),
-            ("rg --pre ./x y", &["runs ./x"]),
+            ("rg --pre ./x y", &["runs x"]),
         ]),
     model(&["sed", "gsed"])
         .flags(&[
@@ -469,7 +557,7 @@ pub(crate) const MODELS: &[Model] = &[
         .operands(each(&[READS]))
         .examples(&[
             ("pandoc a.md -o b.pdf", &["reads a.md", "writes b.pdf"]),
-            ("pandoc --filter ./x a", &["runs ./x", "reads a"]),
+            ("pandoc --filter ./x a", &["runs x", "reads a"]),
         ]),
     model(&["envsubst"]).examples(&[("envsubst", &[])]),
     model(&[

@@ -208,7 +208,7 @@ const GIT_REMOTE: &[Model] = &[
         ])
         .operands(leading(&[FROM, &[MAKES]], &[])),
     model(&["submodule"]).subs(&[
-        model(&["foreach"]).operands(leading(&[&[SHELL]], &[])),
+        model(&["foreach"]).operands(each(&[SHELL])),
         model(&["add"])
             .flags(&[takes(&["-b", "--name", "--reference", "--depth"], &[])])
             .operands(leading(&[FROM, &[MAKES]], &[])),
@@ -618,7 +618,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[
             ("svn status", &[]),
             ("svn rm x", &["deletes-tree x"]),
-            ("svn diff --diff-cmd ./x", &["runs ./x"]),
+            ("svn diff --diff-cmd ./x", &["runs x"]),
         ]),
     model(&["hg"])
         .flags(&[
@@ -883,7 +883,7 @@ const GH: &[Model] = &[
         model(&["list", "delete"]),
     ]),
     model(&["codespace"]).subs(&[
-        model(&["ssh"]).operands(leading(&[&[Does::RemoteShell]], &[])),
+        model(&["ssh"]).operands(each(&[Does::RemoteShell])),
         model(&["list", "view", "create", "code", "logs", "stop", "ports", "cp"]),
         model(&["delete"]).always(&[mark(Mark::Infrastructure)]),
     ]),

@@ -8,7 +8,7 @@ use crate::model::*;
 const RUNS: Operands = leading(&[&[COMMAND]], &[]);
 /// One operand, then a command: `timeout 5 make`.
 const RUNS_SECOND: Operands = leading(&[&[], &[COMMAND]], &[]);
-const CODE: Operands = leading(&[&[SHELL]], &[]);
+const CODE: Operands = each(&[SHELL]);
 
 pub(crate) const MODELS: &[Model] = &[
     model(&["sudo", "doas", "gsudo"])
@@ -88,20 +88,6 @@ pub(crate) const MODELS: &[Model] = &[
         .bare(&[mark(Mark::Privilege)])
         .always(&[mark(Mark::Elevates)])
         .examples(&[("pkexec cat a", &["runs cat a", "reads a", "marks elevates"])]),
-    model(&["env", "genv"])
-        .style(Style::Posix)
-        .flags(&[
-            takes(&["--split-string", "-S"], &[SHELL]),
-            takes(&["--unset", "-u"], &[]),
-            takes(&["--chdir", "-C"], &[FOLDER]),
-            takes(&["--argv0", "-a"], &[]),
-        ])
-        .operands(RUNS)
-        .examples(&[
-            ("env", &[]),
-            ("env -i cat a", &["runs cat a", "reads a"]),
-            ("env -S 'cat a'", &["runs cat a", "reads a"]),
-        ]),
     model(&["xargs", "gxargs"])
         .style(Style::Posix)
         .flags(&[
@@ -129,7 +115,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .operands(leading(&[&[Does::CommandWithInput]], &[]))
         .examples(&[]),
-    model(&["parallel", "rush"])
+    model(&["parallel"])
         .style(Style::Posix)
         .flags(&[
             takes(
@@ -295,7 +281,7 @@ pub(crate) const MODELS: &[Model] = &[
             ),
             takes(&["--shell", "-S"], &[PROGRAM]),
         ])
-        .operands(each(&[SHELL]))
+        .operands(leading(&[&[SHELL], &[SHELL], &[SHELL], &[SHELL]], &[SHELL]))
         .examples(&[("hyperfine -w 3 'cat a'", &["runs cat a", "reads a"])]),
     model(&["flock"])
         .style(Style::Posix)
@@ -566,7 +552,7 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("dotenv -e .env cat a", &["reads .env", "runs cat a", "reads a"])]),
     model(&["concurrently", "npm-run-all", "run-s", "run-p", "wait-on"])
         .flags(&[takes(&["--names", "-n", "--prefix", "-p", "-c", "--kill-others-on-fail"], &[])])
-        .operands(each(&[SHELL]))
+        .operands(leading(&[&[SHELL], &[SHELL], &[SHELL], &[SHELL]], &[SHELL]))
         .examples(&[(
             "concurrently 'cat a' 'cat b'",
             &["runs cat a", "runs cat b", "reads a", "reads b"],
