@@ -14,6 +14,7 @@ mod credentials;
 mod databases;
 mod editors;
 mod files;
+mod git;
 mod inspect;
 mod interpreters;
 mod network;
@@ -33,6 +34,7 @@ const FAMILIES: &[&[Model]] = &[
     interpreters::MODELS,
     editors::MODELS,
     network::MODELS,
+    git::MODELS,
     vcs::MODELS,
     packages::MODELS,
     build::MODELS,
