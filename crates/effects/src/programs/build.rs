@@ -663,9 +663,9 @@ pub(crate) const MODELS: &[Model] = &[
     ])
     .style(Style::SingleDash)
     .flags(&[
+        takes(&["-i"], &[READS]),
         takes(
             &[
-                "-i",
                 "-vf",
                 "-af",
                 "-c:v",

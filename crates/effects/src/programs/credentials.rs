@@ -174,7 +174,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["ssh-keygen"])
         .flags(&[
             switch(&["-l", "-B", "-Y"], &[]),
-            takes(&["-f"], &[WRITES]),
+            takes(&["-f"], &[READS]),
             takes(&["-D"], &[Does::Hides]),
             takes(&["-R", "-F"], &[]),
             takes(&["-s"], &[READS]),
@@ -188,7 +188,7 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["-y", "-e", "-p"], &[]),
         ])
         .operands(each(&[READS]))
-        .examples(&[("ssh-keygen -t ed25519 -f k", &["writes k"])]),
+        .examples(&[("ssh-keygen -y -f k", &["reads k"])]),
     model(&["ssh-add"])
         .flags(&[
             switch(&["-l", "-L", "-D", "-d"], &[]).operands(each(&[])),

@@ -245,12 +245,16 @@ pub(crate) const MODELS: &[Model] = &[
             takes(&["-cmd", "-c", "-s"], &[Does::Sql]),
             takes(&["-init", "-f"], &[READS]),
             takes(&["-separator", "-newline", "-nullvalue", "-maxsize", "-mmap", "-vfs"], &[]),
-            switch(&["-readonly"], &[]),
+            switch(&["-readonly"], &[]).operands(leading(&[&[READS]], &[Does::Sql])),
+            joined(&[":memory:"], &[]).operands(each(&[Does::Sql])),
         ])
-        .operands(leading(&[&[READS]], &[Does::Sql]))
+        .operands(leading(&[&[READS, WRITES]], &[Does::Sql]))
         .examples(&[
-            ("sqlite3 app.db 'SELECT 1'", &["reads app.db", "sql SELECT 1"]),
-            ("sqlite3 app.db 'DROP TABLE x'", &["reads app.db", "sql DROP TABLE x"]),
+            ("sqlite3 app.db 'SELECT 1'", &["reads app.db", "writes app.db", "sql SELECT 1"]),
+            (
+                "sqlite3 app.db 'DROP TABLE x'",
+                &["reads app.db", "writes app.db", "sql DROP TABLE x"],
+            ),
         ]),
     model(&["redis-cli", "valkey-cli", "keydb-cli", "iredis"])
         .style(Style::Posix)

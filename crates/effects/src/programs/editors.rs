@@ -1,5 +1,6 @@
 //! Editors. A human opens a file with them; an agent uses them in batch mode.
 
+use crate::effect::Purpose;
 use crate::marks::Mark;
 use crate::model::*;
 
@@ -167,7 +168,7 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["--remote-debugging-port", "--load-extension"], &[mark(Mark::Spies)]),
         takes(&["--print-to-pdf", "--screenshot", "--user-data-dir"], &[]),
     ])
-    .operands(each(&[SENDS]))
+    .operands(each(&[Does::Repository(Purpose::Send)]))
     .examples(&[
         ("gio trash a", &["deletes-tree a"]),
         ("xdg-open https://h.example/x", &["sends h.example:443"]),

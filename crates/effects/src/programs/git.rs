@@ -37,7 +37,7 @@ pub(crate) const MODELS: &[Model] = &[model(&["git"])
         ("git push https://h.example/x.git", &["sends h.example:443"]),
         ("git clone https://h.example/x.git y", &["fetches h.example:443", "makes y"]),
         ("git rebase -x 'cat a' main", &["runs cat a", "reads a"]),
-        ("git bisect run cat a", &["runs cat a", "reads a"]),
+        ("git bisect run sh -c 'cat a'", &["runs sh -c cat a", "runs cat a", "reads a"]),
         ("git submodule foreach 'cat a'", &["runs cat a", "reads a"]),
         (
             "git filter-branch --tree-filter 'cat a' HEAD",
@@ -440,7 +440,7 @@ const GIT: &[Model] = &[
         model(&["edit"]).always(&[Does::WritesFile(".git/config", Change::Content)]),
     ]),
     model(&["bisect"]).subs(&[
-        model(&["run"]).operands(leading(&[&[COMMAND]], &[])),
+        model(&["run"]).style(Style::Posix).operands(leading(&[&[COMMAND]], &[])),
         model(&[
             "start",
             "good",

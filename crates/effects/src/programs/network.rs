@@ -463,7 +463,8 @@ pub(crate) const MODELS: &[Model] = &[
     .examples(&[("ping -c 3 h.example", &["fetches h.example"])]),
     model(&["whois", "finger"])
         .flags(&[takes(&["--host", "-h"], &[SENDS]), takes(&["--port", "-p"], &[])])
-        .examples(&[("whois -h h.example x", &["sends h.example"])]),
+        .operands(each(&[SENDS]))
+        .examples(&[("whois -h h.example x.example", &["sends h.example", "sends x.example"])]),
     model(&["nmap", "masscan", "zmap", "rustscan"])
         .style(Style::SingleDash)
         .flags(&[
@@ -569,8 +570,8 @@ pub(crate) const MODELS: &[Model] = &[
         takes(&["-a", "--attach", "-A", "--attachment"], &[READS]),
         takes(&["-s", "-c", "-b", "-r", "-S", "--server", "-f", "-F"], &[]),
     ])
-    .operands(each(&[]))
-    .always(&[Does::ConnectsTo("mail", Purpose::Send)]),
+    .operands(each(&[SENDS]))
+    .examples(&[("mail -s x a@h.example", &["sends h.example"])]),
     model(&["git-receive-pack", "git-upload-pack"]).operands(each(&[READS_TREE])),
     model(&["grpcurl", "websocat", "wscat", "evans"])
         .flags(&[

@@ -10,7 +10,8 @@ const CARGO: Operands = each(&[Does::Package(Registry::Cargo)]);
 const GEM: Operands = each(&[Does::Package(Registry::Gem)]);
 const SYSTEM: Operands = each(&[Does::Package(Registry::System)]);
 const INDEX: Use = &[Does::Connects(Purpose::Execute)];
-const RECIPE: Operands = leading(&[&[Does::Recipe]], &[]);
+/// The name of a script in a file of the project.
+const RECIPE: Operands = each(&[]);
 const PUBLISH: Use = &[mark(Mark::Publishes)];
 const UNPUBLISH: Use = &[mark(Mark::RemoteDelete)];
 

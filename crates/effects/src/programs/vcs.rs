@@ -263,24 +263,16 @@ const GH: &[Model] = &[
             &["--method", "-X"],
             &[Does::MarksIf(&["DELETE", "PUT", "PATCH"], Mark::RemoteDelete)],
         ),
-        takes(&["--field", "-F"], &[Does::FieldFile]),
         takes(
-            &[
-                "--raw-field",
-                "-f",
-                "--header",
-                "-H",
-                "--jq",
-                "-q",
-                "--template",
-                "-t",
-                "--preview",
-                "-p",
-                "--cache",
-            ],
+            &["--field", "-F"],
+            &[Does::FieldFile, Does::ConnectsTo("api.github.com", Purpose::Send)],
+        ),
+        takes(
+            &["--header", "-H", "--jq", "-q", "--template", "-t", "--preview", "-p", "--cache"],
             &[],
         ),
-        takes(&["--input"], &[READS]),
+        takes(&["--input"], &[READS, Does::ConnectsTo("api.github.com", Purpose::Send)]),
+        takes(&["--raw-field", "-f"], &[Does::ConnectsTo("api.github.com", Purpose::Send)]),
     ]),
     model(&["secret", "variable"]).subs(&[
         model(&["set"]).flags(&[

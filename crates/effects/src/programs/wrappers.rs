@@ -118,6 +118,7 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["parallel"])
         .style(Style::Posix)
         .flags(&[
+            joined(&[":::", "::::"], &[Does::Hides]),
             takes(
                 &[
                     "--jobs",
@@ -569,6 +570,9 @@ pub(crate) const MODELS: &[Model] = &[
         .examples(&[("ccache cat a", &["runs cat a", "reads a"])]),
     model(&["open"])
         .flags(&[takes(&["-a", "-b"], &[]), switch(&["-e", "-t", "-R", "-n", "-g"], &[])])
-        .operands(each(&[READS]))
-        .examples(&[("open a.html", &["reads a.html"])]),
+        .operands(each(&[Does::Repository(crate::effect::Purpose::Send)]))
+        .examples(&[
+            ("open ./a.html", &["reads-tree ./a.html"]),
+            ("open https://h.example", &["sends h.example:443"]),
+        ]),
 ];
