@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::bound::Bound;
+use crate::bound::{Bound, EffectKind};
 use crate::effect::{Access, Action, Reach, Setting, Why};
 use crate::model::Language;
 use crate::shell::apply::{assignment, joined};
@@ -68,6 +68,7 @@ impl Shell<'_, '_> {
             | "ulimit" | "let" | "hash" | "times" | "bind" | "complete" | "compgen" | "enable"
             | "logout" | "dirs" | "suspend" => Output::Nothing,
             "type" | "which" | "whereis" | "whence" => self.which(arguments),
+            "apply_patch" | "applypatch" => self.patch(arguments, input),
             "history" | "fc" => {
                 let field =
                     Field::new(Word::known("~/.bash_history"), fields.first()?.span.clone());
@@ -308,6 +309,37 @@ impl Shell<'_, '_> {
             return Output::Nothing;
         }
         Output::Text(text)
+    }
+
+    /// Codex' program for patches: the patch is the first argument or standard input.
+    fn patch(&mut self, arguments: &[Field], input: &Input) -> Output {
+        let text = match (arguments.first(), input.as_deref()) {
+            (Some(first), _) => first.text().map(str::to_owned),
+            (None, Some(input)) => input.known().map(str::to_owned),
+            (None, None) => None,
+        };
+        let span =
+            arguments.first().map_or_else(|| self.place(&(0..0)), |field| field.span.clone());
+        let Some(text) = text else {
+            let could = Bound::of(&[EffectKind::Writes, EffectKind::Deletes]);
+            self.opaque(Why::Value, could, span);
+            return Output::Nothing;
+        };
+        for (touch, name, _) in crate::patch::targets(&text) {
+            let field = Field::new(Word::known(name), span.clone());
+            match touch {
+                crate::patch::Touch::Writes => {
+                    self.write_file(&field, crate::effect::Change::Content)
+                }
+                crate::patch::Touch::Deletes => {
+                    let could = Bound::just(EffectKind::Deletes);
+                    self.path_effect(&field, could, |path| {
+                        Action::Deletes(path, crate::effect::Scope::One)
+                    });
+                }
+            }
+        }
+        Output::Nothing
     }
 
     /// Stands for input that runs and is not in the text.
