@@ -572,7 +572,7 @@ pub(crate) const MODELS: &[Model] = &[
         .flags(&[takes(&["-a", "-b"], &[]), switch(&["-e", "-t", "-R", "-n", "-g"], &[])])
         .operands(each(&[Does::Repository(crate::effect::Purpose::Send)]))
         .examples(&[
-            ("open ./a.html", &["reads-tree ./a.html"]),
+            ("open ./a.html", &["reads-tree a.html"]),
             ("open https://h.example", &["sends h.example:443"]),
         ]),
 ];
