@@ -18,7 +18,9 @@ mod git;
 mod inspect;
 mod interpreters;
 mod network;
+mod npm;
 mod packages;
+mod pip;
 mod system;
 mod text;
 mod vcs;
@@ -37,6 +39,8 @@ const FAMILIES: &[&[Model]] = &[
     git::MODELS,
     vcs::MODELS,
     packages::MODELS,
+    npm::MODELS,
+    pip::MODELS,
     build::MODELS,
     containers::MODELS,
     cloud::MODELS,

@@ -137,7 +137,7 @@ const BUILD: Model = model(&["build", "bake"])
 
 const COMPOSE: Model = model(&["compose"])
     .flags(&[
-        takes(&["--file", "-f"], &[]),
+        takes(&["--file", "-f"], &[Does::Package(Registry::Other)]),
         takes(&["--env-file"], &[READS]),
         takes(
             &["--project-name", "-p", "--profile", "--project-directory", "--ansi", "--parallel"],
@@ -395,6 +395,7 @@ pub(crate) const MODELS: &[Model] = &[
             ("docker volume ls", &[]),
             ("docker system prune -a --volumes", &["marks disk"]),
             ("docker compose down -v", &[]),
+            ("docker compose -f https://h.example/c.yml up", &["executes h.example:443"]),
             ("docker run --env-file .env alpine", &["executes docker.io:443", "reads .env"]),
         ]),
     model(&["docker-compose", "podman-compose"])
@@ -487,10 +488,7 @@ pub(crate) const MODELS: &[Model] = &[
                     )]],
                     &[],
                 )),
-            model(&["exec"])
-                .style(Style::Posix)
-                .flags(KUBE_FLAGS)
-                .operands(leading(&[&[], IN_CONTAINER], &[])),
+            model(&["exec"]).flags(KUBE_FLAGS).operands(leading(&[&[], IN_CONTAINER], &[])),
             model(&["run"])
                 .flags(&[
                     takes(&["--image"], IMAGE),
@@ -534,6 +532,7 @@ pub(crate) const MODELS: &[Model] = &[
         ])
         .examples(&[
             ("kubectl get pods -A", &[]),
+            ("kubectl exec -it web-0 -- cat a", &["runs cat a", "reads a"]),
             ("kubectl delete namespace prod", &["marks infrastructure"]),
             ("kubectl delete pod web-0", &[]),
             ("kubectl -n x delete all --all", &["marks infrastructure"]),

@@ -28,6 +28,8 @@ pub(crate) const MODELS: &[Model] = &[model(&["git"])
     .subs(GIT)
     .examples(&[
         ("git status", &[]),
+        ("git restore --staged a", &[]),
+        ("git restore a", &["writes a", "marks discards-work"]),
         ("git --no-pager log -5", &[]),
         ("git push --force origin main", &["marks force-push"]),
         ("git push -f", &["marks force-push"]),
@@ -365,8 +367,7 @@ const GIT: &[Model] = &[
             switch(&["--staged", "-S"], &[]).operands(each(&[])),
             takes(&["--pathspec-from-file"], &[READS]),
         ])
-        .operands(each(&[WRITES]))
-        .always(&[mark(Mark::DiscardsWork)]),
+        .operands(each(&[WRITES, mark(Mark::DiscardsWork)])),
     model(&["checkout", "switch"]).flags(&[
         takes(&["-b", "-B", "-c", "-C", "--orphan", "--conflict"], &[]),
         switch(&["--force", "-f", "--discard-changes"], &[mark(Mark::DiscardsWork)]),

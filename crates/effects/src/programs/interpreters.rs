@@ -326,13 +326,19 @@ pub(crate) const MODELS: &[Model] = &[
     model(&["java", "javaw"])
         .style(Style::SingleDash)
         .flags(&[
-            takes(&["-cp", "-classpath", "--class-path", "-p", "--module-path"], &[]),
+            takes(
+                &["-cp", "-classpath", "--class-path", "-p", "--module-path"],
+                &[Does::Package(Registry::Other)],
+            ),
             takes(&["-jar"], &[Does::Script(Language::Other)]),
             takes(&["-m", "--module", "--add-opens", "--add-exports", "--add-modules"], &[]),
             joined(&["-javaagent:", "-agentpath:"], &[Does::Script(Language::Other)]),
             switch(&["-version", "--version"], &[]),
         ])
-        .examples(&[("java -version", &[])]),
+        .examples(&[
+            ("java -version", &[]),
+            ("java -cp https://h.example/x.jar A", &["executes h.example:443"]),
+        ]),
     model(&["bc", "dc", "units", "qalc", "numbat", "expr", "factor", "seq", "calc"])
         .style(Style::Plain)
         .examples(&[("expr 1 + 2", &[])]),

@@ -581,12 +581,20 @@ pub(crate) const MODELS: &[Model] = &[
         "unionfs",
     ])
     .flags(&[
+        takes(
+            &["--options", "-o"],
+            &[Does::MarksIf(
+                &["remount,rw", "rw,remount", "remount,exec", "remount,suid"],
+                Mark::HostAccess,
+            )],
+        ),
         switch(&["--bind", "-B", "--rbind", "-R", "--move", "-M", "--all", "-a"], &[]),
-        takes(&["--types", "-t", "--options", "-o", "--source", "--target", "-L", "-U"], &[]),
+        takes(&["--types", "-t", "--source", "--target", "-L", "-U"], &[]),
     ])
     .operands(leading(&[&[LISTS], &[MAKES, mark(Mark::HostAccess)]], &[]))
     .examples(&[
         ("mount", &[]),
+        ("mount -o remount,rw /", &["lists /", "marks host-access"]),
         ("mount --bind a /etc", &["lists a", "makes /etc", "marks host-access"]),
     ]),
     model(&[

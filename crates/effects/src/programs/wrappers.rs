@@ -468,7 +468,9 @@ pub(crate) const MODELS: &[Model] = &[
             switch(&["-l", "-c", "-V"], &[]),
             takes(&["-q", "-t", "-d", "-r"], &[]),
         ])
-        .always(&[Does::RunsInput(Language::Shell), mark(Mark::Schedules)]),
+        .operands(leading(&[&[mark(Mark::Schedules)]], &[]))
+        .always(&[Does::RunsInput(Language::Shell)])
+        .examples(&[("at -l", &[]), ("at now", &["marks schedules"])]),
     model(&["systemd-run"])
         .style(Style::Posix)
         .flags(&[
