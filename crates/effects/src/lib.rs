@@ -23,6 +23,7 @@ mod bound;
 mod catalogue;
 mod code;
 mod effect;
+mod escalate;
 mod glob;
 mod ground;
 pub mod host;
@@ -45,6 +46,7 @@ pub use effect::{
     Access, Action, Change, Connection, Effect, Effects, Knowledge, Opaque, Place, Purpose, Reach,
     Run, Scope, Setting, SubCommand, Why,
 };
+pub use escalate::escalating_argument;
 pub use glob::{PathPattern, PathSet, Stance};
 pub use ground::{Ground, Resolver};
 pub use hosts::{HostPattern, HostSet};

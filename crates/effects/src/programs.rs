@@ -5,11 +5,46 @@ use std::sync::LazyLock;
 
 use crate::model::Model;
 
+mod agents;
+mod archives;
+mod build;
+mod cloud;
+mod containers;
+mod credentials;
+mod databases;
+mod editors;
 mod files;
+mod git;
+mod inspect;
+mod interpreters;
+mod network;
+mod packages;
+mod system;
+mod text;
+mod vcs;
 mod wrappers;
 
 /// All families.
-const FAMILIES: &[&[Model]] = &[files::MODELS, wrappers::MODELS];
+const FAMILIES: &[&[Model]] = &[
+    files::MODELS,
+    text::MODELS,
+    archives::MODELS,
+    inspect::MODELS,
+    wrappers::MODELS,
+    interpreters::MODELS,
+    editors::MODELS,
+    network::MODELS,
+    git::MODELS,
+    vcs::MODELS,
+    packages::MODELS,
+    build::MODELS,
+    containers::MODELS,
+    cloud::MODELS,
+    databases::MODELS,
+    system::MODELS,
+    credentials::MODELS,
+    agents::MODELS,
+];
 
 /// The model of the program of that name, which must be without folders.
 pub fn find(name: &str) -> Option<&'static Model> {

@@ -54,6 +54,11 @@ pub fn analyse(
     analysis.finish()
 }
 
+/// The values of an argument; keys are compared without regard to case.
+pub(crate) fn find_argument<'v>(arguments: &'v Value, path: &str) -> Vec<&'v Value> {
+    arguments::find(arguments, path).into_iter().map(|(_, value)| value).collect()
+}
+
 /// The call at hand.
 pub(crate) struct Call<'c> {
     /// Folded.
