@@ -1,5 +1,7 @@
 //! Globs against paths of which parts may be unknown.
 
+use std::collections::HashMap;
+
 use crate::ground::Ground;
 use crate::path::{Case, Path};
 use crate::truth::Truth;
@@ -79,66 +81,118 @@ impl PathPattern {
             .filter(|part| !part.is_empty() && *part != ".")
             .map(pattern_part)
             .collect();
-        let needle = parts.iter().filter_map(literal).max_by_key(String::len).unwrap_or_default();
+        let needle = parts.iter().map(longest_run).max_by_key(String::len).unwrap_or_default();
         Self { root, parts, needle }
     }
 
     /// Whether a path matches, in its resolved form or where links lead it.
     pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
-        let resolved = self.matches_word(&path.resolved, path.case, ground, stance);
-        match &path.real {
-            Some(real) => resolved.or(self.matches_word(
-                &Word::known(real.as_str()),
-                path.case,
-                ground,
-                stance,
-            )),
-            None => resolved,
-        }
+        each_form(path, |word| {
+            self.matches_prepared(&Prepared::new(word, path.case, ground), stance)
+        })
     }
 
-    fn matches_word(&self, path: &Word, case: Case, ground: &Ground<'_>, stance: Stance) -> Truth {
-        if path.is_known() && !contains(path.known_part(), &self.needle, case) {
+    fn matches_prepared(&self, path: &Prepared, stance: Stance) -> Truth {
+        if let Some(text) = &path.text
+            && !contains(text, &self.needle, path.case)
+        {
             return Truth::No;
         }
-        let rest = match self.root {
-            Root::Anywhere => Some(path.clone()),
-            Root::Absolute => {
-                let start = path.known_start();
-                let is_absolute = start.starts_with('/') || start.is_empty() && path.misses_value();
-                is_absolute.then(|| path.clone())
+        match self.root {
+            Root::Absolute if path.start == Start::Relative => Truth::No,
+            Root::Anywhere | Root::Absolute => self.compare(&path.whole, path.case),
+            Root::Home => {
+                path.home.as_ref().map_or(Truth::No, |rest| self.compare(rest, path.case))
             }
-            Root::Home => below_home(path, ground),
-            Root::Workspace => match below_workspace(path, ground) {
-                Place::Inside(rest) => Some(rest),
-                Place::Outside => None,
-                Place::Relative(rest) if stance == Stance::Restricts => Some(rest),
-                Place::Relative(_) | Place::Unknown => return Truth::Unknown,
+            Root::Workspace => match &path.workspace {
+                Place::Inside(rest) => self.compare(rest, path.case),
+                Place::Outside => Truth::No,
+                Place::Relative if stance == Stance::Restricts => {
+                    self.compare(&path.whole, path.case)
+                }
+                Place::Relative | Place::Unknown => Truth::Unknown,
             },
-        };
-        rest.map_or(Truth::No, |rest| self.compare(&rest, case))
+        }
     }
 
-    fn compare(&self, path: &Word, case: Case) -> Truth {
-        if path.is_known() {
-            let parts: Vec<Part> = path_parts(path, case, Spread::Within);
-            return Truth::from_bool(covers(&self.parts, &parts, case));
+    fn compare(&self, path: &Readings, case: Case) -> Truth {
+        if path.within.len() > MAX_ITEMS || path.within.iter().any(is_long) {
+            return Truth::Unknown;
         }
-        let within = path_parts(path, case, Spread::Within);
-        let across = path_parts(path, case, Spread::Across);
-        if covers(&self.parts, &across, case) && covers(&self.parts, &within, case) {
+        let Some(across) = &path.across else {
+            return Truth::from_bool(covers(&self.parts, &path.within, case));
+        };
+        if covers(&self.parts, across, case) && covers(&self.parts, &path.within, case) {
             return Truth::Yes;
         }
-        let may = meets(&self.parts, &within, case) || meets(&self.parts, &across, case);
+        let may = meets(&self.parts, &path.within, case) || meets(&self.parts, across, case);
         if may { Truth::Unknown } else { Truth::No }
+    }
+}
+
+/// The answer for the resolved path, or for where links lead it.
+fn each_form(path: &Path, mut ask: impl FnMut(&Word) -> Truth) -> Truth {
+    let resolved = ask(&path.resolved);
+    match &path.real {
+        Some(real) if resolved != Truth::Yes => resolved.or(ask(&Word::known(real.as_str()))),
+        _ => resolved,
+    }
+}
+
+/// A path, ready to be compared with many patterns.
+struct Prepared {
+    /// The text, if all of it is known.
+    text: Option<String>,
+    start: Start,
+    whole: Readings,
+    home: Option<Readings>,
+    workspace: Place,
+    case: Case,
+}
+
+/// How a path begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// With `/`, or with a missing value, which may.
+    Absolute,
+    Relative,
+}
+
+/// The parts of a path. With missing values there are two readings.
+struct Readings {
+    /// Missing values hold no slash.
+    within: Vec<Part>,
+    /// They may hold some; `None` if nothing is missing and there is no pattern in the path.
+    across: Option<Vec<Part>>,
+}
+
+impl Readings {
+    fn new(path: &Word) -> Self {
+        let across = (!path.is_known()).then(|| path_parts(path, Spread::Across));
+        Self { within: path_parts(path, Spread::Within), across }
+    }
+}
+
+impl Prepared {
+    fn new(path: &Word, case: Case, ground: &Ground<'_>) -> Self {
+        let first = path.known_start();
+        let is_absolute = first.starts_with('/') || has_unknown_start(path);
+        Self {
+            text: path.text().map(str::to_owned),
+            start: if is_absolute { Start::Absolute } else { Start::Relative },
+            whole: Readings::new(path),
+            home: below_home(path, ground).map(|rest| Readings::new(&rest)),
+            workspace: below_workspace(path, ground),
+            case,
+        }
     }
 }
 
 /// A list of globs, and of exceptions that begin with `!`.
 #[derive(Debug, Clone, Default)]
 pub struct PathSet {
-    patterns: Vec<PathPattern>,
-    exceptions: Vec<PathPattern>,
+    patterns: Patterns,
+    exceptions: Patterns,
 }
 
 impl PathSet {
@@ -147,8 +201,8 @@ impl PathSet {
         let mut set = Self::default();
         for glob in globs {
             match glob.strip_prefix('!') {
-                Some(exception) => set.exceptions.extend(PathPattern::all(exception)),
-                None => set.patterns.extend(PathPattern::all(glob)),
+                Some(exception) => set.exceptions.add(exception),
+                None => set.patterns.add(glob),
             }
         }
         set
@@ -156,21 +210,67 @@ impl PathSet {
 
     /// Whether a path matches one of the globs and no exception.
     pub fn matches(&self, path: &Path, ground: &Ground<'_>, stance: Stance) -> Truth {
-        let any = |patterns: &[PathPattern]| {
-            let mut answer = Truth::No;
-            for pattern in patterns {
-                answer = answer.or(pattern.matches(path, ground, stance));
-                if answer == Truth::Yes {
-                    break;
+        each_form(path, |word| {
+            let prepared = Prepared::new(word, path.case, ground);
+            match self.patterns.matches(&prepared, stance) {
+                Truth::No => Truth::No,
+                _ if self.exceptions.matches(&prepared, stance) == Truth::Yes => Truth::No,
+                found => found,
+            }
+        })
+    }
+}
+
+/// Patterns, found by the names they contain: a path is compared only with those that share one.
+#[derive(Debug, Clone, Default)]
+struct Patterns {
+    list: Vec<PathPattern>,
+    /// By each part without wildcards, in lower case.
+    by_name: HashMap<String, Vec<usize>>,
+    /// Patterns without such a part.
+    loose: Vec<usize>,
+}
+
+impl Patterns {
+    fn add(&mut self, glob: &str) {
+        for pattern in PathPattern::all(glob) {
+            let at = self.list.len();
+            let names: Vec<String> = pattern.parts.iter().filter_map(literal).collect();
+            if names.is_empty() {
+                self.loose.push(at);
+            }
+            for name in names {
+                self.by_name.entry(name).or_default().push(at);
+            }
+            self.list.push(pattern);
+        }
+    }
+
+    fn matches(&self, path: &Prepared, stance: Stance) -> Truth {
+        let mut answer = Truth::No;
+        let mut ask = |found: &[usize]| {
+            for pattern in found.iter().filter_map(|at| self.list.get(*at)) {
+                if answer != Truth::Yes {
+                    answer = answer.or(pattern.matches_prepared(path, stance));
                 }
             }
-            answer
         };
-        match any(&self.patterns) {
-            Truth::No => Truth::No,
-            found if any(&self.exceptions) == Truth::Yes => Truth::No.and(found),
-            found => found,
+        ask(&self.loose);
+        for part in &path.whole.within {
+            if let Some(name) = literal(part) {
+                ask(self.by_name.get(&name).map_or(&[], Vec::as_slice));
+            } else if let Part::One(signs) = part
+                && shows_name(signs)
+            {
+                for (name, found) in &self.by_name {
+                    let letters: Vec<Sign> = name.chars().map(Sign::Letter).collect();
+                    if signs_meet(&letters, signs, Case::Ignored) {
+                        ask(found);
+                    }
+                }
+            }
         }
+        answer
     }
 }
 
@@ -219,10 +319,10 @@ fn usual_home(start: &str) -> Option<usize> {
 
 /// Where a path is, seen from the workspace.
 enum Place {
-    Inside(Word),
+    Inside(Readings),
     Outside,
     /// Relative to an unknown folder.
-    Relative(Word),
+    Relative,
     Unknown,
 }
 
@@ -233,18 +333,18 @@ fn below_workspace(path: &Word, ground: &Ground<'_>) -> Place {
         if let Some(rest) = start.strip_prefix(workspace)
             && (rest.is_empty() || rest.starts_with('/'))
         {
-            return Place::Inside(path.from(workspace.len()));
+            return Place::Inside(Readings::new(&path.from(workspace.len())));
         }
     }
     if start.starts_with(['/', '~']) || start == ".." || start.starts_with("../") {
         return Place::Outside;
     }
-    let starts_unknown =
-        path.gaps().first().is_some_and(|gap| gap.at == 0 && gap.fill == Fill::Anything);
-    if starts_unknown {
-        return Place::Unknown;
-    }
-    Place::Relative(path.clone())
+    if has_unknown_start(path) { Place::Unknown } else { Place::Relative }
+}
+
+/// Whether a path begins with a missing value.
+fn has_unknown_start(path: &Word) -> bool {
+    path.gaps().first().is_some_and(|gap| gap.at == 0 && gap.fill == Fill::Anything)
 }
 
 fn pattern_part(text: &str) -> Part {
@@ -263,13 +363,24 @@ fn pattern_part(text: &str) -> Part {
     Part::One(signs)
 }
 
-/// The text of a part without wildcards.
+/// The text of a part without wildcards, in lower case.
 fn literal(part: &Part) -> Option<String> {
     let Part::One(signs) = part else { return None };
-    signs
-        .iter()
-        .map(|sign| if let Sign::Letter(letter) = sign { Some(*letter) } else { None })
-        .collect()
+    let mut text = String::with_capacity(signs.len());
+    for sign in signs {
+        let Sign::Letter(letter) = sign else { return None };
+        text.extend(letter.to_lowercase());
+    }
+    Some(text)
+}
+
+/// The longest text without wildcards in a part.
+fn longest_run(part: &Part) -> String {
+    let Part::One(signs) = part else { return String::new() };
+    let runs = signs.split(|sign| !matches!(sign, Sign::Letter(_)));
+    let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    let letter = |sign: &Sign| if let Sign::Letter(letter) = sign { Some(*letter) } else { None };
+    longest.iter().filter_map(letter).collect()
 }
 
 /// Whether a missing value may hold slashes.
@@ -279,7 +390,7 @@ enum Spread {
     Across,
 }
 
-fn path_parts(path: &Word, _case: Case, spread: Spread) -> Vec<Part> {
+fn path_parts(path: &Word, spread: Spread) -> Vec<Part> {
     let text = path.known_part();
     let mut parts = Vec::new();
     let mut from = 0;
@@ -359,42 +470,58 @@ fn walk(
     fits: &dyn Fn(&[Sign], &[Sign]) -> bool,
     deep: Deep,
 ) -> bool {
-    // `row[j]`: whether the rest of the pattern fits the path from part j on.
-    let mut row = vec![false; path.len() + 1];
-    if let Some(last) = row.last_mut() {
-        *last = true;
-    }
+    let fit = |one: &Part, two: &Part| match (one, two) {
+        (Part::One(one), Part::One(two)) => fits(one, two),
+        _ => false,
+    };
+    align(pattern, path, &|part| *part == Part::Deep, &fit, deep)
+}
+
+/// Whether two sequences fit, of which some items mean any number of the other's items.
+///
+/// Bit j of a row says whether the rest of the pattern fits the path from item j on.
+fn align<T>(
+    pattern: &[T],
+    path: &[T],
+    is_any: &dyn Fn(&T) -> bool,
+    fits: &dyn Fn(&T, &T) -> bool,
+    deep: Deep,
+) -> bool {
+    let path = path.get(..MAX_ITEMS).unwrap_or(path);
+    let mut row: u128 = 1 << path.len();
     if deep == Deep::ByAnything {
-        for at in (0..path.len()).rev() {
-            let is_empty_tail = path.get(at) == Some(&Part::Deep) && row.get(at + 1) == Some(&true);
-            if let Some(cell) = row.get_mut(at) {
-                *cell = is_empty_tail;
+        for (at, two) in path.iter().enumerate().rev() {
+            if is_any(two) && row >> (at + 1) & 1 == 1 {
+                row |= 1 << at;
             }
         }
     }
     for one in pattern.iter().rev() {
-        let mut next = vec![false; path.len() + 1];
+        let mut next: u128 = 0;
+        let one_is_any = is_any(one);
         for at in (0..=path.len()).rev() {
-            let below = row.get(at).copied().unwrap_or(false);
-            let right = next.get(at + 1).copied().unwrap_or(false);
-            let corner = row.get(at + 1).copied().unwrap_or(false);
-            let fit = match (one, path.get(at)) {
-                (Part::Deep, two) => below || right && two.is_some(),
-                (Part::One(_), Some(Part::Deep)) => deep == Deep::ByAnything && (right || below),
-                (Part::One(one), Some(Part::One(two))) => corner && fits(one, two),
-                (Part::One(_), None) => false,
+            let below = row >> at & 1 == 1;
+            let right = at < path.len() && next >> (at + 1) & 1 == 1;
+            let corner = at < path.len() && row >> (at + 1) & 1 == 1;
+            let fit = match path.get(at) {
+                _ if one_is_any => below || right,
+                None => false,
+                Some(two) if is_any(two) => deep == Deep::ByAnything && (right || below),
+                Some(two) => corner && fits(one, two),
             };
-            if let Some(cell) = next.get_mut(at) {
-                *cell = fit;
-            }
+            next |= u128::from(fit) << at;
         }
         row = next;
     }
-    row.first().copied().unwrap_or(false)
+    row & 1 == 1
 }
 
-/// Longer parts than this are compared by their beginning only.
-const MAX_SIGNS: usize = 256;
+/// Names of more letters and paths of more parts are not compared: the answer is unknown.
+const MAX_ITEMS: usize = 120;
+
+fn is_long(part: &Part) -> bool {
+    matches!(part, Part::One(signs) if signs.len() > MAX_ITEMS)
+}
 
 fn signs_cover(pattern: &[Sign], path: &[Sign], case: Case) -> bool {
     table(
@@ -431,44 +558,15 @@ fn same(one: char, two: char, case: Case) -> bool {
 }
 
 fn table(pattern: &[Sign], path: &[Sign], fits: &dyn Fn(Sign, Sign) -> bool, deep: Deep) -> bool {
-    if pattern.len() > MAX_SIGNS || path.len() > MAX_SIGNS {
-        return pattern
-            .iter()
-            .zip(path)
-            .take(MAX_SIGNS)
-            .all(|(one, two)| *one == Sign::Star || *two == Sign::Star || fits(*one, *two));
-    }
-    let mut row = vec![false; path.len() + 1];
-    if let Some(last) = row.last_mut() {
-        *last = true;
-    }
-    if deep == Deep::ByAnything {
-        for at in (0..path.len()).rev() {
-            let is_star_tail = path.get(at) == Some(&Sign::Star) && row.get(at + 1) == Some(&true);
-            if let Some(cell) = row.get_mut(at) {
-                *cell = is_star_tail;
-            }
-        }
-    }
-    for one in pattern.iter().rev() {
-        let mut next = vec![false; path.len() + 1];
-        for at in (0..=path.len()).rev() {
-            let below = row.get(at).copied().unwrap_or(false);
-            let right = next.get(at + 1).copied().unwrap_or(false);
-            let corner = row.get(at + 1).copied().unwrap_or(false);
-            let fit = match (one, path.get(at)) {
-                (Sign::Star, two) => below || right && two.is_some(),
-                (_, Some(Sign::Star)) => deep == Deep::ByAnything && (right || below),
-                (one, Some(two)) => corner && fits(*one, *two),
-                (_, None) => false,
-            };
-            if let Some(cell) = next.get_mut(at) {
-                *cell = fit;
-            }
-        }
-        row = next;
-    }
-    row.first().copied().unwrap_or(false)
+    let fit = |one: &Sign, two: &Sign| fits(*one, *two);
+    align(pattern, path, &|sign| *sign == Sign::Star, &fit, deep)
+}
+
+/// Whether a part with gaps shows enough of a name to look for it.
+fn shows_name(signs: &[Sign]) -> bool {
+    let dot = signs.iter().rposition(|sign| *sign == Sign::Letter('.')).filter(|at| *at > 0);
+    let stem = signs.iter().take(dot.unwrap_or(signs.len()));
+    stem.filter(|sign| matches!(sign, Sign::Letter(_))).count() >= 2
 }
 
 /// Whether a part of the path shows what the pattern asks for. A bare `*` or an extension alone
@@ -477,13 +575,7 @@ fn is_evidence(pattern: &Part, path: &Part, case: Case) -> bool {
     let (Part::One(one), Part::One(two)) = (pattern, path) else { return false };
     let has_letters = one.iter().any(|sign| matches!(sign, Sign::Letter(_)));
     let is_whole = two.iter().all(|sign| matches!(sign, Sign::Letter(_)));
-    let dot = two.iter().rposition(|sign| *sign == Sign::Letter('.')).filter(|at| *at > 0);
-    let stem = two
-        .iter()
-        .take(dot.unwrap_or(two.len()))
-        .filter(|sign| matches!(sign, Sign::Letter(_)))
-        .count();
-    has_letters && (is_whole || stem >= 2) && signs_meet(one, two, case)
+    has_letters && (is_whole || shows_name(two)) && signs_meet(one, two, case)
 }
 
 /// `{a,b}` in a glob, one level, at most 64 results.
