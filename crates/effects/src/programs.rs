@@ -23,6 +23,7 @@ mod packages;
 mod pip;
 mod system;
 mod text;
+mod unusual;
 mod vcs;
 mod wrappers;
 
@@ -48,6 +49,7 @@ const FAMILIES: &[&[Model]] = &[
     system::MODELS,
     credentials::MODELS,
     agents::MODELS,
+    unusual::MODELS,
 ];
 
 /// The model of the program of that name, which must be without folders.
