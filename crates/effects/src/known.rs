@@ -74,6 +74,7 @@ pub(crate) const KNOWN: &[Line] = &[
         &[
             ("command", Command),
             ("commands[*]", Command),
+            ("action.command", Command),
             ("workdir", Path),
             ("working_directory", Path),
         ],
@@ -108,7 +109,7 @@ pub(crate) const KNOWN: &[Line] = &[
         &[Read],
         &[("path", Path), ("file_path", Path), ("absolute_path", Path), ("target_file", Path)],
     ),
-    (&["read_many_files"], &[Read], &[("paths", Path), ("include", Pattern)]),
+    (&["read_many_files"], &[Read], &[("paths", Path), ("include", Path), ("exclude", Pattern)]),
     (&["write_file"], &[Write], &[("path", Path), ("file_path", Path), ("content", Content)]),
     (
         &["replace"],

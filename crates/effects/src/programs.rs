@@ -21,6 +21,7 @@ mod network;
 mod npm;
 mod packages;
 mod pip;
+mod powershell;
 mod system;
 mod text;
 mod unusual;
@@ -50,6 +51,7 @@ const FAMILIES: &[&[Model]] = &[
     credentials::MODELS,
     agents::MODELS,
     unusual::MODELS,
+    powershell::MODELS,
 ];
 
 /// The model of the program of that name, which must be without folders.
