@@ -1,7 +1,7 @@
 //! From a call to its effects.
 
 use callgate_call::json::Value;
-use callgate_call::{Arguments, Form, fold};
+use callgate_call::{Arguments, ArgumentsForm, fold};
 
 use crate::analysis::Analysis;
 use crate::bound::{Bound, EffectKind};
@@ -69,7 +69,7 @@ pub(crate) struct Call<'c> {
 
 impl Call<'_> {
     fn is_free_text(&self) -> bool {
-        matches!(self.arguments.form(), Form::Text(_))
+        matches!(self.arguments.form(), ArgumentsForm::Text(_))
     }
 
     /// The text of an argument, whatever the case of its key.

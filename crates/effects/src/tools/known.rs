@@ -1,6 +1,6 @@
 //! Tools of the catalogue.
 
-use callgate_call::Inside;
+use callgate_call::EmbeddedJson;
 use callgate_call::json::Value;
 
 use crate::analysis::Analysis;
@@ -91,7 +91,7 @@ pub(super) fn run(
 ) {
     match value {
         Value::String(text) => {
-            if let Some((_, Inside::Value(list @ Value::Array(_)))) = call.arguments.inside(value) {
+            if let Some((_, EmbeddedJson::Value(list @ Value::Array(_)))) = call.arguments.embedded_json(value) {
                 return run(analysis, call, path, list, folder);
             }
             analysis.argument(path, text);
