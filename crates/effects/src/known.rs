@@ -74,6 +74,7 @@ pub(crate) const KNOWN: &[Line] = &[
         &[
             ("command", Command),
             ("commands[*]", Command),
+            ("action.command", Command),
             ("workdir", Path),
             ("working_directory", Path),
         ],
