@@ -90,6 +90,11 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
                     words.iter().map(|word| Field::new(word.clone(), field.span.clone())).collect();
                 shell.run(&words, None);
             }
+            Some(scanner::Argument::One(_))
+                if arguments.len() > 1 && arguments.iter().all(is_known) =>
+            {
+                perform(shell, Call::Program, arguments, field);
+            }
             Some(scanner::Argument::One(word)) if !word.is_unknown() => {
                 shell.word_text(&first);
             }
@@ -135,6 +140,10 @@ fn perform(shell: &mut Shell<'_, '_>, call: Call, arguments: &[scanner::Argument
         Call::Dynamic => shell.opaque(Why::Language, Bound::ALL, field.span.clone()),
         Call::Receiver | Call::OnReceiver(_) => {}
     }
+}
+
+fn is_known(argument: &scanner::Argument) -> bool {
+    matches!(argument, scanner::Argument::One(word) if word.is_known())
 }
 
 fn deletes(shell: &mut Shell<'_, '_>, field: &Field, scope: Scope) {

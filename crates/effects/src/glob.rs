@@ -263,6 +263,9 @@ impl Patterns {
                 && shows_name(signs)
             {
                 for (name, found) in &self.by_name {
+                    if !has_ends(name, signs) {
+                        continue;
+                    }
                     let letters: Vec<Sign> = name.chars().map(Sign::Letter).collect();
                     if signs_meet(&letters, signs, Case::Ignored) {
                         ask(found);
@@ -560,6 +563,15 @@ fn same(one: char, two: char, case: Case) -> bool {
 fn table(pattern: &[Sign], path: &[Sign], fits: &dyn Fn(Sign, Sign) -> bool, deep: Deep) -> bool {
     let fit = |one: &Sign, two: &Sign| fits(*one, *two);
     align(pattern, path, &|sign| *sign == Sign::Star, &fit, deep)
+}
+
+/// Whether a name begins and ends as a part with gaps does: a quick way to say no.
+fn has_ends(name: &str, signs: &[Sign]) -> bool {
+    let fits = |letter: Option<char>, sign: Option<&Sign>| match (letter, sign) {
+        (Some(one), Some(Sign::Letter(two))) => same(one, *two, Case::Ignored),
+        _ => true,
+    };
+    fits(name.chars().next(), signs.first()) && fits(name.chars().next_back(), signs.last())
 }
 
 /// Whether a part with gaps shows enough of a name to look for it.

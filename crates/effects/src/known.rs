@@ -502,28 +502,8 @@ pub(crate) const KNOWN: &[Line] = &[
         &[],
         &[],
     ),
-    // MCP servers: git. Its tools work in the folder `repo_path`.
-    (
-        &[
-            "git_status",
-            "git_diff",
-            "git_diff_unstaged",
-            "git_diff_staged",
-            "git_log",
-            "git_show",
-            "git_branch",
-            "git_add",
-            "git_commit",
-            "git_checkout",
-            "git_create_branch",
-            "git_reset",
-        ],
-        &[Search],
-        &[("repo_path", Path), ("path", Path)],
-    ),
-    (&["git_init"], &[Write], &[("repo_path", Path)]),
-    (&["git_push", "git_pull", "git_fetch"], &[Fetch], &[("remote", Query)]),
-    (&["git_clone"], &[Fetch, Write], &[("url", Url), ("path", Path), ("local_path", Path)]),
+    // MCP servers: git, Slack. Names that begin with the server's own name (`git_status`) are left out:
+    // a known name is never split, and opencode writes the tool `status` of the server `git` like that.
     // MCP servers: GitHub. Paths are those of the repository on the server: a workflow is a workflow.
     (
         &["create_or_update_file", "push_files"],
@@ -584,23 +564,7 @@ pub(crate) const KNOWN: &[Line] = &[
         &[],
     ),
     // MCP servers: Slack and documentation.
-    (
-        &[
-            "slack_post_message",
-            "slack_reply_to_thread",
-            "slack_add_reaction",
-            "slack_list_channels",
-            "slack_get_channel_history",
-            "slack_get_thread_replies",
-            "slack_get_users",
-            "slack_get_user_profile",
-            "conversations_add_message",
-            "conversations_history",
-            "channels_list",
-        ],
-        &[Fetch],
-        &[],
-    ),
+    (&["conversations_add_message", "conversations_history", "channels_list"], &[Fetch], &[]),
     (
         &[
             "resolve-library-id",

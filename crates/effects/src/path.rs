@@ -52,6 +52,16 @@ impl Path {
     }
 }
 
+impl Path {
+    /// The folder whose whole content this path means: `build` for `build/*`.
+    pub fn content_of(&self) -> Option<Word> {
+        let text = self.resolved.known_part();
+        let folder = text.strip_suffix('/')?;
+        let is_all = matches!(self.resolved.gaps(), [gap] if gap.at == text.len());
+        is_all.then(|| Word::known(if folder.is_empty() { "/" } else { folder }))
+    }
+}
+
 /// The folder that the ground has as working directory; empty if it is unknown.
 pub(crate) fn working_folder(ground: &Ground<'_>) -> Word {
     ground.cwd.map_or_else(Word::default, |cwd| resolve(&cwd.into(), &Word::default(), ground))

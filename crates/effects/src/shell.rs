@@ -17,5 +17,7 @@ pub(crate) mod settings;
 mod simple;
 pub(crate) mod syntax;
 
+pub(crate) use apply::glob_word;
+
 #[cfg(test)]
 mod tests;

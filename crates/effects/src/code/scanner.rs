@@ -185,10 +185,17 @@ impl<'t> Scanner<'t> {
 
     /// A literal, literals that are joined, or something unknown.
     fn expression(&mut self) -> Word {
+        self.expression_at(0)
+    }
+
+    /// An unknown name stays in front of the scanner: it may be a call of its own.
+    fn expression_at(&mut self, depth: usize) -> Word {
         let mut word = Word::default();
+        let mut resume = None;
         loop {
             self.blanks();
             self.prefix();
+            let start = self.pos;
             match self.peek() {
                 b'\'' | b'"' | b'`' => {
                     let part = self.string();
@@ -199,9 +206,16 @@ impl<'t> Scanner<'t> {
                     word.push_str(self.rest().get(..length).unwrap_or_default());
                     self.pos += length;
                 }
+                byte if is_start(byte) && depth < 4 => match self.value_of_name(depth) {
+                    Some(part) => word.push_word(&part),
+                    None => {
+                        word.push_gap(Fill::Anything);
+                        resume.get_or_insert(start);
+                    }
+                },
                 _ => {
                     word.push_gap(Fill::Anything);
-                    return word;
+                    break;
                 }
             }
             self.blanks();
@@ -210,15 +224,81 @@ impl<'t> Scanner<'t> {
                 b'+' => self.pos += 1,
                 b'.' if matches!(self.language, Language::Perl | Language::Php) => self.pos += 1,
                 b'\'' | b'"' => {}
-                b',' | b')' | b']' | b';' | b'}' | b'\n' | 0 => return word,
+                b'%' | b'.' | b'[' | b'*' | b'(' => {
+                    word.push_gap(Fill::Anything);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.pos = resume.unwrap_or(self.pos);
+        word
+    }
+
+    /// A variable, or a call that only puts paths together. `None` for any other name.
+    fn value_of_name(&mut self, depth: usize) -> Option<Word> {
+        let name = self.name();
+        if matches!(name, "process.env.HOME" | "HOME") {
+            return Some(Word::known("~"));
+        }
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+        let joins = matches!(
+            last,
+            "join"
+                | "expanduser"
+                | "expandvars"
+                | "resolve"
+                | "abspath"
+                | "realpath"
+                | "Path"
+                | "str"
+                | "expand_path"
+        );
+        let is_home = matches!(last, "homedir" | "home") || name == "Dir.home";
+        let is_variable = name == "os.environ" || name == "ENV" || last == "getenv";
+        self.blanks();
+        if is_home || is_variable {
+            return Some(self.home_of(is_home));
+        }
+        if !joins || self.peek() != b'(' {
+            return None;
+        }
+        self.pos += 1;
+        let mut whole = Word::default();
+        loop {
+            self.blanks();
+            if matches!(self.peek(), b')' | 0) {
+                self.pos += 1;
+                return Some(whole);
+            }
+            if !whole.known_part().is_empty() {
+                whole.push('/');
+            }
+            let part = self.expression_at(depth + 1);
+            whole.push_word(&part);
+            self.blanks();
+            match self.peek() {
+                b',' => self.pos += 1,
+                b')' => {}
                 _ => {
-                    if matches!(self.peek(), b'%' | b'.' | b'[' | b'*') {
-                        word.push_gap(Fill::Anything);
-                    }
-                    return word;
+                    whole.push_gap(Fill::Anything);
+                    return Some(whole);
                 }
             }
         }
+    }
+
+    /// `os.homedir()`, `os.environ['HOME']`, `getenv("HOME")`
+    fn home_of(&mut self, is_home: bool) -> Word {
+        let rest = self.rest();
+        let end = rest.find([')', ']']).filter(|end| *end < 24);
+        let Some(end) = end else {
+            return if is_home { Word::known("~") } else { Word::unknown() };
+        };
+        let inside = rest.get(..end).unwrap_or_default();
+        let names_home = is_home || inside.contains("HOME");
+        self.pos += end + 1;
+        if names_home { Word::known("~") } else { Word::unknown() }
     }
 
     /// `r"…"`, `b'…'`, `f"…"`

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::bound::{Bound, EffectKind};
-use crate::effect::{Access, Action, Change, Connection, Purpose, Reach, Setting, Why};
+use crate::effect::{Access, Action, Change, Connection, Purpose, Reach, Scope, Setting, Why};
 use crate::host::{self, Address};
 use crate::marks::Mark;
 use crate::model::{Does, Language, Model, Value};
@@ -50,8 +50,34 @@ impl Shell<'_, '_> {
         }
         self.flags(&line, &context);
         self.operands(&line, &context);
+        self.special(&line, fields, &context);
         self.folder = folder;
         self.downloads(before)
+    }
+
+    /// Programs whose operands or input mean something that the format cannot say.
+    fn special(&mut self, line: &Line, fields: &[Field], context: &Context) {
+        let name = line.models.first().and_then(|model| model.names.first()).copied();
+        match (name, line.operands.as_slice()) {
+            (Some("git"), [key, value, ..]) if line.sub_command() == "config" => {
+                let mut name = Word::known("git:");
+                name.push_word(&key.word);
+                self.sets(name, Some(value), Reach::Lasting);
+            }
+            (
+                Some(
+                    "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlite" | "cockroach" | "duckdb"
+                    | "clickhouse-client",
+                ),
+                _,
+            ) => {
+                let text = context.input.as_deref().and_then(Output::known).map(str::to_owned);
+                if let (Some(text), Some(first)) = (text, fields.first()) {
+                    self.push(Action::Sql(text), first.span.clone());
+                }
+            }
+            _ => {}
+        }
     }
 
     fn describe(&mut self, line: &Line, run: usize) {
@@ -132,6 +158,11 @@ impl Shell<'_, '_> {
             if usage.is_empty() {
                 self.stray(field);
             }
+            if usage == [Does::Deletes(Scope::Tree)] && name_test(line).is_some() {
+                let found = Field::new(found_file(line, field.word.clone()), field.span.clone());
+                self.uses(&[Does::Deletes(Scope::One)], &found, context);
+                continue;
+            }
             self.uses(usage, field, context);
         }
     }
@@ -206,6 +237,7 @@ impl Shell<'_, '_> {
                 Does::Code(language) => self.code(*language, field),
                 Does::Script(language) => self.script(*language, field, context.input.clone()),
                 Does::Recipe if !is_stream => self.read_file(field, Access::Content),
+                Does::Recipe => self.opaque(Why::Code, Bound::ALL, field.span.clone()),
                 Does::Assigns(prefix, reach) => self.assigns(prefix, *reach, field),
                 Does::Sets(name, reach) => self.sets(Word::known(*name), Some(field), *reach),
                 Does::Mount => self.mount(field, context.run),
@@ -236,6 +268,8 @@ impl Shell<'_, '_> {
                 Does::Command | Does::RemoteCommand => self.wrapped(words, context.input.clone()),
                 Does::CommandWithInput => self.wrapped_with_input(words, &context.input),
                 Does::Shell | Does::RemoteShell => {
+                    let is_end = words.first().and_then(Field::text) == Some("--");
+                    let words = if is_end { words.get(1..).unwrap_or_default() } else { words };
                     if let [only] = words {
                         self.word_text(only);
                     } else {
@@ -254,6 +288,16 @@ impl Shell<'_, '_> {
     /// Runs the command of a wrapper; assignments in front of it are its environment.
     pub(crate) fn wrapped(&mut self, words: &[Field], input: Input) {
         let mut rest = words;
+        if rest.first().and_then(Field::text) == Some("--") {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+        // `flock FILE -c TEXT`, `script -c TEXT`
+        if let [flag, text, ..] = rest
+            && flag.text() == Some("-c")
+        {
+            self.word_text(text);
+            return;
+        }
         while let Some((first, after)) = rest.split_first() {
             let Some((name, value)) = assignment(first) else { break };
             self.sets_environment(&name, value, first.span.clone());
@@ -528,10 +572,14 @@ impl Shell<'_, '_> {
     pub(crate) fn downloads(&mut self, before: usize) -> Output {
         let mut connections = Vec::new();
         let mut files = Vec::new();
+        let mut folders = Vec::new();
         for effect in self.out.since(before) {
             match &effect.action {
                 Action::Connects(connection) if connection.purpose == Purpose::Fetch => {
                     connections.push(connection.clone());
+                }
+                Action::Writes(path, Change::Folder) => {
+                    folders.extend(path.resolved.text().map(str::to_owned));
                 }
                 Action::Writes(path, Change::Content) => {
                     files.extend(path.resolved.text().map(str::to_owned))
@@ -541,6 +589,11 @@ impl Shell<'_, '_> {
         }
         if connections.is_empty() {
             return Output::Unknown;
+        }
+        for folder in folders {
+            let names = connections.iter().filter_map(|connection| connection.url.as_ref()?.text());
+            let names = names.filter_map(|url| url.split(['?', '#']).next()?.rsplit('/').next());
+            files.extend(names.map(|name| format!("{folder}/{name}")));
         }
         let output = Rc::new(Output::Network(connections));
         for file in files {
@@ -555,11 +608,45 @@ fn found_files(line: &Line, given: &Given) -> Vec<Field> {
     if given.flag.value != Value::ToSemicolon {
         return given.values.clone();
     }
-    let mut found =
-        line.operands.first().map_or_else(|| Word::known("."), |first| first.word.clone());
-    found.push('/');
-    found.push_gap(Fill::Anything);
+    let folder = line.operands.first().map_or_else(|| Word::known("."), |first| first.word.clone());
+    let found = found_file(line, folder);
     given.values.iter().map(|field| replace_braces(field, &found)).collect()
+}
+
+/// A file that a search finds: `folder/…/*.o`, or `folder/*` if it may be any.
+fn found_file(line: &Line, mut folder: Word) -> Word {
+    folder.push('/');
+    match name_test(line) {
+        Some(pattern) => {
+            folder.push_gap(Fill::Anything);
+            folder.push('/');
+            folder.push_word(&pattern);
+        }
+        None => folder.push_gap(Fill::Name),
+    }
+    folder
+}
+
+/// The pattern that names must have.
+fn name_test(line: &Line) -> Option<Word> {
+    let given = line.flags.iter().find(|given| {
+        matches!(given.spelling.as_str(), "-name" | "-iname")
+            && given.values.first().and_then(Field::text).is_some_and(|text| text != "*")
+    })?;
+    Some(glob_word(given.values.first()?.word.known_part()))
+}
+
+/// A pattern of the shell as a word with gaps.
+pub(crate) fn glob_word(pattern: &str) -> Word {
+    let mut word = Word::default();
+    for character in pattern.chars() {
+        match character {
+            '*' => word.push_gap(Fill::Name),
+            '?' => word.push_gap(Fill::Character),
+            other => word.push(other),
+        }
+    }
+    word
 }
 
 fn takes_words(does: Does) -> bool {

@@ -454,9 +454,22 @@ impl Shell<'_, '_> {
             }
             _ => Word::known("."),
         };
+        // Without a test of names it may be every file of the folder.
+        let test = arguments.windows(2).find_map(|pair| match pair {
+            [flag, pattern] if matches!(flag.text(), Some("-name" | "-iname")) => pattern.text(),
+            _ => None,
+        });
         let mut names = folder;
         names.push('/');
-        names.push_gap(crate::word::Fill::Anything);
+        match test.filter(|pattern| *pattern != "*") {
+            Some(pattern) => {
+                names.push_gap(crate::word::Fill::Anything);
+                names.push('/');
+                names.push_word(&crate::shell::glob_word(pattern));
+            }
+            None if matches!(name, "find" | "git") => names.push_gap(crate::word::Fill::Name),
+            None => names.push_gap(crate::word::Fill::Anything),
+        }
         Some(Output::Text(names))
     }
 }

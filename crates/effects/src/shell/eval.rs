@@ -143,7 +143,7 @@ impl<'a, 'g> Shell<'a, 'g> {
 
     /// Goes one level deeper. `false`, with an opaque effect, if that is too deep or too much.
     pub(crate) fn enter(&mut self, bytes: usize) -> bool {
-        let fits = self.depth < MAX_DEPTH && self.out.take_bytes(bytes);
+        let fits = self.depth < MAX_DEPTH && self.out.take_step() && self.out.take_bytes(bytes);
         if fits {
             self.depth += 1;
         } else {

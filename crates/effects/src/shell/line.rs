@@ -16,6 +16,8 @@ pub(crate) struct Line {
 /// A flag that was given.
 pub(crate) struct Given {
     pub(crate) flag: &'static Flag,
+    /// As it was written, without its value.
+    pub(crate) spelling: String,
     /// Its values: none, one, or the words of a command.
     pub(crate) values: Vec<Field>,
 }
@@ -142,7 +144,8 @@ impl Reader<'_> {
             flag.names.iter().find(is_prefix).map(|name| (flag, name.len()))
         });
         let Some((flag, length)) = found else { return false };
-        self.line.flags.push(Given { flag, values: vec![field.from(length)] });
+        let spelling = start.get(..length).unwrap_or(start).to_owned();
+        self.line.flags.push(Given { flag, spelling, values: vec![field.from(length)] });
         true
     }
 
@@ -156,7 +159,7 @@ impl Reader<'_> {
         match found {
             Some(flag) if is_long || has_value || field.word.is_known() => {
                 let joined = has_value.then(|| field.from(name_end + 1));
-                self.given(flag, joined);
+                self.given(flag, name, joined);
             }
             _ if is_long => {
                 let joined = has_value.then(|| field.from(name_end + 1));
@@ -180,21 +183,22 @@ impl Reader<'_> {
             let has_more = after < field.word.known_part().len()
                 || field.word.gaps().iter().any(|gap| gap.at >= after);
             if flag.value == Value::None {
-                self.given(flag, None);
+                self.given(flag, &name, None);
                 continue;
             }
             // A bundle without a dash takes its values from the words behind it: `tar xf a`.
             if has_more && skip == 0 && flag.value == Value::One {
-                self.given(flag, None);
+                self.given(flag, &name, None);
                 continue;
             }
             let joined = has_more.then(|| field.from(after));
-            self.given(flag, joined);
+            self.given(flag, &name, joined);
             return;
         }
     }
 
-    fn given(&mut self, flag: &'static Flag, joined: Option<Field>) {
+    fn given(&mut self, flag: &'static Flag, name: &str, joined: Option<Field>) {
+        let spelling = name.to_owned();
         let mut values = Vec::new();
         match flag.value {
             Value::None => {}
@@ -228,7 +232,7 @@ impl Reader<'_> {
                 self.at = self.fields.len();
             }
         }
-        self.line.flags.push(Given { flag, values });
+        self.line.flags.push(Given { flag, spelling, values });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::effect::{Access, Purpose};
 use crate::host;
-use crate::model::Registry;
+use crate::model::{Language, Registry};
 use crate::shell::apply::is_path;
 use crate::shell::eval::Shell;
 use crate::shell::expand::Field;
@@ -56,6 +56,7 @@ impl Shell<'_, '_> {
             }
             None if is_path(&field.word) || is_archive(field.word.known_part()) => {
                 self.read_file(field, Access::Tree);
+                self.known_script(Language::Other, field);
             }
             None => {}
         }

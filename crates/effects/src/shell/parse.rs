@@ -103,9 +103,10 @@ impl<'t> Parser<'t> {
 
     /// Moves over one character.
     pub(crate) fn bump(&mut self) -> Option<char> {
-        let character = self.rest().chars().next()?;
-        self.pos += character.len_utf8();
-        Some(character)
+        let character = self.rest().chars().next();
+        // Always goes on, also if the position is not between two characters.
+        self.pos = (self.pos + character.map_or(1, char::len_utf8)).min(self.end);
+        character
     }
 
     pub(crate) fn fail(&mut self, trouble: Trouble) {

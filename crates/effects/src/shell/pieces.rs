@@ -394,8 +394,8 @@ impl Parser<'_> {
             Some(byte) if is_name(*byte) => {
                 rest.iter().position(|byte| !is_name(*byte)).unwrap_or(rest.len())
             }
-            Some(_) => 1,
-            None => 0,
+            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') => 1,
+            _ => 0,
         };
         let name = self.slice(self.pos, self.pos + length).to_owned();
         self.pos += length;

@@ -25,6 +25,11 @@ pub fn meaning(name: &str) -> Option<Meaning> {
         "git" => git(&bare.to_ascii_lowercase()),
         "alias" | "function" => Some(Meaning::Command),
         "npm" => npm(bare),
+        "ssh" => matches!(
+            bare.to_ascii_lowercase().as_str(),
+            "proxycommand" | "localcommand" | "knownhostscommand" | "remotecommand"
+        )
+        .then_some(Meaning::Command),
         "pip" => matches!(
             bare,
             "index-url"

@@ -1,5 +1,7 @@
 //! Shell text to effects.
 
+use proptest::prelude::*;
+
 use crate::{Action, Effects, Ground, command};
 
 const GROUND: Ground<'_> =
@@ -269,7 +271,161 @@ fn hostile_sizes_end_as_opaque() {
     has(&"{ ".repeat(5000), &["opaque size"]);
     has(&"if ".repeat(5000), &["opaque size"]);
     has("f() { f; f; }; f", &["opaque size"]);
+    has("f() { f; f; f | f | f; f; f; f; }; f", &["opaque size"]);
     has(&format!("echo {}", "{a,b}".repeat(200)), &[]);
     has(&"${x:-".repeat(5000), &["opaque size"]);
     has("X=a; for i in 1 2 3 4; do X=$X$X$X$X$X$X$X$X$X$X; X=$X$X$X$X$X$X$X$X; done; $X", &[]);
+}
+
+/// Pieces that hostile texts are made of, in any order.
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "rm",
+        "-rf",
+        "~",
+        "/",
+        " ",
+        "\n",
+        ";",
+        "&&",
+        "||",
+        "|",
+        "&",
+        "(",
+        ")",
+        "((",
+        "))",
+        "{",
+        "}",
+        "$(",
+        "`",
+        "${",
+        "$",
+        "X",
+        "=",
+        "'",
+        "\"",
+        "$'",
+        "\\",
+        "<",
+        ">",
+        "<<E",
+        "<<<",
+        "E",
+        "if",
+        "then",
+        "fi",
+        "for",
+        "in",
+        "do",
+        "done",
+        "case",
+        "esac",
+        ";;",
+        "while",
+        "[[",
+        "]]",
+        "[",
+        "]",
+        "*",
+        "?",
+        "{a,b}",
+        "eval",
+        "bash",
+        "-c",
+        "xargs",
+        "find",
+        "-exec",
+        "{}",
+        "sed",
+        "s/a/b/e",
+        "awk",
+        "{system(\"x\")}",
+        "python3",
+        "os.system('x')",
+        "base64",
+        "-d",
+        "é",
+        "\u{0}",
+        "#",
+        "!",
+        "@",
+        "function",
+        "f",
+        "()",
+        "cd",
+        "..",
+        "alias",
+        "export",
+        "PATH",
+        "https://e.com",
+        ":-",
+        "//",
+        "%%",
+        "##",
+        "^^",
+        ",,",
+    ]);
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_has_effects_with_places_in_it(text in texts()) {
+        let effects = command(&text, &GROUND);
+        for effect in effects.all() {
+            prop_assert!(text.get(effect.at.span.clone()).is_some(), "{:?} in {:?}", effect, text);
+            prop_assert!(effect.at.command.is_none_or(|at| at < effects.commands.len()));
+        }
+    }
+
+    #[test]
+    fn a_command_behind_a_separator_is_always_seen(text in "[a-z ./=-]{0,40}") {
+        let found = command(&format!("{text}; rm -rf ~"), &GROUND);
+        prop_assert!(lines(&found).iter().any(|line| line == "deletes-tree /home/u"), "{:?}", lines(&found));
+    }
+}
+
+#[test]
+fn inline_code_is_scanned() {
+    for (text, expected) in [
+        ("python3 -c 'import os; os.system(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        (
+            "python3 -c 'import subprocess as s; s.run([\"rm\",\"-rf\",\"/home/u\"])'",
+            "deletes-tree /home/u",
+        ),
+        ("python3 -c 'import shutil; shutil.rmtree(\"/home/u\")'", "deletes-tree /home/u"),
+        ("python3 -c 'open(\"/etc/x\",\"w\").write(\"a\")'", "writes /etc/x"),
+        (
+            "python3 -c 'print(open(os.path.expanduser(\"~/.ssh/id_rsa\")).read())'",
+            "reads /home/u/.ssh/id_rsa",
+        ),
+        ("python3 -c 'exec(x)'", "opaque language"),
+        ("node -e 'require(\"child_process\").execSync(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        (
+            "node -e 'require(\"fs\").readFileSync(process.env.HOME+\"/.ssh/id_rsa\")'",
+            "reads /home/u/.ssh/id_rsa",
+        ),
+        ("perl -e 'system(\"rm -rf ~\")'", "deletes-tree /home/u"),
+        ("perl -e 'exec \"rm\",\"-rf\",\"/home/u\"'", "deletes-tree /home/u"),
+        ("ruby -e '`rm -rf ~`'", "deletes-tree /home/u"),
+        ("php -r 'unlink(\"/etc/x\");'", "deletes /etc/x"),
+        ("awk 'BEGIN{system(\"rm -rf ~\")}'", "deletes-tree /home/u"),
+        ("awk '{print > \"/etc/x\"}' a", "writes /etc/x"),
+        ("sed -n '1e rm -rf ~' a", "deletes-tree /home/u"),
+        ("sed 's/a/b/w /etc/x' a", "writes /etc/x"),
+        ("osascript -e 'do shell script \"rm -rf ~\"'", "deletes-tree /home/u"),
+    ] {
+        has(text, &[expected]);
+    }
+    for text in [
+        "python3 -c 'print(1+1)'",
+        "node -e 'console.log(process.version)'",
+        "awk '{print $2}'",
+        "ruby -e 'puts 1'",
+    ] {
+        only_runs(text);
+    }
 }

@@ -34,6 +34,15 @@ pub(super) fn analyse(analysis: &mut Analysis<'_>, call: &Call<'_>, entry: &Entr
             }
         }
     }
+    if entry.is(Kind::Read) && !entry.is(Kind::Search) {
+        for path in entry.roles_of(Role::Pattern) {
+            for (path, value) in find(call.value, path) {
+                for (path, value) in elements(&path, value) {
+                    read_pattern(analysis, &path, value);
+                }
+            }
+        }
+    }
     for path in entry.roles_of(Role::Url) {
         for (path, value) in find(call.value, path) {
             for (path, value) in elements(&path, value) {
@@ -94,8 +103,15 @@ pub(super) fn run(
             if let Some((_, EmbeddedJson::Value(list @ Value::Array(_)))) = call.arguments.embedded_json(value) {
                 return run(analysis, call, path, list, folder);
             }
-            analysis.argument(path, text);
-            run_text(analysis, call, text, folder);
+            if let Some(words) = separate_arguments(call) {
+                let words: Vec<&str> = std::iter::once(text.as_str()).chain(words).collect();
+                return run_words(analysis, path, &words, folder);
+            }
+            let is_powershell = call.name_has(&["powershell", "pwsh"]);
+            // There, a backslash is part of a path.
+            let text = if is_powershell { text.replace('\\', "/") } else { text.clone() };
+            analysis.argument(path, &text);
+            run_text(analysis, call, &text, folder);
         }
         Value::Array(items) => {
             let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -110,6 +126,14 @@ pub(super) fn run(
             analysis.argument(path, "");
             analysis.push(opaque_command(), 0..0, None);
         }
+    }
+}
+
+/// `args` next to a `command` that is only the program.
+fn separate_arguments<'c>(call: &'c Call<'_>) -> Option<Vec<&'c str>> {
+    match call.value.get("args").or_else(|| call.value.get("arguments"))? {
+        Value::Array(items) => items.iter().map(Value::as_str).collect(),
+        _ => None,
     }
 }
 
@@ -224,6 +248,15 @@ fn use_path(
         let file = resolve(analysis);
         analysis.push(action.on(file), span.clone(), None);
     }
+}
+
+/// A glob of files that a tool reads.
+fn read_pattern(analysis: &mut Analysis<'_>, path: &str, value: &Value) {
+    let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { return };
+    analysis.argument(path, text);
+    let word = crate::shell::glob_word(text);
+    let file = Path::resolve(&word, &working_folder(analysis.ground), analysis.ground);
+    analysis.push(Action::Reads(file, Access::Content), 0..text.len(), None);
 }
 
 /// What is done with a path.
