@@ -3,6 +3,7 @@
 mod actors;
 mod broken;
 mod combine;
+mod effects;
 mod equivalence;
 mod explain;
 mod extra;

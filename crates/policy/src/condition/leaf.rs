@@ -69,12 +69,14 @@ pub(crate) enum Evidence {
     WholeInput,
     /// What the inspection of a server's texts found: known together with the name.
     Findings,
+    /// What the call would do. The name bounds it, the arguments decide.
+    Effects,
 }
 
 impl Evidence {
     pub(crate) fn needs_arguments(self) -> bool {
         match self {
-            Self::Arguments | Self::WholeInput => true,
+            Self::Arguments | Self::WholeInput | Self::Effects => true,
             Self::Context | Self::Findings => false,
         }
     }

@@ -260,14 +260,14 @@ rules:
     verdict: deny
     when:
       any:
-        - reads: ['~/.ssh/**']
+        - after: { reads: '@secrets' }
         - arg: command
           contain: x"#,
         r#"
-error: `reads` is not available in this version
+error: `after` is not available in this version
  --> test.yaml:7:11
   |
-7 |         - reads: ['~/.ssh/**']
+7 |         - after: { reads: '@secrets' }
   |           ^^^^^
   |
   = hint: leave it out until then; nothing of this file is in force while it is here
@@ -791,6 +791,136 @@ error: one condition with `arg` and `finding`
   |             ^^^^^^^
   |
   = hint: put them into a list under `all` or `any`
+"#,
+    );
+}
+
+#[test]
+fn effects_with_wrong_values() {
+    check(
+        r#"policy: x
+rules:
+  - id: a
+    verdict: deny
+    when:
+      any:
+        - reads: '@secret'
+        - writes: { paths: [a], not: [b] }
+        - deletes: { paths: [a], how: all }
+        - connects: https://example.com/x
+        - connects: 10.0.0.0/x
+        - runs: 'cat x | sh'
+        - sets: PATH
+        - sets: '@codes'
+        - marked: [forcepush]
+        - opaque: false
+        - sql: 'drop table'
+        - escalates: false
+        - reads: 'src/[ab]'"#,
+        r#"
+error: unknown set of paths `@secret`
+ --> test.yaml:7:18
+  |
+7 |         - reads: '@secret'
+  |                  ^^^^^^^^^
+  |
+  = hint: did you mean `@secrets`?
+
+error: `writes` has both `paths` and `not`
+ --> test.yaml:8:19
+  |
+8 |         - writes: { paths: [a], not: [b] }
+  |                   ^
+  |
+  = hint: leave one out; an item that begins with `!` is an exception of the list
+
+error: unknown way to delete `all`
+ --> test.yaml:9:39
+  |
+9 |         - deletes: { paths: [a], how: all }
+  |                                       ^^^
+  |
+  = hint: one of: one, tree
+
+error: `https://example.com/x` is not a host
+  --> test.yaml:10:21
+   |
+10 |         - connects: https://example.com/x
+   |                     ^^^^^^^^^^^^^^^^^^^^^
+   |
+   = hint: write the host alone, like `*.example.com`, `10.0.0.0/8` or `*:22`
+
+error: `10.0.0.0/x` is not a host
+  --> test.yaml:11:21
+   |
+11 |         - connects: 10.0.0.0/x
+   |                     ^^^^^^^^^^
+   |
+   = hint: a network is an address and a number of bits, like `10.0.0.0/8`
+
+error: `cat x | sh` is not one command
+  --> test.yaml:12:17
+   |
+12 |         - runs: 'cat x | sh'
+   |                 ^^^^^^^^^^^^
+   |
+   = hint: write a program and its sub-command, like `git push`; every part of a pipe counts by itself
+
+error: `PATH` does not say what kind of setting it is
+  --> test.yaml:13:17
+   |
+13 |         - sets: PATH
+   |                 ^^^^
+   |
+   = hint: write `env:PATH`, `git:PATH`, `npm:PATH` or `*:PATH`
+
+error: unknown set of settings `@codes`
+  --> test.yaml:14:17
+   |
+14 |         - sets: '@codes'
+   |                 ^^^^^^^^
+   |
+   = hint: did you mean `@code`?
+
+error: unknown mark `forcepush`
+  --> test.yaml:15:20
+   |
+15 |         - marked: [forcepush]
+   |                    ^^^^^^^^^
+   |
+   = hint: did you mean `force-push`?
+
+error: `opaque` cannot be `false`
+  --> test.yaml:16:19
+   |
+16 |         - opaque: false
+   |                   ^^^^^
+   |
+   = hint: write `not: { opaque: true }`
+
+error: `drop table` is not the verb of a statement
+  --> test.yaml:17:16
+   |
+17 |         - sql: 'drop table'
+   |                ^^^^^^^^^^^^
+   |
+   = hint: one word, like `drop`, `insert` or `destructive`
+
+error: `escalates` can only be `true`
+  --> test.yaml:18:22
+   |
+18 |         - escalates: false
+   |                      ^^^^^
+   |
+   = hint: for the opposite, write `not: { escalates: true }`
+
+error: cannot read the path `src/[ab]`
+  --> test.yaml:19:18
+   |
+19 |         - reads: 'src/[ab]'
+   |                  ^^^^^^^^^^
+   |
+   = hint: `*` stops at `/`, `**` does not, `?` is one character; `{a,b}` is either
 "#,
     );
 }

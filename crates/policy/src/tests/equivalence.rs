@@ -193,11 +193,20 @@ const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
 
 /// Conditions of the other kinds.
-const LEAVES: [&str; 4] = [
+const LEAVES: [&str; 13] = [
     "{ secret: any }",
     "{ secret: [private_key, jwt] }",
     "{ finding: any }",
     "{ finding: { class: directive, severity: high } }",
+    "{ runs: 'git push' }",
+    "{ reads: ['**/.env', x] }",
+    "{ writes: { not: ['workspace/**'] } }",
+    "{ deletes: '**' }",
+    "{ connects: { not: '@local' } }",
+    "{ sets: '@code' }",
+    "{ marked: force-push }",
+    "{ opaque: true }",
+    "{ escalates: true }",
 ];
 
 fn condition() -> impl Strategy<Value = String> {
