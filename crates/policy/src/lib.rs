@@ -50,6 +50,7 @@ mod condition;
 mod denial;
 pub mod diagnostic;
 mod document;
+mod effects;
 mod example;
 mod explain;
 mod extra;

@@ -1,8 +1,9 @@
-//! What the whole crate promises, asked from outside in.
+//! Tests of the crate as a whole.
 
 mod actors;
 mod broken;
 mod combine;
+mod effects;
 mod equivalence;
 mod explain;
 mod extra;
