@@ -12,7 +12,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("git", "git add -A && git commit -m 'Fix the parser' && git push origin main"),
     (
         "200 bytes",
-        "cd /work/app && git fetch origin && for f in $(git diff --name-only HEAD~1); do if [ -f \"$f\" ]; then sed -i 's/foo/bar/g' \"$f\" && echo \"done $f\" >> log.txt; fi; done | tee /tmp/out && rm -rf build/*.o",
+        "cd /proj/app && git fetch origin && for f in $(git diff --name-only HEAD~1); do if [ -f \"$f\" ]; then sed -i 's/foo/bar/g' \"$f\" && echo \"done $f\" >> log.txt; fi; done | tee /tmp/out && rm -rf build/*.o",
     ),
     (
         "wrapped",
@@ -27,9 +27,9 @@ fn main() {
     let catalogue = Catalogue::builtin();
     let entry = catalogue.entry("bash");
     let ground = Ground {
-        cwd: Some("/work/app"),
+        cwd: Some("/proj/app"),
         home: Some("/home/u"),
-        workspace: Some("/work/app"),
+        workspace: Some("/proj/app"),
         resolver: None,
     };
     let names = ["secrets", "startup", "agent-config", "vcs", "system"];

@@ -200,9 +200,9 @@ mod tests {
     use super::*;
 
     const GROUND: Ground<'_> = Ground {
-        cwd: Some("/work/app"),
+        cwd: Some("/proj/app"),
         home: Some("/home/u"),
-        workspace: Some("/work/app"),
+        workspace: Some("/proj/app"),
         resolver: None,
     };
 
@@ -215,15 +215,15 @@ mod tests {
         for (written, expected) in [
             ("~/.ssh/id_rsa", "/home/u/.ssh/id_rsa"),
             ("../../etc/passwd", "/etc/passwd"),
-            ("./a//b/../c", "/work/app/a/c"),
+            ("./a//b/../c", "/proj/app/a/c"),
             ("/../../x", "/x"),
             ("/", "/"),
-            (".", "/work/app"),
+            (".", "/proj/app"),
             ("~", "/home/u"),
             ("~root/x", "~root/x"),
             ("file:///etc/passwd", "/etc/passwd"),
             ("C:\\Users\\u\\.ssh", "C:/Users/u/.ssh"),
-            ("-", "/work/app/-"),
+            ("-", "/proj/app/-"),
         ] {
             assert_eq!(resolved(written, &GROUND), expected, "{written}");
         }

