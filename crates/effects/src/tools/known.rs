@@ -100,7 +100,9 @@ pub(super) fn run(
 ) {
     match value {
         Value::String(text) => {
-            if let Some((_, EmbeddedJson::Value(list @ Value::Array(_)))) = call.arguments.embedded_json(value) {
+            if let Some((_, EmbeddedJson::Value(list @ Value::Array(_)))) =
+                call.arguments.embedded_json(value)
+            {
                 return run(analysis, call, path, list, folder);
             }
             if let Some(words) = separate_arguments(call) {
