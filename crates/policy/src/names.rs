@@ -111,6 +111,12 @@ impl<'c> Name<'c> {
         Tool::Unknown(entries)
     }
 
+    /// Whether this is the tool with which an agent starts another.
+    pub(crate) fn is_agent_tool(&self) -> bool {
+        let entry = self.servers.entry(self.own());
+        entry.is_some_and(|entry| entry.kinds.contains(&Kind::Agent))
+    }
+
     /// The tool's name without its server, as far as that is known.
     pub(crate) fn own(&self) -> &'c str {
         match self.readings.as_slice() {

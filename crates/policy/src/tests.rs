@@ -2,6 +2,7 @@
 
 mod actors;
 mod broken;
+mod calls;
 mod combine;
 mod effects;
 mod equivalence;

@@ -9,7 +9,7 @@ use crate::explain::TestExplanation;
 use crate::judgement::Matched;
 use crate::node::Yaml;
 use crate::source::read::Fields;
-use crate::tri::Tri;
+use crate::tri::{Possible, Tri};
 
 /// An argument that switches the sandbox off, or a command that starts an agent without its guards.
 #[derive(Debug, Clone)]
@@ -41,8 +41,16 @@ impl LeafCondition for EscalatesCondition {
 
     fn holds(&self, scene: &Scene<'_>) -> Tri {
         match scene.call.arguments.value() {
+            _ if !scene.effects.may_escalate() => Tri::False,
             Err(_) => Tri::Unknown,
             Ok(value) => (escalating_argument(value).is_some() || starts_agent(scene)).into(),
+        }
+    }
+
+    fn possible(&self, scene: &Scene<'_>) -> Possible {
+        match scene.effects.may_escalate() {
+            true => Possible::OPEN,
+            false => Possible::only(Tri::False),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use callgate_call::json::Value;
 use callgate_call::{Arguments, EmbeddedJson, ToolCall};
-use callgate_effects::{Bound, Effects};
+use callgate_effects::{Bound, EffectKind, Effects};
 
 use crate::effects::CallEffects;
 use crate::extra::ExtraInput;
@@ -61,6 +61,11 @@ impl<'c> SceneEffects<'c> {
     /// What a tool of this name can do at most.
     pub(crate) fn bound(&self) -> Bound {
         self.call.bound(self.name)
+    }
+
+    /// Whether a tool of this name can leave the sandbox: it runs commands, or starts agents.
+    pub(crate) fn may_escalate(&self) -> bool {
+        self.bound().contains(EffectKind::Runs) || self.name.is_agent_tool()
     }
 }
 

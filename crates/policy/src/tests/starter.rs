@@ -7,12 +7,18 @@ use crate::{Verdict, starter};
 fn the_starter_loads_without_a_warning() {
     let (policies, warnings) = compile(&[&starter().text]);
     assert_eq!(warnings, []);
-    assert!(policies.rules().all(|rule| rule.verdict == Verdict::Deny));
+    let mut rules = policies.rules();
+    assert!(rules.all(|rule| matches!(rule.verdict, Verdict::Deny | Verdict::Ask)));
+    for rule in policies.rules() {
+        assert!(rule.blocks.is_some(), "{}", rule.id);
+        assert!(rule.hint.is_some() || rule.id == "no-shutdown", "{}", rule.id);
+    }
 }
 
 #[test]
 fn daily_work_passes() {
     let policies = policies(&starter().text);
+    let mut disturbed = Vec::new();
     for command in [
         "ls -la",
         "cargo test --workspace",
@@ -26,7 +32,7 @@ fn daily_work_passes() {
         "rm -rf target/debug",
         "rm -rf .next dist",
         "rm -f /tmp/lock",
-        "rm -rf ../old-build",
+        "rm -rf ~/.cache/old-build",
         "find . -name '*.pyc' -delete",
         "docker run --rm -it -v $PWD:/app node:22 npm test",
         "docker compose down -v",
@@ -59,8 +65,11 @@ fn daily_work_passes() {
     ] {
         let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
         let judgement = policies.ask(&call("Bash", &input));
-        assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.rule);
+        if judgement.verdict != Verdict::Allow {
+            disturbed.push((command, judgement.rule.clone()));
+        }
     }
+    assert_eq!(disturbed, []);
 }
 
 /// The content of a JSON file is neither a path nor a command of the call that writes it.
@@ -85,9 +94,10 @@ fn writing_json_passes() {
 
 #[test]
 fn other_tools_stream_by_name() {
-    let policies = policies(&starter().text);
+    let policies = policies(&starter().text).with_servers(["memory"]);
     assert_eq!(policies.by_name("TodoWrite"), "allow");
-    assert_eq!(policies.by_name("mcp__github__create_issue"), "allow");
+    assert_eq!(policies.by_name("Task"), "open", "it may leave the sandbox");
+    assert_eq!(policies.by_name("mcp__other__create_issue"), "open");
     assert_eq!(policies.by_name("Bash"), "open");
     assert_eq!(policies.by_name("Read"), "open");
 }
