@@ -5,6 +5,7 @@ mod broken;
 mod calls;
 mod combine;
 mod effects;
+mod effects_pack;
 mod equivalence;
 mod explain;
 mod extra;

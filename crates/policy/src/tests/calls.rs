@@ -1,4 +1,4 @@
-//! The starter policy on the calls in `corpus/calls`: what it stops, asks about, misses and disturbs.
+//! The pack `builtin:effects` on the calls in `corpus/calls`: what it stops, asks about, misses and disturbs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use callgate_effects::{Action, Catalogue, Effects};
 use super::support::*;
 use crate::rule::Question;
 use crate::spelling::Servers;
-use crate::{Judgement, Policies, SpentLimits, Verdict, starter};
+use crate::{Judgement, Policies, SpentLimits, Verdict, effects_pack};
 
 /// A call of the corpus.
 struct Line {
@@ -48,8 +48,8 @@ impl Counts {
 }
 
 #[test]
-fn the_starter_stops_hostile_calls_and_leaves_harmless_ones_alone() {
-    let policies = policies(&starter().text);
+fn the_effects_pack_stops_hostile_calls_and_leaves_harmless_ones_alone() {
+    let policies = policies(&effects_pack().text);
     for held_out in [false, true] {
         let part = if held_out { "held out" } else { "tuned on" };
         let hostile = count(&policies, "hostile.jsonl", held_out, Verdict::passes);

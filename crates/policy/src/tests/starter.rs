@@ -7,18 +7,12 @@ use crate::{Verdict, starter};
 fn the_starter_loads_without_a_warning() {
     let (policies, warnings) = compile(&[&starter().text]);
     assert_eq!(warnings, []);
-    let mut rules = policies.rules();
-    assert!(rules.all(|rule| matches!(rule.verdict, Verdict::Deny | Verdict::Ask)));
-    for rule in policies.rules() {
-        assert!(rule.blocks.is_some(), "{}", rule.id);
-        assert!(rule.hint.is_some() || rule.id == "no-shutdown", "{}", rule.id);
-    }
+    assert!(policies.rules().all(|rule| rule.verdict == Verdict::Deny));
 }
 
 #[test]
 fn daily_work_passes() {
     let policies = policies(&starter().text);
-    let mut disturbed = Vec::new();
     for command in [
         "ls -la",
         "cargo test --workspace",
@@ -32,7 +26,7 @@ fn daily_work_passes() {
         "rm -rf target/debug",
         "rm -rf .next dist",
         "rm -f /tmp/lock",
-        "rm -rf ~/.cache/old-build",
+        "rm -rf ../old-build",
         "find . -name '*.pyc' -delete",
         "docker run --rm -it -v $PWD:/app node:22 npm test",
         "docker compose down -v",
@@ -65,14 +59,11 @@ fn daily_work_passes() {
     ] {
         let input = format!("{{\"command\":{}}}", callgate_call::json::quote(command));
         let judgement = policies.ask(&call("Bash", &input));
-        if judgement.verdict != Verdict::Allow {
-            disturbed.push((command, judgement.rule.clone()));
-        }
+        assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.rule);
     }
-    assert_eq!(disturbed, []);
 }
 
-/// The content of a JSON file is neither a path nor a command of the call that writes it.
+/// What JSON files say is no path and no command of the call that writes them.
 #[test]
 fn writing_json_passes() {
     let policies = policies(&starter().text);
@@ -94,10 +85,9 @@ fn writing_json_passes() {
 
 #[test]
 fn other_tools_stream_by_name() {
-    let policies = policies(&starter().text).with_servers(["memory"]);
+    let policies = policies(&starter().text);
     assert_eq!(policies.by_name("TodoWrite"), "allow");
-    assert_eq!(policies.by_name("Task"), "open", "it may leave the sandbox");
-    assert_eq!(policies.by_name("mcp__other__create_issue"), "open");
+    assert_eq!(policies.by_name("mcp__github__create_issue"), "allow");
     assert_eq!(policies.by_name("Bash"), "open");
     assert_eq!(policies.by_name("Read"), "open");
 }
