@@ -1,37 +1,37 @@
-//! What a tool is called with: the text as it came, and one strict reading of it.
+//! The arguments of a call: the original text, and one strict reading of it.
 
 use std::sync::OnceLock;
 
-use crate::inside::{Inside, Insides};
+use crate::embedded::{EmbeddedArguments, EmbeddedJson};
 use crate::json::{self, Value};
 
-/// The arguments of a call: their text exactly as the model wrote it, and a strict view of it,
-/// parsed at most once.
+/// The arguments of a call: their text exactly as the model wrote it, and its value, parsed
+/// strictly and at most once.
 #[derive(Debug, Clone)]
 pub struct Arguments {
-    form: Form,
+    form: ArgumentsForm,
     view: OnceLock<Result<Value, Unreadable>>,
-    insides: OnceLock<Insides>,
+    embedded: OnceLock<EmbeddedArguments>,
 }
 
-/// How the arguments came.
+/// The form in which the arguments arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
-    /// JSON text. Empty text means `{}`: that is how every client reads it.
+pub enum ArgumentsForm {
+    /// JSON text. Empty text means `{}`, as in every client.
     Json(String),
     /// The free text of a custom tool: the string `$`.
     Text(String),
-    /// Longer than the limit; only the beginning was kept.
+    /// Longer than the limit: only the beginning is kept.
     Oversize(String),
-    /// Not yet known: only the name has arrived.
+    /// Not available yet: only the name has arrived.
     Pending,
 }
 
-/// Why arguments have no reading that every client shares. Each argument condition is then
-/// unknown, which counts against the call.
+/// Why the arguments have no value that every client agrees on. Every condition on arguments is
+/// then unknown, which counts against the call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// Not one strict JSON document: cut off, two documents, a duplicate key, `NaN`.
+    /// Not one strict JSON document: truncated, two documents, a duplicate key, `NaN`.
     #[error("the arguments are not one strict JSON document: {0}")]
     NotJson(json::Error),
     /// A JSON document, but not an object.
@@ -46,67 +46,71 @@ pub enum Unreadable {
 }
 
 impl Arguments {
-    /// Arguments that came as JSON text.
+    /// Arguments that arrived as JSON text.
     pub fn json(text: impl Into<String>) -> Self {
-        Self::from_form(Form::Json(text.into()))
+        Self::from_form(ArgumentsForm::Json(text.into()))
     }
 
     /// The free text of a custom tool.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::from_form(Form::Text(text.into()))
+        Self::from_form(ArgumentsForm::Text(text.into()))
     }
 
-    /// Arguments too large to keep; `start` is what was kept of them.
+    /// Arguments that are too large to keep; `start` is their beginning.
     pub fn oversize(start: impl Into<String>) -> Self {
-        Self::from_form(Form::Oversize(start.into()))
+        Self::from_form(ArgumentsForm::Oversize(start.into()))
     }
 
-    /// Arguments that have not arrived: the question is asked by name alone.
+    /// Arguments that have not arrived, for a judgement by name alone.
     pub fn pending() -> Self {
-        Self::from_form(Form::Pending)
+        Self::from_form(ArgumentsForm::Pending)
     }
 
-    fn from_form(form: Form) -> Self {
-        Self { form, view: OnceLock::new(), insides: OnceLock::new() }
+    fn from_form(form: ArgumentsForm) -> Self {
+        Self { form, view: OnceLock::new(), embedded: OnceLock::new() }
     }
 
-    /// How they came.
-    pub fn form(&self) -> &Form {
+    /// The form in which they arrived.
+    pub fn form(&self) -> &ArgumentsForm {
         &self.form
     }
 
-    /// The text as it came; empty while pending.
+    /// The original text; empty while pending.
     pub fn raw(&self) -> &str {
         match &self.form {
-            Form::Json(text) | Form::Text(text) | Form::Oversize(text) => text,
-            Form::Pending => "",
+            ArgumentsForm::Json(text)
+            | ArgumentsForm::Text(text)
+            | ArgumentsForm::Oversize(text) => text,
+            ArgumentsForm::Pending => "",
         }
     }
 
-    /// The one reading all clients share: an object, or the text of a custom tool as a string.
+    /// The value that all clients agree on: an object, or the text of a custom tool as a string.
     pub fn value(&self) -> Result<&Value, &Unreadable> {
         self.view.get_or_init(|| self.read()).as_ref()
     }
 
-    /// What an argument that is a string holds for programs that parse its text, with its key. The
-    /// argument must be the one in [`Arguments::value`], not a copy of it. Strings inside of lists and
-    /// objects are no arguments: nobody parses them.
-    pub fn inside(&self, argument: &Value) -> Option<(&str, &Inside)> {
+    /// The JSON in a string argument, for programs that parse such text, and the argument's key.
+    /// `argument` must be a reference into [`Arguments::value`], not a copy. Strings inside lists
+    /// and objects are not arguments: no program parses them.
+    pub fn embedded_json(&self, argument: &Value) -> Option<(&str, &EmbeddedJson)> {
         let root = self.value().ok()?;
-        self.insides.get_or_init(|| Insides::of(root)).find(root, argument)
+        self.embedded.get_or_init(|| EmbeddedArguments::of(root)).find(root, argument)
     }
 
     fn read(&self) -> Result<Value, Unreadable> {
         match &self.form {
-            Form::Json(text) if text.trim_ascii().is_empty() => Ok(Value::Object(Vec::new())),
-            Form::Json(text) => match Value::parse(text) {
+            ArgumentsForm::Json(text) if text.trim_ascii().is_empty() => {
+                Ok(Value::Object(Vec::new()))
+            }
+            ArgumentsForm::Json(text) => match Value::parse(text) {
                 Ok(object @ Value::Object(_)) => Ok(object),
                 Ok(_) => Err(Unreadable::NotAnObject),
                 Err(error) => Err(Unreadable::NotJson(error)),
             },
-            Form::Text(text) => Ok(Value::String(text.clone())),
-            Form::Oversize(_) => Err(Unreadable::Oversize),
-            Form::Pending => Err(Unreadable::Pending),
+            ArgumentsForm::Text(text) => Ok(Value::String(text.clone())),
+            ArgumentsForm::Oversize(_) => Err(Unreadable::Oversize),
+            ArgumentsForm::Pending => Err(Unreadable::Pending),
         }
     }
 }

@@ -1,25 +1,25 @@
-//! Tool names: one spelling to compare, and every way a name splits into server and tool.
+//! Tool names: a folded form for comparison, and every way a name splits into server and tool.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc_quick};
 
-/// A tool's name: as it came, and folded for comparison.
+/// A tool's name, as it arrived and folded for comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolName {
     raw: String,
     folded: String,
-    /// The server and the tool, where they are known and not only read out of the name.
-    known: Option<Box<Known>>,
+    /// The server and the tool, if they are known and not just read from the name.
+    known: Option<Box<Meaning>>,
 }
 
-/// Which server's tool a name means, folded.
+/// The server and tool that a name is known to mean, folded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Known {
+struct Meaning {
     server: String,
     tool: String,
     certainty: Certainty,
 }
 
-/// How sure it is which server's tool a name means.
+/// How certain it is which server's tool a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Certainty {
     /// It cannot mean another one.
@@ -28,48 +28,47 @@ pub enum Certainty {
     Likely,
 }
 
-/// What stands before server and tool, and what between them, in the spelling that callgate uses
-/// itself.
+/// The prefix and the separator in callgate's own spelling of a server's tool.
 const MCP: &str = "mcp__";
 const BETWEEN: &str = "__";
 
 /// One way to read a name as a server's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading<'a> {
+pub struct NameReading<'a> {
     /// The MCP server, folded.
     pub server: &'a str,
     /// The tool on that server, folded.
     pub tool: &'a str,
 }
 
-/// Why a name cannot be compared with any rule. Such a call is refused.
+/// Why a name cannot be compared with rules. Such a call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing but white space.
+    /// Only white space.
     #[error("the tool has no name")]
     Empty,
     /// Longer than [`ToolName::MAX_LEN`].
     #[error("the tool's name is longer than {} bytes", ToolName::MAX_LEN)]
     TooLong,
-    /// Holds control or invisible formatting characters.
+    /// Contains control characters or invisible formatting characters.
     #[error("the tool's name holds control characters")]
     Control,
 }
 
 impl ToolName {
-    /// Providers allow 64 to 128 characters; agents' MCP spellings stay below 200. Four times that
-    /// is no name.
+    /// Providers allow 64 to 128 characters, and agents' MCP spellings stay below 200. A name of
+    /// more than twice that length is not a real one.
     pub const MAX_LEN: usize = 512;
 
-    /// Reads a name. Comparison ignores surrounding white space, case and Unicode composition:
-    /// agents repair the first two, and the third looks the same to a person.
+    /// Parses a name. Comparison ignores surrounding white space, case and Unicode composition:
+    /// agents repair the first two, and people cannot see the third.
     pub fn parse(raw: &str) -> Result<Self, NameError> {
         let folded = fold(comparable(raw)?);
         Ok(Self { raw: raw.to_owned(), folded, known: None })
     }
 
-    /// The name of a tool on a server, where both are known and not only read out of a name. It is
-    /// spelled `mcp__server__tool` and has this one reading, whatever the two hold.
+    /// The name of a tool on a server, if both are known and not just read from a name. It is
+    /// spelled `mcp__server__tool` and has only this reading, whatever characters the two contain.
     pub fn on(server: &str, tool: &str) -> Result<Self, NameError> {
         let (known, on_it) = (fold(comparable(server)?), fold(comparable(tool)?));
         let raw = format!("{MCP}{server}{BETWEEN}{tool}");
@@ -77,12 +76,12 @@ impl ToolName {
             return Err(NameError::TooLong);
         }
         let folded = format!("{MCP}{known}{BETWEEN}{on_it}");
-        let known = Known { server: known, tool: on_it, certainty: Certainty::Certain };
+        let known = Meaning { server: known, tool: on_it, certainty: Certainty::Certain };
         Ok(Self { raw, folded, known: Some(Box::new(known)) })
     }
 
-    /// The same name where it is known which server's tool it means: it is compared as it is
-    /// spelled, and has this one reading.
+    /// The same name, knowing which server's tool it means. It keeps its spelling for comparison,
+    /// and has only this reading.
     pub fn meaning(
         self,
         server: &str,
@@ -90,15 +89,15 @@ impl ToolName {
         certainty: Certainty,
     ) -> Result<Self, NameError> {
         let (server, tool) = (fold(comparable(server)?), fold(comparable(tool)?));
-        Ok(Self { known: Some(Box::new(Known { server, tool, certainty })), ..self })
+        Ok(Self { known: Some(Box::new(Meaning { server, tool, certainty })), ..self })
     }
 
-    /// How sure it is which server's tool this is; `None` if that is only read out of the name.
+    /// How certain it is which server's tool this is; `None` if that is just read from the name.
     pub fn certainty(&self) -> Option<Certainty> {
         self.known.as_ref().map(|known| known.certainty)
     }
 
-    /// The name exactly as it came.
+    /// The name exactly as it arrived.
     pub fn raw(&self) -> &str {
         &self.raw
     }
@@ -110,17 +109,17 @@ impl ToolName {
 
     /// Every way the name splits into server and tool, in the spellings agents use:
     /// `mcp__server__tool`, `mcp_server_tool`, `server__tool`, `server.tool`, `server/tool`,
-    /// `server:tool`. A name without a server has none. More than one means the name alone does
-    /// not tell: a rule that restricts tries them all, a rule that allows trusts none.
-    pub fn readings(&self) -> Vec<Reading<'_>> {
+    /// `server:tool`. A name without a server has none. If there is more than one, the name is
+    /// ambiguous: a rule that restricts tries them all, a rule that allows trusts none.
+    pub fn readings(&self) -> Vec<NameReading<'_>> {
         match self.known.as_deref() {
-            Some(Known { server, tool, .. }) => vec![Reading { server, tool }],
+            Some(Meaning { server, tool, .. }) => vec![NameReading { server, tool }],
             None => split(&self.folded),
         }
     }
 }
 
-/// What of a name is compared, if it can be.
+/// The part of a name that is compared, if it can be compared.
 fn comparable(raw: &str) -> Result<&str, NameError> {
     if raw.len() > ToolName::MAX_LEN {
         return Err(NameError::TooLong);
@@ -135,9 +134,9 @@ fn comparable(raw: &str) -> Result<&str, NameError> {
     Ok(trimmed)
 }
 
-/// Splits a folded name into every server and tool it may mean. Also used on the names in rules,
-/// so that both sides are read alike.
-pub fn split(folded: &str) -> Vec<Reading<'_>> {
+/// Splits a folded name into every server and tool it may mean. Names in rules are split the same
+/// way.
+pub fn split(folded: &str) -> Vec<NameReading<'_>> {
     if let Some(rest) = folded.strip_prefix(MCP) {
         return splits_at(rest, BETWEEN);
     }
@@ -155,7 +154,7 @@ pub fn split(folded: &str) -> Vec<Reading<'_>> {
     }
 }
 
-fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<Reading<'a>> {
+fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<NameReading<'a>> {
     let mut readings = Vec::new();
     for (at, _) in text.char_indices() {
         let (Some(server), Some(rest)) = (text.get(..at), text.get(at..)) else { continue };
@@ -163,7 +162,7 @@ fn splits_at<'a>(text: &'a str, separator: &str) -> Vec<Reading<'a>> {
             && !server.is_empty()
             && !tool.is_empty()
         {
-            readings.push(Reading { server, tool });
+            readings.push(NameReading { server, tool });
         }
     }
     readings
@@ -181,7 +180,7 @@ pub fn fold(text: &str) -> String {
     }
 }
 
-/// Control characters, and the invisible ones that make two names look like one.
+/// Control characters, and invisible characters that make two names look the same.
 fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c,

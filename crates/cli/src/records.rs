@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_audit::{Action, Change, Filter, Kind, Order, Principal, Stored, Tool, WhoFilter};
 use callgate_control::Problem;
-use callgate_registry::Hash;
+use callgate_registry::PinHash;
 use callgate_store::{BackupError, Location, OpenError, Reader};
 
 use crate::args::{By, Filters};
@@ -201,7 +201,7 @@ fn session(who: &Principal) -> String {
 fn changed(change: &Change) -> String {
     let Change { what, name, action, after, .. } = change;
     let value = |field: &str, value: &str| match field {
-        "hash" | "seen_hash" => Hash::stored(value).short().to_owned(),
+        "hash" | "seen_hash" => PinHash::stored(value).short().to_owned(),
         _ => value.to_owned(),
     };
     let differences: Vec<String> = change

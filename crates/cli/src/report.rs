@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use callgate_call::{Form, ToolCall};
+use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_config::Exposed;
-use callgate_control::{Judged, id, one_line};
+use callgate_control::{JudgementOutput, id, one_line};
 use callgate_gate::RemovedCall;
 use callgate_policy::{Diagnostic, TextHit};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(crate) struct Event<'a> {
     #[serde(flatten)]
     pub(crate) call: Option<CallFields<'a>>,
     #[serde(flatten)]
-    pub(crate) judged: Option<Judged<'a>>,
+    pub(crate) judged: Option<JudgementOutput<'a>>,
     /// Why it happened, where no judgement says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<&'a str>,
@@ -149,12 +149,13 @@ pub(crate) fn line(value: &impl Serialize) -> serde_json::Result<String> {
 fn input(call: &ToolCall) -> Option<Box<RawValue>> {
     let arguments = &call.arguments;
     let json = match (arguments.form(), arguments.value()) {
-        (Form::Pending, _) => return None,
-        (Form::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
-        (Form::Json(text), Ok(_)) => return one_line(text),
-        (Form::Json(text) | Form::Text(text) | Form::Oversize(text), _) => {
-            callgate_call::json::quote(text)
-        }
+        (ArgumentsForm::Pending, _) => return None,
+        (ArgumentsForm::Json(text), Ok(_)) if text.trim_ascii().is_empty() => "{}".to_owned(),
+        (ArgumentsForm::Json(text), Ok(_)) => return one_line(text),
+        (
+            ArgumentsForm::Json(text) | ArgumentsForm::Text(text) | ArgumentsForm::Oversize(text),
+            _,
+        ) => callgate_call::json::quote(text),
     };
     RawValue::from_string(json).ok()
 }

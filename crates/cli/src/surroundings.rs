@@ -1,14 +1,14 @@
 //! Where a call comes from, as the flags say.
 
-use callgate_call::{Facts, Origin, Surface, Who};
-use callgate_control::{Unsaid, current_dir, home_dir};
+use callgate_call::{Origin, OriginFields, Surface, Who};
+use callgate_control::{CallDefaults, current_dir, home_dir};
 
 use crate::args;
 
 /// What holds of a call where its JSON does not say so. What the operator types is a fact.
-pub(crate) fn unsaid(flags: &args::Call) -> Unsaid {
+pub(crate) fn unsaid(flags: &args::Call) -> CallDefaults {
     let context = &flags.context;
-    Unsaid {
+    CallDefaults {
         surface: flags.surface,
         server: flags.server.clone(),
         agent: context.agent.clone(),
@@ -23,7 +23,7 @@ pub(crate) fn unsaid(flags: &args::Call) -> Unsaid {
 
 /// Where a response that is filtered comes from.
 pub(crate) fn response_origin(context: &args::Context) -> Origin {
-    let mut facts = Facts::at(Surface::Response);
+    let mut facts = OriginFields::at(Surface::Response);
     facts.who = who(context);
     facts.agent = context.agent.clone();
     facts.agent_proven = context.agent.is_some();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
-use callgate_policy::{LimitFacts, Moment, NameJudgement, Policies, Source, Weekday, starter};
+use callgate_policy::{Moment, NameJudgement, Policies, Source, SpentLimits, Weekday, starter};
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 const NOON: Moment = Moment { hour: 12, weekday: Weekday::Monday };
@@ -44,13 +44,13 @@ fn test(operator: &str) -> String {
 fn by_name(title: &str, rule: Rule) {
     let call = call("Bash", Arguments::pending());
     row(title, rule, |policies| {
-        let judgement = policies.judge_name(&call, &NOON, &LimitFacts::unasked());
+        let judgement = policies.judge_name(&call, &NOON, &SpentLimits::none());
         assert!(matches!(black_box(judgement), NameJudgement::Allow(..)));
     });
     let title = format!("{title}, MCP");
     let call = self::call("mcp__github__create_issue", Arguments::pending());
     row(&title, rule, |policies| {
-        let judgement = policies.judge_name(&call, &NOON, &LimitFacts::unasked());
+        let judgement = policies.judge_name(&call, &NOON, &SpentLimits::none());
         assert!(matches!(black_box(judgement), NameJudgement::Allow(..)));
     });
 }
@@ -58,7 +58,7 @@ fn by_name(title: &str, rule: Rule) {
 fn by_argument(title: &str, rule: Rule) {
     let call = bash();
     row(title, rule, |policies| {
-        assert!(black_box(policies.judge(&call, &NOON, &LimitFacts::unasked())).uncovered);
+        assert!(black_box(policies.judge(&call, &NOON, &SpentLimits::none())).uncovered);
     });
 }
 
@@ -97,11 +97,11 @@ fn starter_policy() {
     println!("{:<34}{:>9}", "µs to load the starter", start.elapsed().as_micros());
     let call = bash();
     let ns = nanoseconds(|| {
-        black_box(policies.judge(&call, &NOON, &LimitFacts::unasked()));
+        black_box(policies.judge(&call, &NOON, &SpentLimits::none()));
     });
     println!("{:<34}{ns:>9}", "starter, Bash");
     let ns = nanoseconds(|| {
-        black_box(policies.judge_name(&call, &NOON, &LimitFacts::unasked()));
+        black_box(policies.judge_name(&call, &NOON, &SpentLimits::none()));
     });
     println!("{:<34}{ns:>9}", "starter, Bash by name");
 }

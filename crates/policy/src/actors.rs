@@ -1,6 +1,6 @@
-//! Whom a rule or a policy is for: agents and principals, named by globs.
+//! Which callers a rule or a policy applies to: agents and principals, by globs.
 
-use callgate_call::{Facts, Who, fold};
+use callgate_call::{OriginFields, Who, fold};
 
 use crate::pattern::Wildcard;
 use crate::source::read::At;
@@ -16,17 +16,17 @@ pub(crate) enum WhoField {
 }
 
 /// The globs of one field, as written.
-pub(crate) type Named = (WhoField, Vec<At<String>>);
+pub(crate) type WhoGlobs = (WhoField, Vec<At<String>>);
 
-/// Whom something is for. By default, everybody.
+/// Which callers something applies to. By default, every caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Actors {
     agents: Option<Vec<Wildcard>>,
     who: Vec<(WhoField, Vec<Wildcard>)>,
 }
 
-/// A field in which the actor is surely somebody else.
-pub(crate) struct Mismatch<'a> {
+/// A field in which the caller is certainly not one of these actors.
+pub(crate) struct ActorMismatch<'a> {
     /// `agent`, `org`, `team`, `user` or `key`.
     pub(crate) field: &'static str,
     pub(crate) wants: &'a [Wildcard],
@@ -55,15 +55,15 @@ impl WhoField {
         }
     }
 
-    /// Whether a field without a value is known to have none. Every door knows whether a key was
-    /// shown, and a key says all there is to know about its holder.
+    /// Whether an empty field is known to be empty. Every door knows whether a key was used, and a
+    /// key determines all fields of its holder.
     fn is_known(self, who: &Who) -> bool {
         self == Self::Key || who.key.is_some()
     }
 }
 
 impl Actors {
-    pub(crate) fn new(agents: Option<Vec<At<String>>>, who: Vec<Named>) -> Self {
+    pub(crate) fn new(agents: Option<Vec<At<String>>>, who: Vec<WhoGlobs>) -> Self {
         let folded = |at: At<String>| Wildcard::new(&fold(at.value.trim()));
         let exact = |at: At<String>| Wildcard::new(&at.value);
         Self {
@@ -75,13 +75,13 @@ impl Actors {
         }
     }
 
-    /// Whether this is for whoever acts here. What the agent calls itself is believed.
-    pub(crate) fn include(&self, facts: &Facts) -> Tri {
+    /// Whether this applies to the caller. Believes the name that the agent claims.
+    pub(crate) fn include(&self, facts: &OriginFields) -> Tri {
         self.agent(facts).and(self.who(facts))
     }
 
-    /// Whether this is for the agent, by the name that it gives itself.
-    pub(crate) fn agent(&self, facts: &Facts) -> Tri {
+    /// Whether this applies to the agent, by the name that it claims.
+    pub(crate) fn agent(&self, facts: &OriginFields) -> Tri {
         let Some(agents) = &self.agents else { return Tri::True };
         let Some(agent) = &facts.agent else { return Tri::Unknown };
         let agent = fold(agent.trim());
@@ -92,25 +92,25 @@ impl Actors {
         self.agents.is_some()
     }
 
-    /// Whether this is for the principal.
-    pub(crate) fn who(&self, facts: &Facts) -> Tri {
+    /// Whether this applies to the principal.
+    pub(crate) fn who(&self, facts: &OriginFields) -> Tri {
         Tri::all(self.who.iter().map(|(field, globs)| holds(*field, globs, &facts.who)))
     }
 
-    /// The first field in which the actor is surely somebody else.
-    pub(crate) fn mismatch<'a>(&'a self, facts: &'a Facts) -> Option<Mismatch<'a>> {
+    /// The first field in which the caller is certainly not one of these actors.
+    pub(crate) fn mismatch<'a>(&'a self, facts: &'a OriginFields) -> Option<ActorMismatch<'a>> {
         if let Some(wants) = self.agents.as_deref().filter(|_| self.agent(facts) == Tri::False) {
-            return Some(Mismatch { field: "agent", wants, has: facts.agent.as_deref() });
+            return Some(ActorMismatch { field: "agent", wants, has: facts.agent.as_deref() });
         }
         let other = |(field, globs): &&(WhoField, Vec<Wildcard>)| {
             holds(*field, globs, &facts.who) == Tri::False
         };
         let (field, wants) = self.who.iter().find(other)?;
-        Some(Mismatch { field: field.as_str(), wants, has: field.of(&facts.who) })
+        Some(ActorMismatch { field: field.as_str(), wants, has: field.of(&facts.who) })
     }
 
-    /// What must be known about the actor and is not.
-    pub(crate) fn missing(&self, facts: &Facts) -> Option<&'static str> {
+    /// The first field that would have to be known about the caller and is not.
+    pub(crate) fn missing(&self, facts: &OriginFields) -> Option<&'static str> {
         if self.agent(facts) == Tri::Unknown {
             return Some("agent");
         }
@@ -120,7 +120,7 @@ impl Actors {
         self.who.iter().find(unknown).map(|(field, _)| field.as_str())
     }
 
-    /// As a policy writes it, for people who list rules; nothing for everybody.
+    /// The keys and globs as written, for lists of rules; empty if this applies to every caller.
     pub(crate) fn written(&self) -> Vec<(&'static str, Vec<String>)> {
         let texts = |globs: &[Wildcard]| globs.iter().map(|glob| glob.text().to_owned()).collect();
         let who = self.who.iter().map(|(field, globs)| (field.as_str(), texts(globs)));

@@ -1,39 +1,28 @@
-//! From a policy as written to one that can judge, or every problem at once.
+//! Compiles a policy as written into one that can judge, or reports every problem at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use callgate_call::{Surface, fold};
 use callgate_effects::{Catalogue, Kind};
-use globset::GlobBuilder;
-use regex::RegexBuilder;
 
 use crate::actors::Actors;
-use crate::condition::{Condition, Test};
+use crate::condition::{self, Condition};
 use crate::diagnostic::{Problems, did_you_mean};
 use crate::limit::{LimitBy, Rate};
 use crate::names::{Compare, Names, Tools};
-use crate::node::{Node, Yaml};
-use crate::number::Number;
-use crate::operator::{Base, Comparison, Literal, Means, Operator, OperatorName};
-use crate::path::{CONTEXT, Path};
 use crate::pattern::Wildcard;
-use crate::policy::{Head, Policy};
-use crate::rule::{Limit, Role, Rule};
-use crate::secret::SecretTest;
-use crate::source::read::{At, boolean, number, text, wrong};
-use crate::source::{ConditionSource, LimitSource, Mode, PolicySource, RuleSource};
+use crate::policy::{Policy, PolicyHeader};
+use crate::rule::{Limit, Rule, RuleRole};
+use crate::source::read::At;
+use crate::source::{LimitSource, Mode, PolicySource, RuleSource};
 use crate::{Verdict, sanitize, terms};
 
-/// All rules have this priority unless they say otherwise.
+/// The priority of a rule that states none.
 pub(crate) const DEFAULT_PRIORITY: i64 = 100;
 
 /// The surfaces of a rule that names none.
 const DEFAULT_SURFACES: [Surface; 3] = [Surface::Response, Surface::Mcp, Surface::Hook];
-
-/// A regular expression that compiles to more than this is refused: 1 MiB holds hundreds of
-/// alternatives, and ten thousand such rules must still fit into memory.
-const REGEX_SIZE: usize = 1 << 20;
 
 /// Compiles one policy. Rules with a problem are left out; the caller rejects the file anyway.
 pub(crate) fn policy(
@@ -59,11 +48,11 @@ pub(crate) fn policy(
             *default = *verdict;
         }
     }
-    let whom = Actors::new(source.agents, source.who);
-    Policy::new(Head { name, whom, shadow, defaults, sketch: source.sketch }, rules)
+    let audience = Actors::new(source.agents, source.who);
+    Policy::new(PolicyHeader { name, audience, shadow, defaults, sketch: source.sketch }, rules)
 }
 
-/// Reports ids that stand twice. Rules about calls and rules about text share them.
+/// Reports duplicate ids. Call rules and text rules share one set of ids.
 pub(crate) fn unique_ids(source: &PolicySource, problems: &mut Problems<'_>) {
     let ids = source.rules.iter().filter_map(|rule| rule.id.as_ref());
     let of_text = source.text.iter().filter_map(|rule| rule.id.as_ref());
@@ -94,7 +83,7 @@ fn compile_rule(
     let cleaner = sanitize::compile(&source, problems);
     let terms = terms::compile(&source, problems);
     let when = match source.when.take() {
-        Some(when) => compile_condition(when, problems).map(Some),
+        Some(when) => condition::compile(&when, problems).map(Some),
         None => Some(None),
     };
     let surfaces = surfaces(&source, when.as_ref().and_then(Option::as_ref), problems);
@@ -107,10 +96,10 @@ fn compile_rule(
     };
     let names = Names { tools, servers: source.servers.map(folded), ..Names::default() };
     let role = match (source.mode, verdict) {
-        (Some(Mode::Shadow), _) => Role::Shadow,
-        (_, Verdict::Audit) => Role::Audit,
-        (_, Verdict::Sanitize) => Role::Sanitize,
-        _ => Role::Decide,
+        (Some(Mode::Shadow), _) => RuleRole::Shadow,
+        (_, Verdict::Audit) => RuleRole::Audit,
+        (_, Verdict::Sanitize) => RuleRole::Sanitize,
+        _ => RuleRole::Decide,
     };
     Some(Rule {
         policy: policy.to_owned(),
@@ -135,20 +124,20 @@ fn compile_rule(
     })
 }
 
-/// Where a rule applies. Only MCP servers' texts are inspected: a condition on findings would be
-/// unknown elsewhere, and so count against every call.
+/// The surfaces of a rule. Only the texts of MCP servers are inspected: on any other surface a
+/// condition on findings would always be unknown, and so count against every call.
 fn surfaces(
     source: &RuleSource,
     when: Option<&Condition>,
     problems: &mut Problems<'_>,
 ) -> Vec<Surface> {
-    let asks_findings = when.is_some_and(Condition::asks_findings);
+    let needs_findings = when.is_some_and(Condition::needs_findings);
     match &source.surfaces {
-        None if asks_findings => vec![Surface::Mcp],
+        None if needs_findings => vec![Surface::Mcp],
         None => DEFAULT_SURFACES.to_vec(),
         Some(named) => {
             let other = named.iter().find(|surface| **surface != Surface::Mcp);
-            if let (true, Some(other)) = (asks_findings, other) {
+            if let (true, Some(other)) = (needs_findings, other) {
                 problems
                     .add(source.span, format!("a rule on `{other}` cannot ask for findings"))
                     .hint("only what MCP servers say is inspected: write `surface: mcp`, or leave it out");
@@ -208,148 +197,5 @@ fn compile_limit(source: LimitSource) -> Limit {
     Limit {
         rate: Rate { calls, seconds: source.seconds, burst },
         by: source.by.unwrap_or_else(|| vec![LimitBy::Session]),
-    }
-}
-
-fn compile_condition(source: ConditionSource, problems: &mut Problems<'_>) -> Option<Condition> {
-    let mut every = |parts: Vec<ConditionSource>| -> Option<Vec<Condition>> {
-        // All of them before giving up: each may have its own problem.
-        let parts: Vec<_> = parts.into_iter().map(|p| compile_condition(p, problems)).collect();
-        parts.into_iter().collect()
-    };
-    match source {
-        ConditionSource::Any(parts) => every(parts).map(Condition::Any),
-        ConditionSource::All(parts) => every(parts).map(Condition::All),
-        ConditionSource::Not(part) => {
-            compile_condition(*part, problems).map(|part| Condition::Not(Box::new(part)))
-        }
-        ConditionSource::Test { path, operator, value } => {
-            let compiled = compile_path(&path, problems);
-            let test = compile_operator(operator, &value, problems);
-            let (path, written, operand) = (compiled?, path.value, value.to_json());
-            Some(Condition::Test(Test { path, written, name: operator, operator: test?, operand }))
-        }
-        ConditionSource::Secret(names) => {
-            SecretTest::compile(&names, problems).map(Condition::Secret)
-        }
-        ConditionSource::Finding(test) => Some(Condition::Finding(test)),
-    }
-}
-
-fn compile_path(path: &At<String>, problems: &mut Problems<'_>) -> Option<Path> {
-    let parsed = Path::parse(&path.value);
-    if let Err(why) = &parsed {
-        let field = path.value.strip_prefix("context.");
-        let hint = field.map(|field| {
-            let known = CONTEXT.iter().map(|(word, _)| *word);
-            did_you_mean(field, known.clone())
-                .unwrap_or_else(|| format!("known: {}", known.collect::<Vec<_>>().join(", ")))
-        });
-        let hint = hint.unwrap_or_else(|| "like `options.path`, `items[*].name` or `$`".into());
-        problems
-            .add(path.span, format!("cannot read the path `{}`", path.value))
-            .label(why.as_str())
-            .hint(hint);
-    }
-    parsed.ok()
-}
-
-fn compile_operator(
-    name: OperatorName,
-    value: &Node,
-    problems: &mut Problems<'_>,
-) -> Option<Operator> {
-    let what = format!("the value of `{}`", name.as_str());
-    let compare = |comparison, problems: &mut Problems<'_>| {
-        number(value, &what, problems).map(|bound| Operator::Compare(comparison, bound))
-    };
-    match name.base {
-        Base::Equals => literal(value, &what, problems).map(Operator::Equals),
-        Base::In => literals(value, &what, problems).map(Operator::In),
-        Base::Contains => text(value, &what, problems).map(|at| Operator::Contains(at.value)),
-        Base::StartsWith => text(value, &what, problems).map(|at| Operator::StartsWith(at.value)),
-        Base::Matches => regex(text(value, &what, problems)?, problems),
-        Base::Glob => glob(text(value, &what, problems)?, problems),
-        Base::Exists => boolean(value, &what, problems).map(Operator::Exists),
-        Base::Gt => compare(Comparison::Gt, problems),
-        Base::Gte => compare(Comparison::Gte, problems),
-        Base::Lt => compare(Comparison::Lt, problems),
-        Base::Lte => compare(Comparison::Lte, problems),
-    }
-}
-
-fn literal(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Literal> {
-    match &node.value {
-        Yaml::String(text) => Some(Literal { text: text.clone(), means: Means::Text }),
-        Yaml::Bool(value) => Some(Literal { text: value.to_string(), means: Means::Bool(*value) }),
-        Yaml::Number { json, .. } => {
-            let means = Number::parse(json).map_or(Means::Text, Means::Number);
-            Some(Literal { text: json.clone(), means })
-        }
-        Yaml::Null => {
-            problems
-                .add(node.span, format!("{what} is nothing"))
-                .hint("to ask whether an argument is missing, write `exists: false`");
-            None
-        }
-        Yaml::List(_) | Yaml::Map(_) => {
-            wrong(node, what, "text, a number, true or false", problems);
-            None
-        }
-    }
-}
-
-fn literals(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<Literal>> {
-    let Yaml::List(items) = &node.value else {
-        wrong(node, what, "a list", problems);
-        return None;
-    };
-    if items.is_empty() {
-        problems.add(node.span, format!("{what} is an empty list, which nothing can match"));
-        return None;
-    }
-    let literals: Vec<_> = items.iter().map(|item| literal(item, what, problems)).collect();
-    literals.into_iter().collect()
-}
-
-/// What to do about a pattern that the engine does not support.
-pub(crate) fn regex_hint(why: &str) -> Option<String> {
-    let unsupported = why.contains("look-around") || why.contains("backreference");
-    unsupported.then(|| {
-        "look-around and back-references are left out: matching takes linear time".to_owned()
-    })
-}
-
-fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
-    match RegexBuilder::new(&pattern.value).size_limit(REGEX_SIZE).build() {
-        Ok(regex) => Some(Operator::Matches(regex)),
-        Err(regex::Error::CompiledTooBig(_)) => {
-            problems
-                .add(pattern.span, "this regular expression is too large")
-                .hint("use fewer or smaller repetitions, `(?-u)` classes, or several rules");
-            None
-        }
-        Err(error) => {
-            let why = error.to_string();
-            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            problems
-                .add(pattern.span, "cannot read this regular expression")
-                .label(why)
-                .maybe_hint(regex_hint(why));
-            None
-        }
-    }
-}
-
-fn glob(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
-    match GlobBuilder::new(&pattern.value).literal_separator(true).build() {
-        Ok(glob) => Some(Operator::Glob(glob.compile_matcher())),
-        Err(error) => {
-            problems
-                .add(pattern.span, "cannot read this glob")
-                .label(error.kind().to_string())
-                .hint("`*` stops at `/`, `**` does not; `{a,b}` is either, `[ab]` one of");
-            None
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! A refused call, as it is told.
+//! A denied call, and how its denial is worded.
 
 mod template;
 mod text;
@@ -6,20 +6,20 @@ mod text;
 pub use template::{Template, TemplateError};
 pub use text::{CALL_PLACES, CONTENT_PLACES, DenialText, DenialTextParts};
 
-/// A refused call: what a [`DenialText`] tells the model and the user.
+/// A denied call. [`DenialText`] turns it into the text that the model and the user read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
     /// The tool, as the model named it.
     pub tool: String,
-    /// The policy that refused it.
+    /// The policy that denied it.
     pub policy: Option<String>,
-    /// The rule that refused it.
+    /// The rule that denied it.
     pub rule: Option<String>,
     /// Why.
     pub reason: String,
     /// What to do instead.
     pub hint: Option<String>,
-    /// The argument that made the rule match, cut short.
+    /// The argument that made the rule match, truncated.
     pub argument: Option<String>,
     /// The kind of action that the rule blocks, as it states it.
     pub blocks: Option<String>,
@@ -29,23 +29,24 @@ pub struct Denial {
     pub record: Option<String>,
 }
 
-/// How much a denial blocks, so that a model neither tries another spelling nor gives up the whole tool.
+/// How much a denial blocks. The model needs to know, so that it neither tries another spelling nor
+/// gives up on the whole tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The tool: no arguments could change this.
+    /// Every call of the tool, whatever its arguments.
     Tool,
-    /// This use of it: with other arguments it may be allowed.
+    /// This call: with other arguments the tool may be allowed.
     Use,
-    /// This call at this time: a rate is used up.
+    /// This call for now: a rate limit is used up.
     Rate,
-    /// This call at this time: the store does not work.
+    /// This call for now: the audit store is not available.
     Outage,
-    /// Nobody can say: the call cannot be read for certain, or it is no call of a tool.
+    /// Not known: the call is ambiguous, or it is not a tool call.
     Unclear,
 }
 
 impl Scope {
-    /// The word that programs read.
+    /// The word used in machine-readable output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -56,7 +57,7 @@ impl Scope {
         }
     }
 
-    /// The same for a model; nothing if there is nothing to say. `tool` is on one line.
+    /// The sentence for the model; may be empty. `tool` has no line breaks.
     fn sentence(self, tool: &str) -> String {
         match self {
             Self::Tool => format!("The tool `{tool}` is blocked, whatever its arguments."),
@@ -69,8 +70,8 @@ impl Scope {
         }
     }
 
-    /// Whether the model should try again. If the rule states the kind of action, another spelling of it
-    /// is of no use.
+    /// Whether the model should retry. If the rule states the kind of action it blocks, spelling
+    /// the same action differently will not help either.
     fn retry(self, states_kind: bool) -> &'static str {
         match self {
             Self::Use if states_kind => "Do not retry it, nor in another spelling.",
@@ -82,7 +83,7 @@ impl Scope {
 }
 
 impl Denial {
-    /// A refusal without a rule: a call in a shape that nobody can read for certain.
+    /// A denial without a rule, of a call that is ambiguous.
     pub fn refused(tool: &str, reason: &str) -> Self {
         Self {
             tool: tool.to_owned(),
@@ -98,9 +99,9 @@ impl Denial {
     }
 }
 
-/// The first `max` characters, with an ellipsis for what is missing.
+/// The first `max` characters. An ellipsis replaces the rest.
 pub(crate) fn cut(text: &str, max: usize) -> String {
-    // A character is a byte at least.
+    // A character has at least one byte.
     if text.len() <= max {
         return text.to_owned();
     }

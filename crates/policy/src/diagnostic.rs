@@ -1,4 +1,4 @@
-//! What is wrong with a rule file, and where.
+//! Problems in a rule file, with their places.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
@@ -13,7 +13,7 @@ pub struct Span {
     pub column: usize,
     /// The first byte.
     pub start: usize,
-    /// The byte behind the last one.
+    /// One past the last byte.
     pub end: usize,
 }
 
@@ -32,17 +32,17 @@ pub struct Diagnostic {
     pub hint: Option<String>,
 }
 
-/// Something a rule file may contain, but hardly on purpose.
+/// Something that is valid in a rule file but probably a mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning(pub Diagnostic);
 
-/// Shows a problem: file, line and column, the text with a caret, and a `hint:` line.
+/// Formats a problem: file, line and column, the text with a caret, and a `hint:` line.
 pub fn render(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
     render_as(Level::ERROR, diagnostic, source, color)
 }
 
 impl Warning {
-    /// Shows the warning as [`render`] shows a problem.
+    /// Formats the warning as [`render`] formats a problem.
     pub fn render(&self, source: &Source, color: bool) -> String {
         render_as(Level::WARNING, &self.0, source, color)
     }
@@ -63,7 +63,7 @@ fn render_as(level: Level<'_>, diagnostic: &Diagnostic, source: &Source, color: 
     renderer.render(&[group])
 }
 
-/// A span that lies inside the text, on character boundaries, whatever was measured.
+/// The span, limited to the text and moved to character boundaries.
 fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
     let floor = |mut at: usize| {
         at = at.min(text.len());
@@ -76,7 +76,7 @@ fn clamp(span: Span, text: &str) -> std::ops::Range<usize> {
     start..floor(span.end).max(start)
 }
 
-/// The problems of one file, collected until all of it was read.
+/// The problems of one file, collected while it is read.
 #[derive(Debug)]
 pub struct Problems<'s> {
     source: &'s Source,
@@ -84,13 +84,13 @@ pub struct Problems<'s> {
 }
 
 impl<'s> Problems<'s> {
-    /// None yet.
+    /// No problems yet.
     pub fn new(source: &'s Source) -> Self {
         Self { source, list: Vec::new() }
     }
 
     /// Adds a problem; label and hint may follow.
-    pub fn add(&mut self, span: Span, message: impl Into<String>) -> Added<'_> {
+    pub fn add(&mut self, span: Span, message: impl Into<String>) -> AddedProblem<'_> {
         let diagnostic = Diagnostic {
             source: self.source.name.clone(),
             span,
@@ -99,11 +99,12 @@ impl<'s> Problems<'s> {
             hint: None,
         };
         self.list.push(diagnostic);
-        Added(self.list.last_mut())
+        AddedProblem(self.list.last_mut())
     }
 
-    /// Where a text stands first from the beginning of a value on; `None` if it is not written like
-    /// this. The span of a value of several lines ends with the first of them.
+    /// The first place of a text at or after the start of a value; `None` if the file does not
+    /// contain it in this spelling. Starts from the value and not inside it, because the span of a
+    /// value of several lines ends with its first line.
     pub fn find_from(&self, value: Span, text: &str) -> Option<Span> {
         let written = self.source.text.get(value.start..)?;
         let start = value.start + written.find(text)?;
@@ -117,13 +118,13 @@ impl<'s> Problems<'s> {
         })
     }
 
-    /// How many there are so far.
+    /// The number of problems so far.
     #[expect(clippy::len_without_is_empty, reason = "only whether it has grown matters")]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Every problem, in the order of the text.
+    /// Every problem, in the order of the file.
     pub fn into_list(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|diagnostic| diagnostic.span.start);
         self.list
@@ -132,10 +133,10 @@ impl<'s> Problems<'s> {
 
 /// A problem that was just added.
 #[derive(Debug)]
-pub struct Added<'p>(Option<&'p mut Diagnostic>);
+pub struct AddedProblem<'p>(Option<&'p mut Diagnostic>);
 
-impl Added<'_> {
-    /// Says what is wrong with the marked text.
+impl AddedProblem<'_> {
+    /// Adds what is wrong with the marked text.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(diagnostic) = &mut self.0 {
             diagnostic.label = label.into();
@@ -143,12 +144,12 @@ impl Added<'_> {
         self
     }
 
-    /// Says what to do about it.
+    /// Adds what to do about it.
     pub fn hint(self, hint: impl Into<String>) {
         self.maybe_hint(Some(hint.into()));
     }
 
-    /// Says what to do about it, if there is something.
+    /// Adds what to do about it, if anything.
     pub fn maybe_hint(self, hint: Option<String>) {
         if let Some(diagnostic) = self.0 {
             diagnostic.hint = hint;
@@ -156,7 +157,7 @@ impl Added<'_> {
     }
 }
 
-/// The known word that was probably meant.
+/// Suggests the known word that was probably meant.
 pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     let meant = |(other, ours): &&(&str, &str)| *other == word && known.contains(ours);
@@ -165,7 +166,8 @@ pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) ->
     }
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (steps, candidate) = near.min_by_key(|(steps, _)| *steps)?;
-    // Of a short word hardly a letter may be wrong, or everything is near.
+    // In a short word only one letter may differ: with two, nearly every other short word would be
+    // near.
     let near_enough = if word.len() <= 3 { 1 } else { 2.max(word.len() / 3) };
     (steps <= near_enough).then(|| format!("did you mean `{candidate}`?"))
 }
@@ -193,7 +195,7 @@ const OTHER_WORDS: [(&str, &str); 19] = [
     ("api_key", "api_key_env"),
 ];
 
-/// How many characters must change, one row of the classic table at a time.
+/// The edit distance (Levenshtein), one row of the table at a time.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

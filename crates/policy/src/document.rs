@@ -1,4 +1,4 @@
-//! Where policies stand: in a file of their own, or among the settings of another.
+//! A file that contains policies: a policy file, or a config file with policies in it.
 
 use crate::source::Source;
 use crate::yaml::Node;
@@ -7,7 +7,8 @@ use crate::yaml::Node;
 #[derive(Debug)]
 pub struct Document<'s> {
     source: &'s Source,
-    /// The policies, if somebody else has read the rest of the file.
+    /// The policies of a config file, whose other keys were read elsewhere; `None` for a policy
+    /// file.
     policies: Option<Vec<Node>>,
 }
 
@@ -17,8 +18,8 @@ impl<'s> Document<'s> {
         Self { source, policies: None }
     }
 
-    /// Policies in a file whose other keys are not policies. Each node is one, with its place in
-    /// that file.
+    /// Policies in a file that also has other keys. Each node is one policy, with its span in that
+    /// file.
     pub fn part(source: &'s Source, policies: Vec<Node>) -> Self {
         Self { source, policies: Some(policies) }
     }

@@ -1,15 +1,16 @@
-//! Examples a rule carries: calls it must and must not match, checked whenever it loads.
+//! The examples of a rule: calls that it must and must not match. They are checked whenever the
+//! rule is loaded.
 
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
 use callgate_scan::inspect::Finding;
 
 use crate::diagnostic::{Problems, Span};
 use crate::finding::Findings;
-use crate::limit::LimitFacts;
+use crate::limit::SpentLimits;
 use crate::moment::{Moment, Weekday};
 use crate::node::Yaml;
 use crate::policy::Policy;
-use crate::rule::{Match, Named, Question, Rule};
+use crate::rule::{Match, NameCheck, Question, Rule};
 use crate::source::{ExampleSource, PolicySource, RuleSource};
 use crate::spelling::Servers;
 
@@ -24,8 +25,8 @@ struct Example {
     rule: String,
     span: Span,
     expected: Expected,
-    call: Result<ToolCall, String>,
-    /// What was found; nothing where it says nothing.
+    call: ExampleCall,
+    /// The findings that the example states; empty if it states none.
     findings: Vec<Finding>,
 }
 
@@ -46,24 +47,24 @@ impl Examples {
                 rule: id.value.clone(),
                 span: example.span,
                 expected,
-                call: call(example, rule),
+                call: ExampleCall::of(example, rule),
                 findings: example.finding.iter().cloned().collect(),
             }));
         }
         Self { list }
     }
 
-    /// Reports every example that does not hold. Rules that did not compile are not asked.
+    /// Reports every example that does not hold. Rules that did not compile are skipped.
     pub(crate) fn check(&self, policy: &Policy, servers: &Servers, problems: &mut Problems<'_>) {
         for example in &self.list {
             let Some(rule) = policy.rules.iter().find(|rule| rule.id == example.rule) else {
                 continue;
             };
-            match &example.call {
+            match example.call.build(rule) {
                 Err(why) => {
                     problems.add(example.span, format!("this example is no call: {why}"));
                 }
-                Ok(call) => example.compare(rule, call, servers, problems),
+                Ok(call) => example.compare(rule, &call, servers, problems),
             }
         }
     }
@@ -77,7 +78,7 @@ impl Example {
         servers: &Servers,
         problems: &mut Problems<'_>,
     ) {
-        let (limits, moment) = (LimitFacts::unasked(), NOON);
+        let (limits, moment) = (SpentLimits::none(), NOON);
         let question = Question::new(call, &moment, &limits, servers);
         let question = question.with(Findings::Of(&self.findings));
         let matched = matches(rule, &question);
@@ -100,10 +101,11 @@ impl Example {
     }
 }
 
-/// An example is asked of its rule alone, with the rule's limit used up and every claim proven.
+/// An example is compared with its rule alone, with the rule's limit used up and every claim
+/// proven.
 fn matches(rule: &Rule, question: &Question<'_>) -> Match {
     match rule.applies_at(question.call.origin.surface) {
-        true => rule.matches(question, Named::Perhaps),
+        true => rule.matches(question, NameCheck::Needed),
         false => Match::No,
     }
 }
@@ -120,28 +122,54 @@ fn why_not(rule: &Rule, question: &Question<'_>) -> &'static str {
     }
 }
 
-fn call(example: &ExampleSource, rule: &RuleSource) -> Result<ToolCall, String> {
-    let name = match &example.server {
-        Some(server) => format!("mcp__{server}__{}", example.tool.value),
-        None => example.tool.value.clone(),
-    };
-    let arguments = match example.input.as_ref().map(|node| (node, &node.value)) {
-        None => Arguments::json(""),
-        Some((_, Yaml::String(text))) => Arguments::text(text.as_str()),
-        Some((node, _)) => Arguments::json(node.to_json()),
-    };
-    let own = rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
-    let own = own.or_else(|| rule.asks_findings().then_some(Surface::Mcp));
-    let mut facts = Facts::at(example.surface.or(own).unwrap_or(Surface::Response));
-    facts.agent = example.agent.clone();
-    facts.agent_proven = true;
-    facts.who = example.who.clone();
-    facts.cwd = example.cwd.clone();
-    Ok(ToolCall {
-        id: CallId::default(),
-        name: ToolName::parse(&name).map_err(|error| error.to_string())?,
-        arguments,
-        origin: Origin::new(facts),
-        caller: None,
-    })
+/// The call of an example, whose surface may depend on the compiled rule.
+#[derive(Debug)]
+struct ExampleCall {
+    name: String,
+    arguments: Arguments,
+    /// The surface that the example or the rule names.
+    surface: Option<Surface>,
+    agent: Option<String>,
+    who: Who,
+    cwd: Option<String>,
+}
+
+impl ExampleCall {
+    fn of(example: &ExampleSource, rule: &RuleSource) -> Self {
+        let name = match &example.server {
+            Some(server) => format!("mcp__{server}__{}", example.tool.value),
+            None => example.tool.value.clone(),
+        };
+        let arguments = match example.input.as_ref().map(|node| (node, &node.value)) {
+            None => Arguments::json(""),
+            Some((_, Yaml::String(text))) => Arguments::text(text.as_str()),
+            Some((node, _)) => Arguments::json(node.to_json()),
+        };
+        let of_rule = || rule.surfaces.as_ref().and_then(|surfaces| surfaces.first().copied());
+        Self {
+            name,
+            arguments,
+            surface: example.surface.or_else(of_rule),
+            agent: example.agent.clone(),
+            who: example.who.clone(),
+            cwd: example.cwd.clone(),
+        }
+    }
+
+    /// The call, on the first surface where the rule applies unless a surface is named.
+    fn build(&self, rule: &Rule) -> Result<ToolCall, String> {
+        let surface = self.surface.or_else(|| rule.surfaces.first().copied());
+        let mut origin = OriginFields::at(surface.unwrap_or(Surface::Response));
+        origin.agent = self.agent.clone();
+        origin.agent_proven = true;
+        origin.who = self.who.clone();
+        origin.cwd = self.cwd.clone();
+        Ok(ToolCall {
+            id: CallId::default(),
+            name: ToolName::parse(&self.name).map_err(|error| error.to_string())?,
+            arguments: self.arguments.clone(),
+            origin: Origin::new(origin),
+            caller: None,
+        })
+    }
 }

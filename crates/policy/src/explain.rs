@@ -1,52 +1,52 @@
-//! Why a call gets its judgement: every rule, every condition, and what each of them saw.
+//! Why a call was judged as it was: every rule, every condition, and what each of them looked at.
 //!
-//! Nothing here judges. Conditions, rules and policies are asked what they said, by the functions
-//! that judge, so an explanation cannot tell another story than the judgement.
+//! Nothing here judges. It calls the functions that judge and reports their results, so an
+//! explanation cannot contradict the judgement.
 
-mod fit;
+mod mismatch;
 mod when;
 
 use callgate_call::ToolCall;
 
 use crate::judgement::Judgement;
-use crate::limit::{LimitFacts, LimitKey};
+use crate::limit::{LimitKey, SpentLimits};
 use crate::moment::Moment;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
-use crate::rule::{Match, Named, Question, Role, Rule, not_known};
+use crate::rule::{Match, NameCheck, Question, Rule, RuleRole, not_known};
 use crate::verdict::Verdict;
 use crate::wrapper;
 
-pub use fit::Misfit;
-pub use when::{ConditionExplanation, Holds, Shape, TestExplanation};
+pub use mismatch::RuleMismatch;
+pub use when::{ConditionExplanation, ConditionKind, Holds, TestExplanation};
 
-/// What one rule had to say about a call, and what came of it.
+/// How one rule applied to a call, and how it affected the judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleExplanation {
     /// The rule's policy.
     pub policy: String,
     /// The rule's id.
     pub rule: String,
-    /// What it says.
+    /// The rule's verdict.
     pub verdict: Verdict,
-    /// The lowest number decides.
+    /// The rule with the lowest number decides.
     pub priority: i64,
     /// Whether the rule, or its whole policy, is only recorded.
     pub shadow: bool,
-    /// The call it was asked about, where that one came inside the call.
+    /// The tool of the wrapped call that this is about; `None` for the call itself.
     pub inside: Option<String>,
-    /// Why the rule is not about this call: the first thing that does not fit.
-    pub misfit: Option<Misfit>,
+    /// Why the rule does not apply to this call: the first key that does not match.
+    pub mismatch: Option<RuleMismatch>,
     /// Why the rule as a whole is unknown, whatever its conditions say.
     pub unknown: Option<String>,
-    /// Its conditions, told even where the rule is not about the call.
+    /// Its conditions, also if the rule does not apply to the call.
     pub when: Option<ConditionExplanation>,
     /// Its limit, which is one more condition.
     pub limit: Option<LimitExplanation>,
-    /// What all of this comes to.
+    /// Whether the rule matches, all in all.
     pub result: RuleResult,
-    /// What the rule had to do with the judgement.
-    pub part: Part,
+    /// How the rule affected the judgement.
+    pub contribution: Contribution,
 }
 
 /// A rule's limit.
@@ -58,7 +58,7 @@ pub struct LimitExplanation {
     pub exceeded: bool,
 }
 
-/// What a rule comes to.
+/// Whether a rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleResult {
     /// It matches.
@@ -71,25 +71,25 @@ pub enum RuleResult {
     UnknownNoMatch,
 }
 
-/// What a rule had to do with the judgement.
+/// How a rule affected the judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// Nothing.
+pub enum Contribution {
+    /// It did not match.
     Nothing,
-    /// It decided. Others may have said the same.
+    /// It decided, perhaps together with others of the same verdict.
     Decided,
-    /// It matched, and another was before it or stricter.
+    /// It matched, but another rule or default has a lower priority number or is stricter.
     Outranked {
-        /// The policy of the other.
+        /// The policy of that rule or default.
         policy: String,
-        /// The other rule; `None` for the policy's default.
+        /// That rule; `None` for the policy's default.
         rule: Option<String>,
     },
-    /// It matched beside the decision, as audit rules do.
+    /// It matched and was recorded; audit rules never decide.
     Recorded,
-    /// It matched beside the decision and replaces something in the arguments.
+    /// It matched and replaces something in the arguments; such rules never decide.
     Sanitized,
-    /// It matched, and being in shadow mode it had no effect.
+    /// It matched, but had no effect because it is in shadow mode.
     Shadowed,
 }
 
@@ -104,20 +104,19 @@ impl RuleResult {
 }
 
 impl Policies {
-    /// What every rule of every policy says about a call, in the order of the files; then the same
-    /// for each call that it carries. It agrees with [`Policies::judge`] of the same call, which
-    /// is many times faster.
+    /// Explains every rule of every policy for a call, in the order of the files, and then for each
+    /// call that it wraps. The result agrees with [`Policies::judge`], which is many times faster.
     pub fn explain(
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
     ) -> Vec<RuleExplanation> {
         let judgement = self.judge(call, moment, limits);
-        let mut told =
+        let mut explained =
             self.explain_one(&Question::new(call, moment, limits, self.servers()), &judgement);
         if !wrapper::is_wrapper(&call.name) {
-            return told;
+            return explained;
         }
         match wrapper::inner(call) {
             Ok(inner) => {
@@ -127,44 +126,44 @@ impl Policies {
                         &judgement,
                     );
                     let inside = Some(inner.name.raw().trim().to_owned());
-                    told.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));
+                    explained.extend(rules.into_iter().map(|rule| rule.inside(inside.clone())));
                 }
             }
             Err(_)
                 if self.judge_one(&Question::new(call, moment, limits, self.servers())).verdict
                     != judgement.verdict =>
             {
-                let decided = told.iter_mut().find(|rule| rule.is_named_by(&judgement));
+                let decided = explained.iter_mut().find(|rule| rule.is_named_by(&judgement));
                 decided.into_iter().for_each(|rule| rule.refuse(&judgement.reason));
             }
             Err(_) => {}
         }
-        told
+        explained
     }
 
-    /// The same of a call by itself, with the judgement that it is part of.
+    /// The same for a single call, given the judgement that it contributes to.
     fn explain_one(&self, question: &Question<'_>, judgement: &Judgement) -> Vec<RuleExplanation> {
         let of_policy = |policy: &Policy| -> Vec<RuleExplanation> {
             let outcome = policy.judge(question);
-            let said = Said { policy, outcome: &outcome, judgement };
-            policy.rules.iter().map(|rule| said.explain(rule, question)).collect()
+            let explainer = PolicyExplainer { policy, outcome: &outcome, judgement };
+            policy.rules.iter().map(|rule| explainer.explain(rule, question)).collect()
         };
         self.policies().iter().flat_map(of_policy).collect()
     }
 }
 
-/// What is known of a rule's surroundings when it is explained.
-struct Said<'p> {
+/// Explains the rules of one policy.
+struct PolicyExplainer<'p> {
     policy: &'p Policy,
     outcome: &'p Outcome<'p>,
     judgement: &'p Judgement,
 }
 
-impl Said<'_> {
+impl PolicyExplainer<'_> {
     fn explain(&self, rule: &Rule, question: &Question<'_>) -> RuleExplanation {
         let scene = rule.scene(question);
-        let stranger = fit::policy_misfit(self.policy, question);
-        let result = match stranger {
+        let policy_mismatch = mismatch::policy_mismatch(self.policy, question);
+        let result = match policy_mismatch {
             Some(_) => RuleResult::NoMatch,
             None => result(rule, question),
         };
@@ -175,41 +174,49 @@ impl Said<'_> {
             priority: rule.priority,
             shadow: self.is_shadow(rule),
             inside: None,
-            misfit: stranger.or_else(|| fit::misfit(rule, question)),
-            unknown: rule.doubt(question).or_else(|| self.doubt(question)),
+            mismatch: policy_mismatch.or_else(|| mismatch::mismatch(rule, question)),
+            unknown: rule
+                .why_unknown_actor(question)
+                .or_else(|| self.why_unknown_audience(question)),
             when: rule.when.as_ref().map(|when| ConditionExplanation::of(when, &scene)),
             limit: rule
                 .limit_key(question)
                 .map(|key| LimitExplanation { exceeded: question.limits.is_exceeded(&key), key }),
             result,
-            part: if result.matches() { self.part(rule) } else { Part::Nothing },
+            contribution: if result.matches() {
+                self.contribution(rule)
+            } else {
+                Contribution::Nothing
+            },
         }
     }
 
-    /// Why it is unknown whether the policy is about this call: then it is.
-    fn doubt(&self, question: &Question<'_>) -> Option<String> {
-        let missing = self.policy.whom.missing(&question.call.origin)?;
+    /// Why it is unknown whether the policy applies to this caller. If it is unknown, the policy
+    /// applies.
+    fn why_unknown_audience(&self, question: &Question<'_>) -> Option<String> {
+        let missing = self.policy.audience.missing(&question.call.origin)?;
         Some(format!("{}, so the policy applies", not_known(missing)))
     }
 
     fn is_shadow(&self, rule: &Rule) -> bool {
-        self.policy.shadow || rule.role == Role::Shadow
+        self.policy.shadow || rule.role == RuleRole::Shadow
     }
 
-    /// The part of a rule that matches.
-    fn part(&self, rule: &Rule) -> Part {
+    /// The contribution of a rule that matches.
+    fn contribution(&self, rule: &Rule) -> Contribution {
         let deciding = &self.outcome.deciding;
-        let first = deciding.first().filter(|_| rule.role == Role::Decide);
+        let first = deciding.first().filter(|_| rule.role == RuleRole::Decide);
         let decides = deciding.iter().any(|(decider, _)| std::ptr::eq(*decider, rule));
         match first {
-            Some((first, _)) if !decides => {
-                Part::Outranked { policy: first.policy.clone(), rule: Some(first.id.clone()) }
-            }
-            _ if self.is_shadow(rule) => Part::Shadowed,
-            None if rule.role == Role::Sanitize => Part::Sanitized,
-            None => Part::Recorded,
-            Some(_) if rule.verdict == self.judgement.verdict => Part::Decided,
-            Some(_) => Part::Outranked {
+            Some((first, _)) if !decides => Contribution::Outranked {
+                policy: first.policy.clone(),
+                rule: Some(first.id.clone()),
+            },
+            _ if self.is_shadow(rule) => Contribution::Shadowed,
+            None if rule.role == RuleRole::Sanitize => Contribution::Sanitized,
+            None => Contribution::Recorded,
+            Some(_) if rule.verdict == self.judgement.verdict => Contribution::Decided,
+            Some(_) => Contribution::Outranked {
                 policy: self.judgement.policy.clone().unwrap_or_default(),
                 rule: self.judgement.rule.clone(),
             },
@@ -221,7 +228,7 @@ fn result(rule: &Rule, question: &Question<'_>) -> RuleResult {
     if !rule.applies_at(question.call.origin.surface) {
         return RuleResult::NoMatch;
     }
-    let result = match rule.matches(question, Named::Perhaps) {
+    let result = match rule.matches(question, NameCheck::Needed) {
         Match::Yes => RuleResult::Match,
         Match::No => RuleResult::NoMatch,
         Match::Unknown => RuleResult::UnknownMatch,
@@ -243,11 +250,11 @@ impl RuleExplanation {
             && judgement.rule.as_ref() == Some(&self.rule)
     }
 
-    /// This rule refuses a wrapper of which nobody can tell what it carries.
+    /// Marks this rule as the one that refuses a wrapper whose calls cannot be read.
     fn refuse(&mut self, why: &str) {
-        self.misfit = None;
+        self.mismatch = None;
         self.unknown = Some(why.to_owned());
         self.result = RuleResult::UnknownMatch;
-        self.part = Part::Decided;
+        self.contribution = Contribution::Decided;
     }
 }

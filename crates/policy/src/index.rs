@@ -1,8 +1,8 @@
-//! Finding the few rules that may match, without asking all of them.
+//! Finds the few rules that may match a call, without evaluating all of them.
 //!
-//! The index may name a rule too many, never one too few: whoever asks it evaluates what it names.
-//! A name leads to buckets of rules. Where a bucket is crowded with rules that look for something
-//! in the arguments, one pass over the arguments tells which of them are worth asking.
+//! The index may return too many rules, never too few: every rule it returns is evaluated
+//! afterwards. A name leads to buckets of rules. If a bucket has many rules that search the
+//! arguments, one pass over the arguments finds those worth evaluating.
 
 mod arguments;
 mod names;
@@ -10,37 +10,40 @@ mod names;
 use callgate_call::json::Value;
 use callgate_call::{Arguments, ToolCall};
 
-use crate::along::Along;
+use crate::condition::Condition;
+use crate::extra::ExtraInput;
 use crate::names::Name;
-use crate::rule::{Named, Rule};
+use crate::rule::{NameCheck, Rule};
 use arguments::ArgumentIndex;
 use names::NameIndex;
 
-/// Up to this many rules are asked one by one: that costs less than a pass of the automata, and
-/// a small policy needs none of them. Tests make do with fewer rules.
+/// Up to this many rules are evaluated one by one: that costs less than a pass of the automata, and
+/// a small policy builds none. Lower in tests, so that small policies use the index too.
 const CROWD: usize = if cfg!(test) { 2 } else { 16 };
 
 /// A rule that may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Candidate {
-    /// The rule's place in its policy.
+    /// The rule's position in its policy.
     pub(crate) rule: u32,
-    pub(crate) named: Named,
+    /// Whether the rule must still compare the name.
+    pub(crate) name_check: NameCheck,
 }
 
 impl Candidate {
-    fn at_most(self, named: Named) -> Self {
-        Self { named: self.named.max(named), ..self }
+    /// The same candidate, which needs at least this check.
+    fn with_check(self, name_check: NameCheck) -> Self {
+        Self { name_check: self.name_check.max(name_check), ..self }
     }
 }
 
 /// Rules that share a piece of a name.
 #[derive(Debug, Default)]
-pub(crate) struct Bucket {
-    /// To be asked in any case.
+pub(crate) struct RuleBucket {
+    /// Evaluated for every call that reaches this bucket.
     plain: Vec<Candidate>,
-    /// To be asked only if the argument index names them.
-    triggered: Vec<Candidate>,
+    /// Evaluated only if the argument index finds them.
+    hinted: Vec<Candidate>,
 }
 
 /// The index of one surface.
@@ -50,34 +53,36 @@ pub(crate) struct Index {
     arguments: Option<ArgumentIndex>,
 }
 
-/// What a name leads to.
+/// The rules that a name leads to.
 #[derive(Debug)]
-pub(crate) struct Found<'i> {
+pub(crate) struct NameHits<'i> {
     index: &'i Index,
     plain: Vec<Candidate>,
-    /// Each with how sure it is that rules for that very tool are about the name.
-    triggered: Vec<(&'i [Candidate], Named)>,
+    /// Buckets, each with the name check that its rules still need at least.
+    hinted: Vec<(&'i [Candidate], NameCheck)>,
 }
 
 impl Index {
-    /// Indexes the rules that apply on a surface, each with its place in the policy.
+    /// Indexes the rules that apply on a surface, each with its position in the policy.
     pub(crate) fn new(rules: &[(u32, &Rule)]) -> Self {
-        let triggered = |rule: &Rule| rule.when.as_ref().and_then(arguments::triggers).is_some();
-        let crowded = rules.iter().filter(|(_, rule)| triggered(rule)).count() > CROWD;
+        let hints = |rule: &Rule| rule.when.as_ref().and_then(Condition::index_hints).is_some();
+        let crowded = rules.iter().filter(|(_, rule)| hints(rule)).count() > CROWD;
         let mut names = NameIndex::default();
         for (at, rule) in rules {
-            names.add(*at, rule, crowded && triggered(rule));
+            names.add(*at, rule, crowded && hints(rule));
         }
         names.finish();
         Self { names, arguments: crowded.then(|| ArgumentIndex::new(rules)) }
     }
 
-    pub(crate) fn find(&self, name: &Name<'_>) -> Found<'_> {
-        let mut found = Found { index: self, plain: Vec::new(), triggered: Vec::new() };
-        self.names.find(name, &mut |bucket, named| {
-            found.plain.extend(bucket.plain.iter().map(|candidate| candidate.at_most(named)));
-            if !bucket.triggered.is_empty() {
-                found.triggered.push((&bucket.triggered, named));
+    pub(crate) fn find(&self, name: &Name<'_>) -> NameHits<'_> {
+        let mut found = NameHits { index: self, plain: Vec::new(), hinted: Vec::new() };
+        self.names.find(name, &mut |bucket, name_check| {
+            found
+                .plain
+                .extend(bucket.plain.iter().map(|candidate| candidate.with_check(name_check)));
+            if !bucket.hinted.is_empty() {
+                found.hinted.push((&bucket.hinted, name_check));
             }
         });
         dedup(&mut found.plain);
@@ -85,34 +90,34 @@ impl Index {
     }
 }
 
-impl Found<'_> {
-    /// The rules to ask in any case.
+impl NameHits<'_> {
+    /// The rules to evaluate whatever the arguments are.
     pub(crate) fn plain(&self) -> &[Candidate] {
         &self.plain
     }
 
-    /// Those that look for something in the arguments. May name a rule twice.
-    pub(crate) fn triggered(&self) -> impl Iterator<Item = Candidate> {
-        self.triggered.iter().flat_map(|&(bucket, named)| {
-            bucket.iter().map(move |candidate| candidate.at_most(named))
+    /// The rules that search the arguments. A rule may appear twice.
+    pub(crate) fn hinted(&self) -> impl Iterator<Item = Candidate> {
+        self.hinted.iter().flat_map(|&(bucket, name_check)| {
+            bucket.iter().map(move |candidate| candidate.with_check(name_check))
         })
     }
 
-    /// The rules to ask about a whole call and what goes along with it, each once, in the order of
-    /// the file.
+    /// The rules to evaluate for a whole call and its extra input, each once, in the order of the
+    /// file.
     pub(crate) fn candidates<'c>(
         mut self,
         call: &'c ToolCall,
-        along: &'c [Along],
+        extra: &'c [ExtraInput],
     ) -> Vec<Candidate> {
-        let crowd: usize = self.triggered.iter().map(|(bucket, _)| bucket.len()).sum();
+        let crowd: usize = self.hinted.iter().map(|(bucket, _)| bucket.len()).sum();
         if crowd == 0 {
             return self.plain;
         }
         let read = match (crowd > CROWD, &self.index.arguments) {
             (true, Some(arguments)) => {
                 let inputs = std::iter::once(&call.arguments);
-                let inputs = inputs.chain(along.iter().map(|along| &along.input));
+                let inputs = inputs.chain(extra.iter().map(|extra| &extra.input));
                 let read = |input: &'c Arguments| Some((input, input.value().ok()?));
                 let roots: Option<Vec<(&Arguments, &Value)>> = inputs.map(read).collect();
                 roots.map(|roots| (arguments, roots))
@@ -120,15 +125,15 @@ impl Found<'_> {
             _ => None,
         };
         match read {
-            // What cannot be read is unknown to each of them.
+            // Arguments that cannot be read are unknown to every rule, so all are evaluated.
             None => {
-                let triggered: Vec<_> = self.triggered().collect();
-                self.plain.extend(triggered);
+                let hinted: Vec<_> = self.hinted().collect();
+                self.plain.extend(hinted);
             }
             Some((arguments, roots)) => {
-                let named = Named::Perhaps;
+                let name_check = NameCheck::Needed;
                 let hits = roots.into_iter().flat_map(|(input, root)| arguments.find(input, root));
-                self.plain.extend(hits.map(|rule| Candidate { rule, named }));
+                self.plain.extend(hits.map(|rule| Candidate { rule, name_check }));
             }
         }
         dedup(&mut self.plain);
@@ -136,10 +141,10 @@ impl Found<'_> {
     }
 }
 
-/// Sorts by rule; of one rule the more certain candidate stays.
+/// Sorts by rule, and keeps the candidate of each rule that needs the smaller name check.
 fn dedup(candidates: &mut Vec<Candidate>) {
     if candidates.len() > 1 {
-        candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.named));
+        candidates.sort_unstable_by_key(|candidate| (candidate.rule, candidate.name_check));
         candidates.dedup_by_key(|candidate| candidate.rule);
     }
 }

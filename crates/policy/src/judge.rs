@@ -1,40 +1,40 @@
-//! Judging a call by several policies: each on its own, the strictest result wins.
+//! Judges a call by several policies: each on its own, and the strictest result counts.
 
 use std::sync::Arc;
 
-use callgate_call::{Facts, ToolCall};
+use callgate_call::{OriginFields, ToolCall};
 
 use crate::denial::Scope;
 use crate::finding::Findings;
-use crate::judgement::{Judgement, NameJudgement, RuleHit, Said};
-use crate::limit::LimitFacts;
+use crate::judgement::{Judgement, JudgementDetails, NameJudgement, RuleHit};
+use crate::limit::SpentLimits;
 use crate::moment::Moment;
-use crate::permit::Subject;
+use crate::permit::CallFingerprint;
 use crate::policies::Policies;
 use crate::policy::{Outcome, Policy};
-use crate::rule::{Question, Role, Rule};
+use crate::rule::{Question, Rule, RuleRole};
+use crate::server_offer::ServerOffer;
 use crate::verdict::Verdict;
-use crate::whole::Whole;
 use crate::wrapper;
 
 impl Policies {
-    /// The answer to a name alone: a verdict only if no rule of any policy could still change it,
-    /// whatever the arguments are. Audit and shadow rules change nothing, so they wait for the end.
+    /// Judges a call by its name alone. Gives a verdict only if no arguments could change it. Audit
+    /// and shadow rules never change the verdict, so they are evaluated when the call is complete.
     pub fn judge_name(
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
     ) -> NameJudgement {
         self.judge_name_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same where somebody looked at what the tool's server says of it.
+    /// The same, with the findings in the tool's definition.
     pub fn judge_name_with(
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> NameJudgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
@@ -53,7 +53,7 @@ impl Policies {
             if outcome.is_denied() {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.said.scope = Scope::Tool;
+                judgement.details.scope = Scope::Tool;
                 return NameJudgement::Deny(judgement);
             }
             open |= outcome.may_restrict() || outcome.may_sanitize;
@@ -68,24 +68,24 @@ impl Policies {
         NameJudgement::Allow(judgement.name_permit(call), judgement)
     }
 
-    /// The judgement of a whole call, with every rule that had a say.
-    pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    /// Judges a complete call. The judgement lists every rule that matched.
+    pub fn judge(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         self.judge_with(call, moment, limits, Findings::NotInspected)
     }
 
-    /// The same where somebody looked at what the tool's server says.
+    /// The same, with the findings in the server's texts.
     pub fn judge_with(
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
         self.judge_whole(&question).sanitized(call)
     }
 
-    /// The judgement of a call and all it carries, before anything is replaced.
+    /// Judges a call and every call in it, before anything is sanitized.
     pub(crate) fn judge_whole(&self, question: &Question<'_>) -> Judgement {
         let outer = self.judge_one(question);
         if wrapper::is_wrapper(&question.call.name) {
@@ -93,50 +93,51 @@ impl Policies {
         }
         let mut judgement = outer;
         if !judgement.verdict.passes() && self.blocks_tool(question) {
-            judgement.said.scope = Scope::Tool;
+            judgement.details.scope = Scope::Tool;
         }
         judgement
     }
 
-    /// Whether no call of this name passes, whatever its arguments are.
+    /// Whether no call of this name passes, whatever its arguments.
     fn blocks_tool(&self, question: &Question<'_>) -> bool {
         self.enforcing(&question.call.origin)
             .any(|policy| policy.judge_name(question).never_passes())
     }
 
-    /// The judgement of a server's text that is no call and no result of one. Of the rules that
-    /// restrict only those that ask for findings have a say, and no default: a policy that denies
-    /// what it does not know means calls.
+    /// Judges a server's text that is neither a call nor the result of one. Of the rules that
+    /// restrict, only those on findings apply. No default applies: a policy that denies unknown
+    /// calls does not mean texts.
     pub fn judge_text(
         &self,
         text: &ToolCall,
         moment: &Moment,
         findings: Findings<'_>,
     ) -> Judgement {
-        let limits = LimitFacts::unasked();
+        let limits = SpentLimits::none();
         let question = Question::new(text, moment, &limits, self.servers()).with(findings);
         self.judge_by(&question, Policy::judge_text)
     }
 
-    /// The judgement of something that may be a call: by the rules alone. A default is meant for what
-    /// is one.
+    /// Judges something that may be a call, by the rules alone. Defaults are meant for actual
+    /// calls.
     pub fn judge_by_rules(
         &self,
         call: &ToolCall,
         moment: &Moment,
-        limits: &LimitFacts,
+        limits: &SpentLimits,
         findings: Findings<'_>,
     ) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers()).with(findings);
         self.judge_by(&question, Policy::judge_rules).sanitized(call)
     }
 
-    /// The judgement of a tool that a request advertises: a call on the surface `inbound`, which has
-    /// no arguments. Only rules that name that surface, and ask for no arguments, have a say, and a
-    /// default only if it is given for `inbound`. No limit is asked: nothing is called yet.
+    /// Judges a tool that a request advertises: a call without arguments on the surface `inbound`.
+    /// Only rules apply that name this surface and need no arguments, and only a default that is
+    /// given for `inbound`. Limits are not counted, because nothing is called yet.
     ///
-    /// `mcp__server__*` is all that a server has, but for the tools in `except`: a rule that restricts
-    /// has a say if one of those may be meant, a rule that allows if all of them are.
+    /// `mcp__server__*` stands for every tool of a server except those in `except`. A rule that
+    /// restricts applies if it may apply to one of them, a rule that allows if it applies to all of
+    /// them.
     pub fn judge_advertised(
         &self,
         tool: &ToolCall,
@@ -146,9 +147,9 @@ impl Policies {
         self.judge_offer(tool, &[], except, moment)
     }
 
-    /// The same of a tool that is known by other names `also`, like `web_search` for every search that
-    /// a provider runs. A rule that restricts one of them has a say, a rule that allows has none: a
-    /// program of the client's may have that name as well.
+    /// The same for a tool that also has the names `also`, such as `web_search` for every search
+    /// that a provider runs. A rule that restricts one of these names applies, a rule that allows
+    /// one does not: a tool of the client may have the same name.
     pub fn judge_offer(
         &self,
         tool: &ToolCall,
@@ -156,27 +157,33 @@ impl Policies {
         except: &[String],
         moment: &Moment,
     ) -> Judgement {
-        let (limits, whole) = (LimitFacts::unasked(), Whole::of(tool, except));
+        let (limits, offer) = (SpentLimits::none(), ServerOffer::of(tool, except));
         let ask = |call| Question::new(call, moment, &limits, self.servers());
-        let question = ask(tool).of_whole(whole.as_ref());
+        let question = ask(tool).with_offer(offer.as_ref());
         let others: Vec<Question<'_>> = also.iter().map(ask).collect();
-        self.judge_asked(&question, |policy, question| policy.judge_also(question, &others))
+        self.judge_question(&question, |policy, question| policy.judge_also(question, &others))
     }
 
-    /// The judgement of a call whose arguments are too large to be read, where the operator lets
-    /// such calls pass: only what denies its name stands against it.
-    pub fn judge_waived(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    /// Judges a call with arguments that are too large to be read, if the operator allows such
+    /// calls: only its name can stop it.
+    pub fn judge_waived(
+        &self,
+        call: &ToolCall,
+        moment: &Moment,
+        limits: &SpentLimits,
+    ) -> Judgement {
         match self.judge_name(call, moment, limits) {
             NameJudgement::Allow(_, judgement) | NameJudgement::Deny(judgement) => judgement,
             NameJudgement::NeedArguments => self.judge_unread(call, moment, limits),
         }
     }
 
-    /// What the name says of a call whose arguments nobody looks at: that somebody is asked, or nothing.
-    fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &LimitFacts) -> Judgement {
+    /// Judges by name a call whose arguments are not read. It is asked about if every verdict for
+    /// the name would be to ask, and passes otherwise.
+    fn judge_unread(&self, call: &ToolCall, moment: &Moment, limits: &SpentLimits) -> Judgement {
         let question = Question::new(call, moment, limits, self.servers());
         let mut judgement = Judgement::empty(call);
-        judgement.said.reason = "its arguments were not judged".to_owned();
+        judgement.details.reason = "its arguments were not judged".to_owned();
         for policy in self.enforcing(&call.origin) {
             let outcome = policy.judge_name(&question);
             let verdict = match outcome.certain {
@@ -186,35 +193,36 @@ impl Policies {
             if outcome.never_passes() && verdict > judgement.verdict {
                 let hit = certain_hit(policy, outcome.certain, verdict);
                 judgement.decide(hit, outcome.certain.is_none());
-                judgement.said.scope = Scope::Tool;
+                judgement.details.scope = Scope::Tool;
             }
         }
         judgement
     }
 
-    /// The judgement of a call by itself, whatever it wraps.
+    /// Judges a call by itself, without the calls in it.
     pub(crate) fn judge_one(&self, question: &Question<'_>) -> Judgement {
         self.judge_by(question, Policy::judge)
     }
 
-    /// The judgement, with a way to ask one policy.
+    /// Judges a call; `ask` judges it by one policy.
     pub(crate) fn judge_by<'p>(
         &'p self,
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
     ) -> Judgement {
-        match Whole::of(question.call, &[]) {
-            None => self.judge_asked(question, ask),
-            Some(whole) => {
-                let Question { call, moment, limits, findings, along, .. } = *question;
-                let asked =
-                    Question::new(call, moment, limits, self.servers()).with(findings).along(along);
-                self.judge_asked(&asked.of_whole(Some(&whole)), ask)
+        match ServerOffer::of(question.call, &[]) {
+            None => self.judge_question(question, ask),
+            Some(offer) => {
+                let Question { call, moment, limits, findings, extra, .. } = *question;
+                let question = Question::new(call, moment, limits, self.servers())
+                    .with(findings)
+                    .with_extra(extra);
+                self.judge_question(&question.with_offer(Some(&offer)), ask)
             }
         }
     }
 
-    fn judge_asked<'p>(
+    fn judge_question<'p>(
         &'p self,
         question: &Question<'_>,
         ask: impl Fn(&'p Policy, &Question<'_>) -> Outcome<'p>,
@@ -222,19 +230,19 @@ impl Policies {
         let mut judgement = Judgement::empty(question.call);
         for policy in self.policies_for(&question.call.origin) {
             let outcome = ask(policy, question);
-            judgement.note(policy, &outcome, question);
+            judgement.record_outcome(policy, &outcome, question);
             if policy.shadow {
-                judgement.note_shadow(policy, &outcome);
+                judgement.record_shadow(policy, &outcome);
             } else {
-                judgement.weigh(policy, &outcome, question);
+                judgement.apply_outcome(policy, &outcome, question);
             }
         }
-        judgement.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        judgement.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
         judgement
     }
 
-    /// The policies that have an effect on what this actor does.
-    pub(crate) fn enforcing(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+    /// The policies that apply to this caller and are not in shadow mode.
+    pub(crate) fn enforcing(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies_for(actor).filter(|policy| !policy.shadow)
     }
 }
@@ -244,10 +252,10 @@ fn certain_hit(policy: &Policy, rule: Option<&Rule>, verdict: Verdict) -> RuleHi
 }
 
 impl Judgement {
-    /// Before any policy was asked: nothing stands against the call.
+    /// The judgement before any policy was evaluated: the call passes.
     pub(crate) fn empty(call: &ToolCall) -> Self {
         Self {
-            said: Said {
+            details: JudgementDetails {
                 verdict: Verdict::Allow,
                 policy: None,
                 rule: None,
@@ -267,51 +275,51 @@ impl Judgement {
                 matched: None,
                 limits: Vec::new(),
             },
-            subject: Subject::of(call),
+            fingerprint: CallFingerprint::of(call),
             cleaners: Vec::new(),
             rewritten: None,
-            along: Vec::new(),
+            extra: Vec::new(),
         }
     }
 
-    /// What is recorded beside the decision.
-    fn note(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+    /// Adds everything that one policy puts on record, apart from the decision.
+    fn record_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
         let deciding = outcome.deciding.iter().map(|(rule, _)| *rule);
-        let beside = outcome.beside.iter().map(|(rule, _)| *rule);
-        let all = deciding.chain(outcome.outranked.iter().copied()).chain(beside);
-        self.said.rules.extend(all.map(Rule::named));
-        self.said.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
-        for (rule, how) in &outcome.beside {
+        let side_matches = outcome.side_matches.iter().map(|(rule, _)| *rule);
+        let all = deciding.chain(outcome.outranked.iter().copied()).chain(side_matches);
+        self.details.rules.extend(all.map(Rule::named));
+        self.details.errors.extend(outcome.unknown.iter().map(|rule| rule.error(question)));
+        for (rule, how) in &outcome.side_matches {
             let hit = rule.hit(*how);
-            if policy.shadow || rule.role == Role::Shadow {
-                self.said.shadows.push(hit.in_shadow());
+            if policy.shadow || rule.role == RuleRole::Shadow {
+                self.details.shadows.push(hit.in_shadow());
             } else if let Some(cleaner) = &rule.cleaner {
-                self.said.sanitizers.push(hit);
+                self.details.sanitizers.push(hit);
                 self.cleaners.push(Arc::clone(cleaner));
             } else {
-                self.said.audits.push(hit);
+                self.details.audits.push(hit);
             }
         }
-        let counted = |rule: &&&Rule| !policy.shadow && rule.role != Role::Shadow;
+        let counted = |rule: &&&Rule| !policy.shadow && rule.role != RuleRole::Shadow;
         let limited = outcome.limited.iter().filter(counted);
-        self.said.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
+        self.details.limits.extend(limited.filter_map(|rule| rule.limit_key(question)));
     }
 
-    /// What a policy in shadow mode would have done, unless that is to let the call pass.
-    fn note_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
+    /// Adds what a policy in shadow mode would have done, unless it would have let the call pass.
+    fn record_shadow(&mut self, policy: &Policy, outcome: &Outcome<'_>) {
         if outcome.verdict.passes() {
             return;
         }
         if outcome.deciding.is_empty() {
-            self.said.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
+            self.details.shadows.push(policy.default_hit(outcome.verdict).in_shadow());
         }
         let hits = outcome.deciding.iter().map(|(rule, how)| rule.hit(*how).in_shadow());
-        self.said.shadows.extend(hits);
+        self.details.shadows.extend(hits);
     }
 
-    /// The result of one policy against the strictest so far.
-    fn weigh(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
-        self.said.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
+    /// Takes over the result of one policy if it is stricter than the strictest so far.
+    fn apply_outcome(&mut self, policy: &Policy, outcome: &Outcome<'_>, question: &Question<'_>) {
+        self.details.deciding.extend(outcome.deciding.iter().map(|(rule, how)| rule.hit(*how)));
         let first = outcome.deciding.first();
         if !self.is_outranked_by(outcome.verdict, first.is_some()) {
             return;
@@ -321,12 +329,12 @@ impl Judgement {
             Some((rule, how)) => {
                 self.decide(rule.hit(*how), false);
                 let scene = rule.scene(question);
-                self.said.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
+                self.details.matched = rule.when.as_ref().and_then(|when| when.matched(&scene));
             }
         }
     }
 
-    /// A stricter result wins; of equal ones a rule says more than a default.
+    /// A stricter result counts. Between equal results, a rule explains more than a default.
     fn is_outranked_by(&self, verdict: Verdict, by_rule: bool) -> bool {
         self.policy.is_none()
             || verdict > self.verdict
@@ -334,16 +342,16 @@ impl Judgement {
     }
 
     pub(crate) fn decide(&mut self, hit: RuleHit, uncovered: bool) {
-        self.said.verdict = hit.verdict;
-        self.said.policy = Some(hit.policy);
-        self.said.rule = hit.rule;
-        self.said.reason = hit.reason;
-        self.said.hint = hit.hint;
-        self.said.blocks = hit.blocks;
-        self.said.scope = if hit.limited { Scope::Rate } else { Scope::Use };
-        self.said.terms = hit.terms;
-        self.said.uncovered = uncovered;
-        self.said.matched = None;
+        self.details.verdict = hit.verdict;
+        self.details.policy = Some(hit.policy);
+        self.details.rule = hit.rule;
+        self.details.reason = hit.reason;
+        self.details.hint = hit.hint;
+        self.details.blocks = hit.blocks;
+        self.details.scope = if hit.limited { Scope::Rate } else { Scope::Use };
+        self.details.terms = hit.terms;
+        self.details.uncovered = uncovered;
+        self.details.matched = None;
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the policies say about one call, and why.
+//! What the policies decided about one call, and why.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use callgate_call::ToolCall;
 
 use crate::denial::{Denial, Scope, cut};
 use crate::limit::LimitKey;
-use crate::permit::{NamePermit, NameSubject, Permit, Subject};
+use crate::permit::{CallFingerprint, NameFingerprint, NamePermit, Permit};
 use crate::sanitize::Cleaner;
 use crate::terms::Terms;
 use crate::ticket::Ticket;
 use crate::verdict::{Course, Verdict};
 
-/// The judgement of one call. Only this crate makes one, nobody can change it, and it is used up when
-/// the call is [settled](Self::settle). What it says is read through [`Said`].
+/// The judgement of one call. Only this crate creates one, other crates cannot change it, and it is
+/// consumed when the call is [settled](Self::settle). Its content is read through
+/// [`JudgementDetails`].
 ///
 /// ```compile_fail
 /// fn forge(mut judgement: callgate_policy::Judgement) {
@@ -29,26 +30,26 @@ use crate::verdict::{Course, Verdict};
 /// ```
 #[derive(Debug, PartialEq)]
 pub struct Judgement {
-    pub(crate) said: Said,
-    /// The call this judgement is about: a permit is only made for that one.
-    pub(crate) subject: Subject,
-    /// What the sanitizers replace.
+    pub(crate) details: JudgementDetails,
+    /// Identifies the judged call: a permit is only created for that one.
+    pub(crate) fingerprint: CallFingerprint,
+    /// What the matching sanitize rules replace.
     pub(crate) cleaners: Vec<Arc<Cleaner>>,
-    /// The arguments as sanitizers left them, if they changed anything.
+    /// The sanitized arguments, if anything changed.
     pub(crate) rewritten: Option<String>,
-    /// The same of each thing that goes along with the call.
-    pub(crate) along: Vec<Option<String>>,
+    /// The sanitized extra inputs, in order; `None` for each that did not change.
+    pub(crate) extra: Vec<Option<String>>,
 }
 
-/// What the policies say about one call, and why.
+/// What the policies decided about one call, and why.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Said {
-    /// What becomes of the call.
+pub struct JudgementDetails {
+    /// The verdict.
     pub verdict: Verdict,
-    /// The policy that decided, or whose default did. `None` where no policy applies.
+    /// The policy whose rule or default decided. `None` if no policy applies.
     pub policy: Option<String>,
-    /// The rule that decided; `None` where a default did.
+    /// The rule that decided; `None` if a default did.
     pub rule: Option<String>,
     /// Why, for a person and for the model.
     pub reason: String,
@@ -58,40 +59,40 @@ pub struct Said {
     pub blocks: Option<String>,
     /// How much is blocked, if the call does not pass.
     pub scope: Scope,
-    /// How the call waits, if it does.
+    /// How the call waits; `None` unless the verdict is ask or review.
     pub terms: Option<Arc<Terms>>,
-    /// No rule decided: the default did.
+    /// Whether a default decided, and no rule.
     pub uncovered: bool,
     /// Every rule that decided in its own policy, strictest first.
     pub deciding: Vec<RuleHit>,
     /// Rules that rewrite the arguments. They never decide.
     pub sanitizers: Vec<RuleHit>,
-    /// What sanitizers replaced in the arguments: the names of the detectors that found it.
+    /// The detectors that found what was replaced in the arguments.
     pub replaced: Vec<String>,
     /// Audit rules that matched. They never decide.
     pub audits: Vec<RuleHit>,
-    /// What rules and policies in shadow mode would have done. Their reason says so.
+    /// What rules and policies in shadow mode would have done. Their reasons begin with `[shadow]`.
     pub shadows: Vec<RuleHit>,
-    /// Rules that met a condition they could not evaluate. Each counted against the call.
+    /// Rules with a condition that could not be evaluated. Each counts against the call.
     pub errors: Vec<RuleError>,
-    /// Every rule that matched, whatever came of it.
+    /// Every rule that matched, whether it decided or not.
     pub rules: Vec<RuleName>,
     /// The argument that made the deciding rule match.
     pub matched: Option<Matched>,
-    /// Limits whose other conditions hold. Whoever keeps the buckets takes a token from each and
-    /// judges once more.
+    /// The limits of rules whose other conditions hold. The caller takes a token from each of these
+    /// buckets and judges again.
     pub limits: Vec<LimitKey>,
 }
 
 impl std::ops::Deref for Judgement {
-    type Target = Said;
+    type Target = JudgementDetails;
 
-    fn deref(&self) -> &Said {
-        &self.said
+    fn deref(&self) -> &JudgementDetails {
+        &self.details
     }
 }
 
-/// A rule by its name.
+/// The name of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleName {
     /// The rule's policy.
@@ -107,19 +108,19 @@ pub struct RuleHit {
     pub policy: String,
     /// The rule's id; `None` for the policy's default.
     pub rule: Option<String>,
-    /// What it says.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// Its reason; for a shadow prefixed with `[shadow] would deny: `.
+    /// Its reason, with a prefix such as `[shadow] would deny: ` in shadow mode.
     pub reason: String,
     /// Its hint.
     pub hint: Option<String>,
     /// The kind of action that it blocks, as it states it.
     pub blocks: Option<String>,
-    /// It matched because its limit was used up.
+    /// Whether it matched because its limit is used up.
     pub limited: bool,
-    /// It matched only because a condition could not be evaluated.
+    /// Whether it matched only because a condition could not be evaluated.
     pub unknown: bool,
-    /// How a call waits that it decides, if it does.
+    /// How a call waits that this rule decides; `None` unless the verdict is ask or review.
     pub terms: Option<Arc<Terms>>,
 }
 
@@ -137,9 +138,9 @@ pub struct RuleError {
 /// The argument that made a rule match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matched {
-    /// Where it stands, as the rule says it.
+    /// The argument's path as written in the rule, or the kind of condition.
     pub path: String,
-    /// Its value as text, secrets redacted, cut to [`Matched::MAX_CHARS`] characters.
+    /// Its value as text, with secrets redacted, truncated to [`Matched::MAX_CHARS`] characters.
     pub value: String,
 }
 
@@ -148,58 +149,59 @@ impl Matched {
     pub const MAX_CHARS: usize = 120;
 
     pub(crate) fn new(path: &str, value: &str) -> Self {
-        // Redacted before it is cut: half a secret is not recognised. What stands behind the
-        // window is not shown, so a secret need not be found there.
+        // Redacted before it is truncated: half a secret would not be recognised. Text after the
+        // window is never shown, so it need not be searched.
         let window = value.get(..value.floor_char_boundary(Self::WINDOW)).unwrap_or(value);
         let shown = callgate_scan::redact(window);
         Self { path: path.to_owned(), value: cut(&shown, Self::MAX_CHARS) }
     }
 
-    /// Longer than any secret that begins among the first characters.
+    /// Longer than any secret that begins in the part that is shown.
     const WINDOW: usize = 8 * 1024;
 }
 
-/// The answer to a question that was asked by name alone.
+/// The judgement of a call by its name alone.
 #[derive(Debug)]
 pub enum NameJudgement {
-    /// No arguments could change this: the call may stream through.
+    /// The call may stream through: no arguments could change that.
     Allow(NamePermit, Judgement),
-    /// No arguments could change this: the call is refused.
+    /// The call is denied: no arguments could change that.
     Deny(Judgement),
-    /// A rule still wants to see the arguments.
+    /// A rule needs the arguments.
     NeedArguments,
 }
 
-/// What a judgement comes to.
+/// What to do with a judged call.
 #[derive(Debug)]
 pub enum Settled {
     /// The call may run.
     Pass(Permit),
-    /// It may run once somebody grants the ticket.
+    /// It may run once the ticket is granted.
     Wait(Ticket),
     /// It may not run.
     Stop(Denial),
 }
 
 impl Judgement {
-    /// What becomes of this call. A judgement of another call stops it.
+    /// Turns the judgement into a permit, a ticket or a denial. A judgement of another call is a
+    /// denial.
     pub fn settle(self, call: &ToolCall) -> Settled {
-        let subject = Subject::of(call);
-        if self.subject != subject {
+        let fingerprint = CallFingerprint::of(call);
+        if self.fingerprint != fingerprint {
             return Settled::Stop(Denial::refused(call.name.raw(), "another call was judged"));
         }
         let denial = self.denied(call);
-        let permit = Permit { subject, rewritten: self.rewritten };
-        match self.said.verdict.course() {
+        let permit = Permit { fingerprint, rewritten: self.rewritten };
+        match self.details.verdict.course() {
             Course::Passes => Settled::Pass(permit),
-            Course::Waits => Settled::Wait(Ticket::new(permit, denial, self.said.terms)),
+            Course::Waits => Settled::Wait(Ticket::new(permit, denial, self.details.terms)),
             Course::Stops => Settled::Stop(denial),
         }
     }
 
-    /// The denial of this call, if this judgement does not let it pass.
+    /// The denial of this call, unless this judgement lets it pass.
     pub fn denial(&self, call: &ToolCall) -> Option<Denial> {
-        (!self.said.verdict.passes()).then(|| self.denied(call))
+        (!self.details.verdict.passes()).then(|| self.denied(call))
     }
 
     fn denied(&self, call: &ToolCall) -> Denial {
@@ -216,22 +218,22 @@ impl Judgement {
         }
     }
 
-    /// The arguments with which the call passes, if sanitizers changed them.
+    /// The sanitized arguments with which the call passes, if they changed.
     pub fn rewritten(&self) -> Option<&str> {
-        self.rewritten.as_deref().filter(|_| !self.said.verdict.stops())
+        self.rewritten.as_deref().filter(|_| !self.details.verdict.stops())
     }
 
-    /// What goes along with the call, each as sanitizers left it if they changed it.
-    pub fn along(&self) -> &[Option<String>] {
-        if self.said.verdict.stops() { &[] } else { &self.along }
+    /// The sanitized extra inputs, in order; `None` for each that did not change.
+    pub fn rewritten_extra(&self) -> &[Option<String>] {
+        if self.details.verdict.stops() { &[] } else { &self.extra }
     }
 
     /// Whether sanitizers changed anything.
     pub fn is_rewritten(&self) -> bool {
-        self.rewritten().is_some() || self.along().iter().any(Option::is_some)
+        self.rewritten().is_some() || self.rewritten_extra().iter().any(Option::is_some)
     }
 
     pub(crate) fn name_permit(&self, call: &ToolCall) -> NamePermit {
-        NamePermit { subject: NameSubject::of(&call.id, &call.name) }
+        NamePermit { fingerprint: NameFingerprint::of(&call.id, &call.name) }
     }
 }

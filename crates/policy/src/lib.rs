@@ -1,16 +1,16 @@
-//! Rule files become a pure, fast, self-explaining judgement of tool calls.
+//! Judges tool calls by rule files: pure, fast, and with an explanation.
 //!
-//! [`Policies::compile`] reads rule files (YAML or JSON) and answers with every problem at once, or
-//! with policies that judge. [`Policies::judge`] takes a whole call and says what becomes of it,
-//! by which rule and why; [`Policies::explain`] says it of every rule and condition.
-//! [`Policies::judge_name`] answers to the name alone, as long as no arguments could change the
-//! answer. From a judgement that lets a call pass comes the [`Permit`] without which nothing
-//! releases it, from any other the [`Denial`] that tells why.
+//! [`Policies::compile`] reads rule files (YAML or JSON) and returns policies, or every problem at
+//! once. [`Policies::judge`] judges a complete call and names the rule and the reason;
+//! [`Policies::explain`] does so for every rule and condition. [`Policies::judge_name`] judges the
+//! name alone, if no arguments could change the result. A judgement that lets a call pass yields
+//! the [`Permit`] without which nothing releases the call, any other one the [`Denial`] with the
+//! reason.
 //!
 //! ```
 //! use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 //! use callgate_effects::Catalogue;
-//! use callgate_policy::{DenialText, LimitFacts, Moment, Policies, Settled, Source, Verdict, Weekday};
+//! use callgate_policy::{DenialText, SpentLimits, Moment, Policies, Settled, Source, Verdict, Weekday};
 //!
 //! let text = r#"
 //! policy: example
@@ -34,25 +34,26 @@
 //!     caller: None,
 //! };
 //! let noon = Moment { hour: 12, weekday: Weekday::Monday };
-//! let judgement = policies.judge(&call, &noon, &LimitFacts::unasked());
+//! let judgement = policies.judge(&call, &noon, &SpentLimits::none());
 //! assert_eq!(judgement.verdict, Verdict::Deny);
 //! assert_eq!(judgement.rule.as_deref(), Some("no-force-push"));
 //! let Settled::Stop(denial) = judgement.settle(&call) else { panic!("it is denied") };
 //! println!("{}", DenialText::default().notice(&denial));
 //! ```
 //!
-//! This crate has no clock, no file and no task: time and spent limits come in as arguments. A
+//! This crate has no clock, files or tasks: the time and the spent limits are passed in. A
 //! condition that cannot be evaluated never helps a call pass.
 
 mod actors;
-mod along;
 mod compile;
 mod condition;
 mod denial;
 pub mod diagnostic;
 mod document;
+mod effects;
 mod example;
 mod explain;
+mod extra;
 mod finding;
 mod index;
 mod judge;
@@ -71,7 +72,7 @@ mod policies;
 mod policy;
 mod rule;
 mod sanitize;
-mod secret;
+mod server_offer;
 mod sketch;
 mod slip;
 mod source;
@@ -84,11 +85,10 @@ mod text;
 mod ticket;
 mod tri;
 mod verdict;
-mod whole;
 mod wrapper;
 pub mod yaml;
 
-pub use along::{Along, Others, Reading};
+pub use condition::{KeyDoc, condition_keys};
 pub use denial::{
     CALL_PLACES, CONTENT_PLACES, Denial, DenialText, DenialTextParts, Scope, Template,
     TemplateError,
@@ -96,14 +96,15 @@ pub use denial::{
 pub use diagnostic::{Diagnostic, Span, Warning, render};
 pub use document::Document;
 pub use explain::{
-    ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
-    Shape, TestExplanation,
+    ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
+    RuleMismatch, RuleResult, TestExplanation,
 };
+pub use extra::{AlsoJudged, ExtraInput, OtherReading};
 pub use finding::Findings;
 pub use judgement::{
-    Judgement, Matched, NameJudgement, RuleError, RuleHit, RuleName, Said, Settled,
+    Judgement, JudgementDetails, Matched, NameJudgement, RuleError, RuleHit, RuleName, Settled,
 };
-pub use limit::{LimitBy, LimitFacts, LimitKey, Rate};
+pub use limit::{LimitBy, LimitKey, Rate, SpentLimits};
 pub use moment::{Moment, Weekday};
 pub use pattern::Globs;
 pub use permit::{NamePermit, Permit, Recorded, Written};
@@ -111,7 +112,7 @@ pub use policies::{DefaultInfo, Policies, RuleInfo};
 pub use sketch::PolicyChanges;
 pub use source::{POLICY_KEYS, Source};
 pub use spelling::{NameReader, NameReadings};
-pub use starter::starter;
+pub use starter::{effects_pack, starter};
 pub use terms::{AskTerms, Fallback, ReviewTerms, Terms, Unattended};
 pub use text::{
     Direction, TextAction, TextChange, TextFlow, TextGuard, TextHit, TextOutcome, TextRuleInfo,
@@ -119,4 +120,4 @@ pub use text::{
 };
 pub use ticket::Ticket;
 pub use verdict::{Course, Verdict};
-pub use wrapper::{carried, may_carry};
+pub use wrapper::{may_wrap_calls, wrapped_calls};

@@ -1,4 +1,4 @@
-//! Rate limits. Judging names the buckets, somebody with a clock keeps them.
+//! Rate limits. A judgement names the buckets; the caller, which has a clock, maintains them.
 
 use std::collections::HashSet;
 
@@ -11,17 +11,17 @@ pub struct LimitKey {
     pub policy: String,
     /// The rule's id.
     pub rule: String,
-    /// What the bucket is kept by, in the order of the rule's `by`, with values. The principal
-    /// comes last, unless `by` names whom it counts and the principal has all of that.
+    /// The fields of the rule's `by`, in that order, with their values. The principal comes last,
+    /// unless `by` already names fields of the principal and all of them have values.
     pub bucket: Vec<(LimitBy, String)>,
-    /// How the bucket fills.
+    /// How fast the bucket fills.
     pub rate: Rate,
 }
 
 impl LimitKey {
-    /// The parts of the bucket that a caller cannot choose. All buckets of one rule with the same
-    /// owner form a family: a caller can make any number of buckets by naming sessions, but only
-    /// in its own family.
+    /// The fields that a caller cannot choose. All buckets of one rule with the same owner form a
+    /// family. By naming sessions a caller can create any number of buckets, but only in its own
+    /// family.
     pub fn owner(&self) -> impl Iterator<Item = &(LimitBy, String)> {
         self.bucket.iter().filter(|(by, _)| by.is_established())
     }
@@ -32,13 +32,13 @@ impl LimitKey {
 pub struct Rate {
     /// Tokens gained per period.
     pub calls: u32,
-    /// The period.
+    /// The length of the period.
     pub seconds: u32,
-    /// The most it holds.
+    /// The most tokens it holds.
     pub burst: u32,
 }
 
-/// What a bucket is kept by.
+/// A field whose values each have a bucket of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LimitBy {
     /// The agent's session.
@@ -60,7 +60,7 @@ pub enum LimitBy {
 }
 
 impl LimitBy {
-    /// Everything a bucket can be kept by.
+    /// Every such field.
     pub const ALL: [Self; 8] = [
         Self::Session,
         Self::Agent,
@@ -72,7 +72,7 @@ impl LimitBy {
         Self::Key,
     ];
 
-    /// What the bucket of one principal is kept by.
+    /// The field and value for the bucket of one principal.
     pub fn principal(who: Identity<'_>) -> (Self, String) {
         match who {
             Identity::Key(name) => (Self::Key, name.to_owned()),
@@ -80,8 +80,8 @@ impl LimitBy {
         }
     }
 
-    /// Whether the door establishes it. Sessions and agents are claims; servers and tools are
-    /// whatever a call names.
+    /// Whether the door establishes it. Sessions and agents are claims, and a call may name any
+    /// server and tool.
     pub fn is_established(self) -> bool {
         match self {
             Self::Org | Self::Team | Self::User | Self::Key => true,
@@ -104,19 +104,19 @@ impl LimitBy {
     }
 }
 
-/// What is known about limits when a call is judged: which buckets were found empty.
+/// The buckets that are known to be empty when a call is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LimitFacts {
+pub struct SpentLimits {
     exceeded: HashSet<LimitKey>,
 }
 
-impl LimitFacts {
-    /// No bucket was asked yet: a rule with a limit does not match.
-    pub fn unasked() -> Self {
+impl SpentLimits {
+    /// No bucket is known to be empty: a rule with a limit does not match.
+    pub fn none() -> Self {
         Self::default()
     }
 
-    /// These buckets were empty: their rules match.
+    /// These buckets are empty: their rules match.
     pub fn exceeded(keys: impl IntoIterator<Item = LimitKey>) -> Self {
         Self { exceeded: keys.into_iter().collect() }
     }

@@ -1,4 +1,4 @@
-//! Warnings: rules that a file may contain, but hardly on purpose.
+//! Warnings about rules that are valid but probably a mistake.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use crate::Source;
 use crate::diagnostic::{Diagnostic, Span, Warning};
 use crate::names::Tools;
 use crate::policy::Policy;
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::PolicySource;
 use crate::verdict::Verdict;
 
-/// Where the rules of one policy stand, taken before they are compiled.
+/// The spans of the rules of one policy, taken before they are compiled.
 #[derive(Debug)]
-pub(crate) struct Notes {
+pub(crate) struct RuleSpans {
     spans: HashMap<String, Span>,
 }
 
-impl Notes {
+impl RuleSpans {
     pub(crate) fn of(policy: &PolicySource) -> Self {
         let spans = policy.rules.iter().filter_map(|rule| {
             let id = rule.id.as_ref()?;
@@ -36,12 +36,12 @@ impl Notes {
     ) -> Vec<Warning> {
         let mut alike: HashMap<String, Vec<&Rule>> = HashMap::new();
         for rule in &policy.rules {
-            alike.entry(shape(rule)).or_default().push(rule);
+            alike.entry(canonical(rule)).or_default().push(rule);
         }
         let mut warnings = Vec::new();
         let allowed = allowed_by_name(policy);
         for rule in &policy.rules {
-            let others = alike.get(&shape(rule)).map_or(&[][..], Vec::as_slice);
+            let others = alike.get(&canonical(rule)).map_or(&[][..], Vec::as_slice);
             let found = never(rule)
                 .or_else(|| unserved(rule, served))
                 .or_else(|| hidden(rule, others))
@@ -66,10 +66,10 @@ impl Notes {
     }
 }
 
-type Finding = (String, &'static str);
+type Advice = (String, &'static str);
 
 /// A rule that no call can match.
-fn never(rule: &Rule) -> Option<Finding> {
+fn never(rule: &Rule) -> Option<Advice> {
     let nowhere = rule.surfaces.iter().all(|surface| !rule.applies_at(*surface));
     if nowhere {
         let message =
@@ -97,8 +97,8 @@ fn never(rule: &Rule) -> Option<Finding> {
     })
 }
 
-/// A rule only for surfaces that nothing serves.
-fn unserved(rule: &Rule, served: &[Surface]) -> Option<Finding> {
+/// A rule whose surfaces nothing serves.
+fn unserved(rule: &Rule, served: &[Surface]) -> Option<Advice> {
     let idle = !rule.surfaces.iter().any(|surface| served.contains(surface));
     idle.then(|| {
         let surfaces: Vec<&str> = rule.surfaces.iter().map(|surface| surface.as_str()).collect();
@@ -108,23 +108,24 @@ fn unserved(rule: &Rule, served: &[Surface]) -> Option<Finding> {
     })
 }
 
-/// A rule that can never decide, because another with the same conditions always does before it.
-/// A limit makes rules with the same conditions match at different times, so those are left out.
-fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Finding> {
-    let decides = |rule: &Rule| rule.role == Role::Decide && rule.limit.is_none();
+/// A rule that can never decide, because another rule with the same conditions always decides
+/// first. Rules with a limit are left out: they match at different times even with the same
+/// conditions.
+fn hidden(rule: &Rule, alike: &[&Rule]) -> Option<Advice> {
+    let decides = |rule: &Rule| rule.role == RuleRole::Decide && rule.limit.is_none();
     if !decides(rule) {
         return None;
     }
-    let mut behind = false;
+    let mut comes_later = false;
     let hider = alike.iter().find(|other| {
         if other.id == rule.id {
-            behind = true;
+            comes_later = true;
             return false;
         }
         // A rule that allows reads names more narrowly than one that restricts.
         let covers = decides(other) && other.verdict >= rule.verdict;
         let order = other.rank().cmp(&rule.rank());
-        covers && (order.is_lt() || (order.is_eq() && !behind))
+        covers && (order.is_lt() || (order.is_eq() && !comes_later))
     })?;
     let message = format!("rule `{}` never decides: `{}` asks the same", rule.id, hider.id);
     Some((message, "remove one of the two, or give them different conditions"))
@@ -142,10 +143,11 @@ fn allowed_by_name<'p>(policy: &'p Policy) -> Vec<(&'p Rule, &'p str)> {
     all
 }
 
-/// A rule against a server that denies what another rule allows by a name that may be the server's:
-/// `git_status` may be the tool `status` of `git`.
-fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Finding> {
-    if rule.verdict != Verdict::Deny || rule.role != Role::Decide || rule.names.tools.is_some() {
+/// A rule that denies a whole server, and with it a name that another rule allows: `git_status` may
+/// be the tool `status` of the server `git`.
+fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Advice> {
+    if rule.verdict != Verdict::Deny || rule.role != RuleRole::Decide || rule.names.tools.is_some()
+    {
         return None;
     }
     let servers = || rule.names.all_servers().filter(|server| server.is_literal());
@@ -155,7 +157,7 @@ fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Finding> {
     };
     let (other, name) = allowed
         .iter()
-        // A pattern allows no name that may be a server's, whatever its priority.
+        // A pattern never allows a name that may belong to a server, whatever its priority.
         .filter(|(other, name)| other.priority >= rule.priority || name.contains(['*', '?']))
         .find(|(_, name)| servers().any(|server| is_of(name, server.text())))?;
     let message = format!(
@@ -168,8 +170,8 @@ fn takes_back(rule: &Rule, allowed: &[(&Rule, &str)]) -> Option<Finding> {
     ))
 }
 
-/// A rule's conditions as text, equal for equal conditions.
-fn shape(rule: &Rule) -> String {
+/// A rule's conditions as a text that is the same for the same conditions.
+fn canonical(rule: &Rule) -> String {
     let tools = rule.names.tools.as_ref().map(|tools| {
         let mut names: Vec<&str> = tools.literals.iter().map(String::as_str).collect();
         names.extend(tools.patterns.iter().map(|pattern| pattern.whole.text()));
@@ -178,6 +180,6 @@ fn shape(rule: &Rule) -> String {
         kinds.sort_unstable();
         (names, kinds)
     });
-    let when = rule.when.as_ref().map(crate::condition::Condition::shape);
+    let when = rule.when.as_ref().map(crate::condition::Condition::canonical);
     format!("{:?} {tools:?} {:?} {:?} {when:?}", rule.surfaces, rule.names.servers, rule.actors)
 }

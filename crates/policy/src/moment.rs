@@ -1,4 +1,4 @@
-//! The time of a judgement. It comes in as an argument: this crate has no clock.
+//! The time of a judgement. It is passed in: this crate has no clock.
 
 /// When a call is judged, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Weekday {
         Self::Sunday,
     ];
 
-    /// The word rules compare with: three letters, lower case.
+    /// The word that rules compare with, in lower case.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Monday => "monday",

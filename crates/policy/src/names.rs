@@ -1,23 +1,24 @@
-//! Which tools a rule is about. A rule that restricts reads a name in every way it may be meant, a
-//! rule that allows only in a way that is certain.
+//! Which tools a rule applies to. A rule that restricts reads a name in every possible way, a rule
+//! that allows only in a way that is certain.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
-use callgate_effects::{Catalogue, Kind};
+use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
+use callgate_effects::{Catalogue, Entry, Kind};
 use callgate_scan::inspect::plain_name;
 
+use crate::effects::Tool;
 use crate::pattern::Wildcard;
+use crate::server_offer::ServerOffer;
 use crate::spelling::{Servers, Spellings, Split, Trust, other_patterns};
-use crate::whole::Whole;
 
-/// The tools and servers a rule names.
+/// The tools and servers of a rule.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
-    /// `None` is every tool.
+    /// `None` for every tool.
     pub(crate) tools: Option<Tools>,
-    /// `None` is every server, and none.
+    /// `None` for every server, and for tools without one.
     pub(crate) servers: Option<Vec<Wildcard>>,
     /// The same servers in other spellings, for a rule that restricts.
     pub(crate) spelled_servers: Vec<Wildcard>,
@@ -25,7 +26,7 @@ pub(crate) struct Names {
     pub(crate) long: Vec<String>,
 }
 
-/// How the patterns of a rule are compared.
+/// How the patterns of a rule are compared with names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Compare {
     /// As written: for a rule that allows.
@@ -34,10 +35,10 @@ pub(crate) enum Compare {
     Spellings,
 }
 
-/// What stands under `tool`.
+/// The value of `tool`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
-    /// Whole names without wildcard and server part.
+    /// Whole names, without a wildcard or a server part.
     pub(crate) literals: HashSet<String>,
     /// All other patterns.
     pub(crate) patterns: Vec<ToolPattern>,
@@ -55,15 +56,15 @@ pub(crate) struct ToolPattern {
     pub(crate) parts: Vec<(Wildcard, Wildcard)>,
 }
 
-/// A call's name with its readings.
+/// The name of a call, with every way to read it.
 #[derive(Debug, Clone)]
 pub(crate) struct Name<'c> {
     pub(crate) folded: &'c str,
-    pub(crate) readings: Vec<Reading<'c>>,
-    /// How it reads apart from how it is written.
+    pub(crate) readings: Vec<NameReading<'c>>,
+    /// Other spellings in which it may be read.
     pub(crate) spellings: Spellings,
-    /// Set if this is no tool but all that a server has.
-    pub(crate) whole: Option<&'c Whole>,
+    /// Set if this is not one tool but an offer of all tools of a server.
+    pub(crate) offer: Option<&'c ServerOffer>,
     servers: &'c Servers,
     is_certain: bool,
 }
@@ -73,16 +74,59 @@ impl<'c> Name<'c> {
         let (folded, readings) = (name.folded(), name.readings());
         let is_certain = name.certainty() == Some(Certainty::Certain);
         let spellings = servers.read(name);
-        Self { folded, readings, spellings, whole: None, servers, is_certain }
+        Self { folded, readings, spellings, offer: None, servers, is_certain }
     }
 
-    /// The arguments that are texts and nothing else.
-    pub(crate) fn texts(&self) -> &'c [String] {
-        self.servers.texts_of(self.folded, &self.readings)
+    /// The names of the arguments that are plain text (file contents), which no program parses.
+    pub(crate) fn plain_texts(&self) -> &'c [String] {
+        self.servers.plain_texts_of(self.folded, &self.readings)
     }
 
-    /// The server and the tool that a call is counted by: one pair for all spellings of a name, as far as
-    /// they are known to be one.
+    /// What the catalogue knows about the tool. Only an agent's own tool and the tool of a server
+    /// in the config are held to it: any server can call a tool `read_file`.
+    pub(crate) fn tool(&self, most: usize) -> Tool<'c> {
+        let certain = match self.readings.as_slice() {
+            [] => self.servers.entry(self.folded),
+            [reading] if self.servers.declare(reading.server) => self.servers.entry(reading.tool),
+            _ if self.is_certain => None,
+            // `container.exec` looks like the tool of a server and is an agent's own.
+            _ => self.servers.entry(self.folded),
+        };
+        if let Some(entry) = certain.filter(|_| !self.spellings.is_unclear) {
+            return Tool::Known(entry);
+        }
+        let Spellings { texts, splits, .. } = &self.spellings;
+        let written = self.readings.iter().map(|reading| reading.tool);
+        let splits = splits.iter().filter(|split| split.trust == Trust::Spelled);
+        let others = texts.iter().chain(splits.map(|split| &split.tool)).map(String::as_str);
+        let mut entries: Vec<&'c Entry> = Vec::new();
+        for name in std::iter::once(self.folded).chain(written).chain(others) {
+            if let Some(entry) = self.servers.entry(name)
+                && entries.len() < most
+                && !entries.iter().any(|known| known.name == entry.name)
+            {
+                entries.push(entry);
+            }
+        }
+        Tool::Unknown(entries)
+    }
+
+    /// Whether this is the tool with which an agent starts another.
+    pub(crate) fn is_agent_tool(&self) -> bool {
+        let entry = self.servers.entry(self.own());
+        entry.is_some_and(|entry| entry.kinds.contains(&Kind::Agent))
+    }
+
+    /// The tool's name without its server, as far as that is known.
+    pub(crate) fn own(&self) -> &'c str {
+        match self.readings.as_slice() {
+            [reading] => reading.tool,
+            _ => self.folded,
+        }
+    }
+
+    /// The server and tool by which a call is counted: the same pair for all spellings that are
+    /// known to mean the same tool.
     pub(crate) fn counted(&self) -> (Option<String>, String) {
         let plain = plain_name(self.folded);
         let bare = spell::without_namespaces(&plain);
@@ -94,13 +138,13 @@ impl<'c> Name<'c> {
         let all = || written.iter().copied().chain(spelled.clone().map(Split::reading));
         let known = all().filter(|it| !self.is_certain && self.servers.know(it.server));
         match known.min_by_key(|it| (it.server.len(), it.tool.len())).or(written.first().copied()) {
-            Some(Reading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
+            Some(NameReading { server, tool }) => (Some(as_counted(server)), as_counted(tool)),
             None => (None, as_counted(bare)),
         }
     }
 }
 
-/// A part of a name without what spellings differ in.
+/// A part of a name, without the differences between spellings.
 fn as_counted(part: &str) -> String {
     plain_name(part).chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
 }
@@ -117,7 +161,7 @@ impl Tools {
     pub(crate) fn add_spellings(&mut self, written: &str) {
         let whole = Wildcard::new(&fold(written.trim()));
         let parts = spelled_parts(&whole);
-        // With a server part, `web.*` is about a server `web`, and not about `web_search`.
+        // With a server part, `web.*` names the server `web`, and not `web_search`.
         let others = match parts.is_empty() || whole.is_literal() {
             true => other_patterns(&whole),
             false => Vec::new(),
@@ -146,19 +190,19 @@ impl Tools {
         tools
     }
 
-    /// The names and patterns without a server part that stand in the rule itself.
+    /// The names and patterns without a server part that the rule itself lists.
     pub(crate) fn bare(&self) -> impl Iterator<Item = &str> {
         let patterns = self.patterns.iter().filter(|pattern| pattern.parts.is_empty());
         let patterns = patterns.map(|pattern| pattern.whole.text());
         self.literals.iter().map(String::as_str).chain(patterns)
     }
 
-    /// What the rule names itself, and then each kind.
+    /// The names that the rule itself lists, then those of each kind.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(self.kinds.iter().map(|(_, tools)| tools.as_ref()))
     }
 
-    fn restrict(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+    fn restrict(&self, folded: &str, reading: Option<&NameReading<'_>>) -> bool {
         self.parts().any(|tools| {
             tools.literals.contains(folded)
                 || reading.is_some_and(|reading| tools.literals.contains(reading.tool))
@@ -167,8 +211,8 @@ impl Tools {
         })
     }
 
-    /// Whether a split of a name is a tool of these, on whatever server.
-    fn restrict_split(&self, reading: &Reading<'_>) -> bool {
+    /// Whether a split of a name is one of these tools, on any server.
+    fn restrict_split(&self, reading: &NameReading<'_>) -> bool {
         self.parts().any(|tools| {
             tools.any_server
                 || tools.literals.contains(reading.tool)
@@ -179,7 +223,7 @@ impl Tools {
         })
     }
 
-    /// The most that these say about a tool of a server that the rule names apart from it.
+    /// How precisely these name a tool, for a rule that names the server separately.
     fn precision(&self, tool: &str) -> Option<Precision> {
         let of = |tools: &Self| {
             let patterns = tools.patterns.iter().map(|pattern| &pattern.whole);
@@ -200,12 +244,13 @@ impl Tools {
         self.parts().any(|tools| tools.literals.contains(folded) || tools.patterns.iter().any(bare))
     }
 
-    /// For a rule that allows, and a name with one reading. Without a `server` in the rule, only
-    /// a pattern with a server part of its own will do.
-    fn allow_reading(&self, folded: &str, reading: &Reading<'_>, server_named: bool) -> bool {
+    /// For a rule that allows, and a name with one reading. If the rule has no `server`, only a
+    /// pattern with its own server part matches.
+    fn allow_reading(&self, folded: &str, reading: &NameReading<'_>, server_named: bool) -> bool {
         let fits = |pattern: &ToolPattern| match pattern.parts.as_slice() {
             _ if pattern.is_exactly(folded) => true,
-            // The rule says which server: then a tool may hold what looks like another one.
+            // The rule names the server, so the tool's name may contain what looks like another
+            // server.
             _ if server_named && pattern.whole.matches(reading.tool) => true,
             [_] => pattern.reads(reading),
             _ => false,
@@ -222,18 +267,18 @@ impl Tools {
         self.parts().flat_map(|tools| &tools.patterns).any(|pattern| pattern.is_exactly(folded))
     }
 
-    /// The same where one of the ways is that of a tool without a server.
+    /// The same if one of the ways is a tool without a server.
     fn allow_literal(&self, folded: &str) -> bool {
         self.allow_exactly(folded) || self.parts().any(|tools| tools.literals.contains(folded))
     }
 }
 
-/// How much a pattern says about a name.
+/// How much of a name a pattern determines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Precision {
-    /// Nothing: it matches every name.
+    /// None of it: the pattern matches every name.
     Any,
-    /// A part of it.
+    /// Part of it.
     Part,
     /// All of it.
     Exact,
@@ -249,11 +294,11 @@ impl Precision {
     }
 }
 
-/// Whether a rule with these patterns is about a split that they match.
+/// Whether these patterns are precise enough for a split of this trust, which they match.
 pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool {
     match trust {
         Trust::Spelled => true,
-        // `*-prod` and `g*` say little about a name of which nobody knows where its server ends.
+        // `*-prod` and `g*` are too vague for a name whose server part is a guess.
         Trust::Guessed => {
             server.says_beginning() || (server.has_letters() && tool > Precision::Any)
         }
@@ -262,13 +307,13 @@ pub(crate) fn suffices(trust: Trust, server: &Wildcard, tool: Precision) -> bool
 }
 
 impl ToolPattern {
-    fn restricts(&self, folded: &str, reading: Option<&Reading<'_>>) -> bool {
+    fn restricts(&self, folded: &str, reading: Option<&NameReading<'_>>) -> bool {
         self.whole.matches(folded)
             || reading
                 .is_some_and(|reading| self.whole.matches(reading.tool) || self.reads(reading))
     }
 
-    fn reads(&self, reading: &Reading<'_>) -> bool {
+    fn reads(&self, reading: &NameReading<'_>) -> bool {
         self.parts
             .iter()
             .any(|(server, tool)| server.matches(reading.server) && tool.matches(reading.tool))
@@ -280,16 +325,16 @@ impl ToolPattern {
 }
 
 impl Names {
-    /// Whether a rule that restricts speaks of this name: in any reading.
+    /// Whether a rule that restricts applies to this name, in any reading.
     pub(crate) fn restrict(&self, name: &Name<'_>) -> bool {
-        if let Some(whole) = name.whole {
-            return self.may_restrict(name, whole);
+        if let Some(offer) = name.offer {
+            return self.may_restrict(name, offer);
         }
         self.restrict_as_written(name) || self.restrict_spellings(name)
     }
 
     fn restrict_as_written(&self, name: &Name<'_>) -> bool {
-        let reading_fits = |reading: &Reading<'_>| {
+        let reading_fits = |reading: &NameReading<'_>| {
             self.server_restricts(reading.server)
                 && self
                     .tools
@@ -303,7 +348,7 @@ impl Names {
         tools.restrict(name.folded, None) || name.readings.iter().any(reading_fits)
     }
 
-    /// Whether a rule that restricts is about another way to read this name.
+    /// Whether a rule that restricts applies to another spelling of this name.
     fn restrict_spellings(&self, name: &Name<'_>) -> bool {
         let Spellings { texts, splits, .. } = &name.spellings;
         let bare = self.tools.as_ref().filter(|_| self.servers.is_none());
@@ -342,7 +387,7 @@ impl Names {
         std::iter::once(name.folded).chain(texts).any(is_one)
     }
 
-    /// Pairs of a server and a tool that stand under `tool`.
+    /// The pairs of a server and a tool in `tool`.
     fn pairs(&self) -> impl Iterator<Item = &(Wildcard, Wildcard)> {
         let tools = self.tools.iter().flat_map(Tools::parts);
         tools.flat_map(|tools| &tools.patterns).flat_map(|pattern| &pattern.parts)
@@ -353,14 +398,14 @@ impl Names {
         self.servers.iter().flatten().chain(&self.spelled_servers)
     }
 
-    /// The servers that the rule itself names, also those in the names of tools.
+    /// The servers that the rule itself names, including those in names of tools.
     pub(crate) fn named_servers(&self) -> impl Iterator<Item = &Wildcard> {
         let patterns = self.tools.iter().flat_map(|tools| &tools.patterns);
         let parts = patterns.flat_map(|pattern| &pattern.parts);
         self.all_servers().chain(parts.map(|(server, _)| server))
     }
 
-    /// Adds what a rule that restricts needs to compare names in every spelling.
+    /// Adds other spellings of its names, for a rule that restricts.
     pub(crate) fn with_spellings(mut self) -> Self {
         let written = self.servers.iter().flatten();
         self.spelled_servers = written.flat_map(other_patterns).collect();
@@ -380,11 +425,12 @@ impl Names {
         self
     }
 
-    /// Whether a rule that allows speaks of this name: without a server part only tools without
-    /// a server; with one only the single reading of a name, or the very same name.
+    /// Whether a rule that allows applies to this name. Without a server part it applies only to
+    /// tools without a server; with one, only to a name with a single reading, or to exactly the
+    /// same name.
     pub(crate) fn allow(&self, name: &Name<'_>) -> bool {
-        if name.whole.is_some() {
-            return self.allow_whole(name);
+        if name.offer.is_some() {
+            return self.allow_offer(name);
         }
         if name.spellings.is_unclear {
             return self.allow_unclear(name);
@@ -408,9 +454,9 @@ impl Names {
         }
     }
 
-    /// The name may be the tool of a server, or not, and nothing tells which.
+    /// For a name that may or may not be the tool of a server.
     fn allow_unclear(&self, name: &Name<'_>) -> bool {
-        let fits = |reading: &Reading<'_>| self.server_fits(reading.server);
+        let fits = |reading: &NameReading<'_>| self.server_fits(reading.server);
         match &self.tools {
             None => self.servers.is_none() || self.widened(),
             Some(tools) => {
@@ -421,7 +467,7 @@ impl Names {
         }
     }
 
-    /// Whether a server is one of a rule that restricts.
+    /// Whether the server is one of this rule's, for a rule that restricts.
     pub(crate) fn server_restricts(&self, server: &str) -> bool {
         self.servers.is_none() || self.all_servers().any(|pattern| pattern.matches(server))
     }
@@ -437,7 +483,8 @@ impl Names {
     }
 }
 
-/// Every way a pattern splits into server and tool. `mcp__git*` means all tools of those servers.
+/// Every way a pattern splits into server and tool. `mcp__git*` stands for all tools of matching
+/// servers.
 fn parts(pattern: &str) -> Vec<(Wildcard, Wildcard)> {
     let readings = split(pattern);
     if readings.is_empty()
@@ -449,11 +496,11 @@ fn parts(pattern: &str) -> Vec<(Wildcard, Wildcard)> {
     readings.iter().map(part).collect()
 }
 
-fn part(reading: &Reading<'_>) -> (Wildcard, Wildcard) {
+fn part(reading: &NameReading<'_>) -> (Wildcard, Wildcard) {
     (Wildcard::new(reading.server), Wildcard::new(reading.tool))
 }
 
-/// The same for a rule that restricts, with every form that server and tool may have in a name.
+/// The same for a rule that restricts, with every spelling of server and tool.
 fn spelled_parts(whole: &Wildcard) -> Vec<(Wildcard, Wildcard)> {
     let plain = plain_name(whole.text());
     let mut written = parts(whole.text());
@@ -476,7 +523,7 @@ fn spelled_parts(whole: &Wildcard) -> Vec<(Wildcard, Wildcard)> {
     all
 }
 
-/// Adds the spellings of a tool that are so long that agents shorten them.
+/// Adds the spellings of a tool that agents shorten because they are too long.
 fn add_long(long: &mut Vec<String>, server: &str, tool: &str) {
     if server.len() + tool.len() < MIN_LONG {
         return;
@@ -485,7 +532,7 @@ fn add_long(long: &mut Vec<String>, server: &str, tool: &str) {
     long.extend(spellings.into_iter().filter(|it| spell::beginning(it).is_some()));
 }
 
-/// With fewer letters no spelling is longer than agents can take.
+/// With fewer letters no spelling is too long for any agent.
 const MIN_LONG: usize = 48;
 
 #[cfg(test)]
@@ -571,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_or_two_say_nothing_about_a_name_that_may_be_split() {
+    fn one_or_two_letters_are_too_vague_for_a_name_that_may_be_split() {
         for (servers, name, restricts) in [
             (["g*"], "get_weather", false),
             (["ge*"], "get_weather", false),
@@ -606,7 +653,7 @@ mod tests {
             assert_eq!(both_of(&[tool], &["other"], &name), (false, false), "{server} {tool}");
             assert_eq!(both_of(&["other"], &[server], &name), (false, false), "{server} {tool}");
         }
-        // What the name alone would also allow to read is not meant.
+        // Readings that only the name would suggest do not count.
         let name = ToolName::on("a", "b__c").unwrap();
         assert_eq!(both_of(&["c"], &["a__b"], &name), (false, false));
         assert_eq!(both_of(&["c"], &[], &name), (false, false));

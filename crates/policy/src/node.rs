@@ -1,7 +1,7 @@
-//! YAML or JSON text as a tree in which every node knows its place.
+//! YAML or JSON text as a tree in which every node has its span.
 //!
-//! A tree, not typed structs: serde stops at the first wrong type, and a rule file is to be told
-//! all of its problems at once.
+//! A tree and not typed structs: serde stops at the first wrong type, but a rule file should get
+//! all of its problems reported at once.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use crate::diagnostic::{Problems, Span};
 use crate::number::Decimal;
 use crate::slip;
 
-/// A value with its place.
+/// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
-    /// What it is.
+    /// The value.
     pub value: Yaml,
 }
 
-/// A value.
+/// A YAML value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Yaml {
     /// `null`, `~`, or nothing at all.
@@ -34,23 +34,23 @@ pub enum Yaml {
     Number {
         /// Its JSON text.
         json: String,
-        /// As it was written (`0x10` is 16).
+        /// As written, such as `0x10` for 16.
         written: String,
     },
     /// Text.
     String(String),
     /// A list.
     List(Vec<Node>),
-    /// A mapping, in the order of the text. No key stands twice.
+    /// A mapping, in the order of the text. Each key occurs once.
     Map(Vec<(Key, Node)>),
 }
 
-/// A key with its place.
+/// A key with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
     /// The key.
     pub name: String,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
@@ -67,14 +67,14 @@ impl Node {
         }
     }
 
-    /// The node as JSON text: an example's input.
+    /// The node as JSON text.
     pub(crate) fn to_json(&self) -> String {
         let mut out = String::new();
         self.write_json(&mut out);
         out
     }
 
-    /// Depth is bounded by the parser's budget, so recursion is too.
+    /// Recursion is bounded: the parser's budget limits the depth.
     fn write_json(&self, out: &mut String) {
         use callgate_call::json::quote;
         let (open, close) = match &self.value {
@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-/// Reads a file. A syntax error is necessarily one: nothing behind it can be trusted.
+/// Parses a file. Reports only the first syntax error: nothing after it can be trusted.
 pub fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
@@ -125,7 +125,7 @@ pub fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
     }
 }
 
-/// The error in one line, without the place, which the span tells.
+/// The error in one line, without its place, which is in the span.
 fn plain(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     let line = text.lines().next().unwrap_or_default();
@@ -134,7 +134,7 @@ fn plain(error: &serde_saphyr::Error) -> String {
     line.trim_start_matches("error: ").to_owned()
 }
 
-/// A value as serde sees it, before its place is worked out.
+/// A value as serde sees it, before its span is computed.
 #[derive(Debug)]
 enum Raw {
     Null,
@@ -164,7 +164,7 @@ fn place(raw: Spanned<Raw>, text: &str) -> Node {
     Node { span, value }
 }
 
-/// A number keeps its text where that is JSON: 64 bits are not enough for every integer.
+/// A number keeps its text if that is valid JSON: 64 bits are not enough for every integer.
 fn number(value: String, span: Span, text: &str) -> Yaml {
     let written = text.get(span.start..span.end).map_or("", str::trim).to_owned();
     let json = if Decimal::parse(&written).is_some() { written.clone() } else { value };
@@ -176,14 +176,14 @@ fn span_of(at: &Location, text: &str) -> Span {
     let span = at.span();
     let (start, end) = match (span.byte_offset(), span.byte_len()) {
         (Some(offset), Some(len)) => (number(offset), number(offset.saturating_add(len))),
-        // A syntax error tells its place in characters.
+        // A syntax error has its place in characters.
         _ => {
             let mut places = text.char_indices().map(|(at, _)| at).skip(number(span.offset()));
             (places.next().unwrap_or(text.len()), places.next().unwrap_or(text.len()))
         }
     };
     let (start, end) = (start.min(text.len()), end.min(text.len()));
-    // A block collection's place is its start: mark what stands there, not the whole of it.
+    // Of a block collection only the first line is marked, not all of it.
     let first_line = text.get(start..end).and_then(|part| part.find('\n'));
     let end = first_line.map_or(end, |newline| start + newline);
     Span { line: number(at.line()), column: number(at.column()), start, end }

@@ -1,5 +1,5 @@
-//! Numbers as the programs behind the gate may read them. Some keep every digit of the JSON text,
-//! most make a double of it, and two numbers may differ in one reading and be equal in the other.
+//! Numbers as tools may read them. Some programs keep every digit of the JSON text, most convert it
+//! to a double, and two numbers may be equal in one reading and differ in the other.
 
 use std::cmp::Ordering;
 
@@ -17,14 +17,14 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Reads a number in JSON's grammar; nothing else is one.
+    /// Parses a number in JSON's grammar and no other.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let exact = Decimal::parse(text)?;
         Some(Self { exact, double: double(text)? })
     }
 
-    /// Whether this number compares with a rule's number as `wanted`. Unknown if that depends on
-    /// the reading.
+    /// Whether comparing this number with a rule's number gives what is `wanted`. Unknown if that
+    /// depends on the reading.
     pub(crate) fn compare(&self, rule: &Self, wanted: impl Fn(Ordering) -> bool) -> Tri {
         let exact = Tri::from(wanted(self.exact.cmp(&rule.exact)));
         let double = self.double.partial_cmp(&rule.double).is_some_and(wanted);
@@ -32,7 +32,7 @@ impl Number {
         if self.double.is_finite() { result } else { result.agree(INFINITE_AS_NULL) }
     }
 
-    /// The double's bits. Numbers that are equal in any reading have the same.
+    /// The double's bits. Numbers that are equal in any reading have the same bits.
     pub(crate) fn bits(&self) -> u64 {
         // Minus zero becomes zero.
         (self.double + 0.0).to_bits()
@@ -40,7 +40,7 @@ impl Number {
 }
 
 impl From<bool> for Number {
-    /// What programs make of a truth value that they use as a number.
+    /// The number that programs convert a boolean to.
     fn from(value: bool) -> Self {
         let digits = if value { "1".to_owned() } else { String::new() };
         let exponent = i64::from(value);
@@ -52,7 +52,7 @@ impl From<bool> for Number {
 /// JavaScript writes an infinite number as `null`, for which no operator holds.
 const INFINITE_AS_NULL: Tri = Tri::False;
 
-/// Whether some programs hand on `null` in place of this number.
+/// Whether some programs pass on `null` instead of this number.
 pub(crate) fn may_become_null(text: &str) -> bool {
     double(text).is_some_and(f64::is_infinite)
 }
@@ -61,9 +61,10 @@ fn double(text: &str) -> Option<f64> {
     text.parse().ok().filter(|double: &f64| !double.is_nan())
 }
 
-/// The number that a lax reader makes of a text. pydantic ignores space around it, a plus sign,
-/// leading zeros and underscores between digits; JavaScript's `Number`, which zod coerces with, knows
-/// other bases, takes a byte order mark for space, and makes zero of an empty text.
+/// The number that a lax reader converts a text to. pydantic ignores surrounding white space, a
+/// plus sign, leading zeros and underscores between digits. JavaScript's `Number`, which zod uses
+/// for coercion, accepts other bases, treats a byte order mark as white space, and converts an
+/// empty text to zero.
 pub(crate) fn lax(text: &str) -> Option<Number> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if text.is_empty() {
@@ -89,7 +90,8 @@ pub(crate) fn lax(text: &str) -> Option<Number> {
     if whole.is_empty() && fraction.is_empty() {
         return None;
     }
-    // One zero in front stands for an empty whole part, one behind for an empty fraction.
+    // A zero before the point replaces an empty whole part, and a zero at the end an empty
+    // fraction.
     let whole = whole.trim_start_matches('0');
     let zero = if whole.is_empty() { "0" } else { "" };
     Number::parse(&format!("{sign}{zero}{whole}.{fraction}0{power}"))
@@ -107,8 +109,8 @@ fn in_other_base(text: &str) -> Option<u64> {
     plain.then(|| u64::from_str_radix(digits, base).ok()).flatten()
 }
 
-/// What is unclear about a number, for the record.
-pub(crate) fn told(text: &str) -> String {
+/// Why programs read a number differently, for the record.
+pub(crate) fn describe(text: &str) -> String {
     let cut = cut(text, 40);
     match double(text).and_then(printed) {
         Some(printed) => format!("{cut} is {printed} to some programs"),
@@ -116,7 +118,7 @@ pub(crate) fn told(text: &str) -> String {
     }
 }
 
-/// Whether something holds for a number's text. Unknown if that depends on the spelling.
+/// Whether `holds` is true for a number's text. Unknown if that depends on the spelling.
 pub(crate) fn spelled(text: &str, mut holds: impl FnMut(&str) -> bool) -> Tri {
     let mut result: Option<Tri> = None;
     each_spelling(text, &mut |spelling| {
@@ -127,8 +129,8 @@ pub(crate) fn spelled(text: &str, mut holds: impl FnMut(&str) -> bool) -> Tri {
     if may_become_null(text) { result.agree(INFINITE_AS_NULL) } else { result }
 }
 
-/// A JSON number: sign, digits without zeros at either end, and where the decimal point stands.
-/// Zero has no digits. Equal numbers have equal fields.
+/// A JSON number: its sign, its digits without zeros at either end, and its exponent. Zero has no
+/// digits. Equal numbers have equal fields.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Decimal {
     negative: bool,
@@ -138,7 +140,7 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a number in JSON's grammar; nothing else is one.
+    /// Parses a number in JSON's grammar and no other.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -178,7 +180,7 @@ impl Decimal {
             (true, true) => Ordering::Equal,
             (true, false) => Ordering::Less,
             (false, true) => Ordering::Greater,
-            // Digits have no leading zeros, so the text order of fractions is their order.
+            // Digits have no leading zeros, so fractions sort like their text.
             (false, false) => {
                 self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits))
             }
@@ -203,7 +205,7 @@ impl PartialOrd for Decimal {
     }
 }
 
-/// An exponent too large for 64 bits is as good as the largest.
+/// An exponent that does not fit into 64 bits becomes the largest one.
 fn parse_power(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix(['+', '-']) {
         Some(rest) if text.starts_with('-') => (-1, rest),
@@ -279,7 +281,7 @@ mod tests {
         assert_eq!(bits("-0"), bits("1e-400"));
     }
 
-    /// What pydantic 2.14 makes of these for `int` or `float`, and JavaScript for `Number(text)`.
+    /// How pydantic 2.14 reads these as `int` or `float`, and JavaScript as `Number(text)`.
     #[test]
     fn texts_that_lax_readers_take_for_numbers() {
         for text in [

@@ -1,4 +1,4 @@
-//! The operators of argument conditions. Each is defined once, here, with its meaning.
+//! The operators of conditions on arguments. Each is defined once, here, with its meaning.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::number::{Number, lax, spelled};
 use crate::tri::Tri;
 
-/// An operator as a rule names it.
+/// The name of an operator in a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperatorName {
     pub(crate) base: Base,
@@ -17,7 +17,7 @@ pub(crate) struct OperatorName {
     pub(crate) negated: bool,
 }
 
-/// What an operator asks, without its `not_`.
+/// An operator without its `not_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Base {
     Equals,
@@ -41,7 +41,7 @@ const fn negated(base: Base) -> OperatorName {
     OperatorName { base, negated: true }
 }
 
-/// Every operator by its word.
+/// Every operator by its key.
 pub(crate) const OPERATORS: &[(&str, OperatorName)] = &[
     ("equals", plain(Base::Equals)),
     ("not_equals", negated(Base::Equals)),
@@ -63,20 +63,20 @@ pub(crate) const OPERATORS: &[(&str, OperatorName)] = &[
 ];
 
 impl OperatorName {
-    /// The word a rule uses.
+    /// The key in a rule.
     pub(crate) fn as_str(self) -> &'static str {
         OPERATORS.iter().find(|(_, name)| *name == self).map_or("", |(word, _)| word)
     }
 }
 
-/// An operator with its operand, ready to be asked.
+/// An operator with its operand, ready to be evaluated.
 #[derive(Debug, Clone)]
 pub(crate) enum Operator {
     /// The same number, or the same text.
     Equals(Literal),
     /// Equal to one of these.
     In(Vec<Literal>),
-    /// Has this text somewhere, case-sensitive.
+    /// Contains this text; case-sensitive.
     Contains(String),
     /// Begins with this text.
     StartsWith(String),
@@ -84,13 +84,13 @@ pub(crate) enum Operator {
     Matches(Regex),
     /// A path glob: `*` stops at `/`, `**` does not.
     Glob(GlobMatcher),
-    /// There is a value that is not `null` (or, if false, there is none).
+    /// There is a value that is not `null`; if false, there is no such value.
     Exists(bool),
-    /// A number beyond this one.
+    /// A number that compares like this with the operand.
     Compare(Comparison, Number),
 }
 
-/// Which side of a number.
+/// How two numbers compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Gt,
@@ -99,22 +99,22 @@ pub(crate) enum Comparison {
     Lte,
 }
 
-/// A value in a rule: its text, and what it means beyond that.
+/// A value in a rule: its text, and its typed value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal {
     pub(crate) text: String,
-    pub(crate) means: Means,
+    pub(crate) value: LiteralValue,
 }
 
-/// What a value in a rule means.
+/// The typed value of a literal.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Means {
+pub(crate) enum LiteralValue {
     Text,
     Number(Number),
     Bool(bool),
 }
 
-/// A scalar argument, by its JSON text.
+/// A scalar argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scalar<'v> {
     Text(&'v str),
@@ -123,7 +123,7 @@ pub(crate) enum Scalar<'v> {
 }
 
 impl<'v> Scalar<'v> {
-    /// The scalar, unless the value is a list, an object or nothing.
+    /// The scalar, unless the value is a list, an object or `null`.
     pub(crate) fn of(value: &'v Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::Text(text)),
@@ -141,7 +141,7 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// Hands out every text that programs may make of it.
+    /// Visits every text that programs may convert it to.
     pub(crate) fn each_text(self, visit: &mut impl FnMut(&str)) {
         match self {
             Self::Number(text) => each_spelling(text, visit),
@@ -149,7 +149,8 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// Whether something holds for its text; unknown if that depends on how a program spells it.
+    /// Whether `holds` is true for its text; unknown if that depends on how a program spells a
+    /// number.
     fn as_text(self, mut holds: impl FnMut(&str) -> bool) -> Tri {
         match self {
             Self::Number(text) => spelled(text, holds),
@@ -157,7 +158,7 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// The number that it is, or that a lax reader makes of it.
+    /// Its number, or the number that a lax reader converts it to.
     pub(crate) fn lax_number(self) -> Option<Number> {
         match self {
             Self::Number(text) => Number::parse(text),
@@ -166,7 +167,8 @@ impl<'v> Scalar<'v> {
         }
     }
 
-    /// The truth value that it is, or that a lax reader makes of it. The words are pydantic's.
+    /// Its boolean, or the boolean that a lax reader converts it to. The words are those of
+    /// pydantic.
     pub(crate) fn lax_bool(self) -> Option<bool> {
         const TRUE: [&str; 6] = ["true", "1", "t", "y", "yes", "on"];
         const FALSE: [&str; 6] = ["false", "0", "f", "n", "no", "off"];
@@ -180,8 +182,8 @@ impl<'v> Scalar<'v> {
 }
 
 impl Operator {
-    /// Whether the operator holds for a value. On a list it holds if any element does; `null` is
-    /// as good as missing; an object is nothing an operator can compare.
+    /// Whether the operator holds for a value. It holds for a list if it holds for any element,
+    /// `null` counts as missing, and an object is unknown because no operator can compare it.
     pub(crate) fn holds(&self, value: &Value) -> Tri {
         match value {
             Value::Null => Tri::False,
@@ -191,8 +193,8 @@ impl Operator {
         }
     }
 
-    /// Whether the operator holds for a key of an object. A key is a text, and nobody reads it as
-    /// anything else.
+    /// Whether the operator holds for a key of an object. A key is always text: no program converts
+    /// it.
     pub(crate) fn holds_key(&self, key: &str) -> Tri {
         match self {
             Self::Compare(..) => Tri::False,
@@ -202,7 +204,7 @@ impl Operator {
         }
     }
 
-    /// Whether only a lax reader finds the scalar equal to what the rule names.
+    /// Whether a lax reader finds the scalar equal to a value in the rule.
     pub(crate) fn is_lax(&self, scalar: Scalar<'_>) -> bool {
         let literals = match self {
             Self::Equals(literal) => std::slice::from_ref(literal),
@@ -246,11 +248,11 @@ impl Comparison {
 }
 
 impl Literal {
-    /// Two numbers are compared as numbers (1 is 1.0), anything else by text (1 is "1"). Unknown if
-    /// only a lax reader finds them equal (1 is "01", and true is "yes").
+    /// Numbers are compared as numbers (1 equals 1.0), anything else as text (1 equals "1").
+    /// Unknown if only a lax reader finds them equal (1 and "01", true and "yes").
     fn equals(&self, scalar: Scalar<'_>) -> Tri {
-        let strictly = match (scalar, &self.means) {
-            (Scalar::Number(text), Means::Number(rule)) => {
+        let strictly = match (scalar, &self.value) {
+            (Scalar::Number(text), LiteralValue::Number(rule)) => {
                 let number = Number::parse(text);
                 number.map_or(Tri::Unknown, |number| number.compare(rule, Ordering::is_eq))
             }
@@ -260,13 +262,13 @@ impl Literal {
     }
 
     pub(crate) fn equals_laxly(&self, scalar: Scalar<'_>) -> bool {
-        match (&self.means, scalar) {
-            (Means::Text, _) | (Means::Number(_), Scalar::Number(_)) => false,
-            (Means::Number(rule), _) => {
+        match (&self.value, scalar) {
+            (LiteralValue::Text, _) | (LiteralValue::Number(_), Scalar::Number(_)) => false,
+            (LiteralValue::Number(rule), _) => {
                 let number = scalar.lax_number();
                 number.is_some_and(|number| number.compare(rule, Ordering::is_eq) != Tri::False)
             }
-            (Means::Bool(rule), _) => scalar.lax_bool() == Some(*rule),
+            (LiteralValue::Bool(rule), _) => scalar.lax_bool() == Some(*rule),
         }
     }
 }

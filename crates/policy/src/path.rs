@@ -1,11 +1,11 @@
-//! Where an argument stands: `command`, `options.path`, `items[0].name`, `items[*].name`, `$`,
-//! and the fields of the call's context: `context.cwd`.
+//! The path to an argument: `command`, `options.path`, `items[0].name`, `items[*].name`, `$`, and
+//! the fields of the call's context: `context.cwd`.
 
 use callgate_call::json::{Value, equal_ignoring_case};
 
 use crate::tri::Tri;
 
-/// A path in a rule.
+/// A path as a rule uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Path {
     /// Steps into the arguments. No steps is `$`, the whole input.
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Each,
 }
 
-/// What is readable under `context.`.
+/// A field of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ContextField {
     Session,
@@ -33,7 +33,7 @@ pub(crate) enum ContextField {
     Weekday,
 }
 
-/// Every context field, by the word behind `context.`.
+/// Every context field, by its name after `context.`.
 pub(crate) const CONTEXT: &[(&str, ContextField)] = &[
     ("session", ContextField::Session),
     ("cwd", ContextField::Cwd),
@@ -43,18 +43,18 @@ pub(crate) const CONTEXT: &[(&str, ContextField)] = &[
     ("weekday", ContextField::Weekday),
 ];
 
-/// What stands at a path.
+/// Something at a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Found<'v> {
+pub(crate) enum PathItem<'v> {
     Value(&'v Value),
     /// A key of an object. Only `$` leads to keys.
     Key(&'v str),
-    /// The path leads through a value that cannot be entered: text where an object was expected.
+    /// The path leads into a value that has no members, such as text where an object was expected.
     WrongType,
 }
 
 impl Path {
-    /// Reads a path, or says what is wrong with it.
+    /// Parses a path, or returns what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Some(field) = text.strip_prefix("context.") {
             let known = CONTEXT.iter().find(|(word, _)| *word == field);
@@ -73,18 +73,22 @@ impl Path {
         }
     }
 
-    /// Whether it leads to all of the input: `$`.
+    /// Whether it leads to the whole input: `$`.
     pub(crate) fn is_all(&self) -> bool {
         matches!(self, Self::Argument(steps) if steps.is_empty())
     }
 
-    /// Whether something holds for anything that stands at this path. The free text of a custom
-    /// tool is `$` and has no other arguments. On `$` an object hands out every key and every
-    /// scalar inside, so that a rule can look for a text wherever it stands.
+    /// Whether `holds` is true for anything at this path. The free text of a custom tool is `$`,
+    /// and there are no other arguments. `$` leads to every key and every scalar of an object, so
+    /// that a rule can search for a text anywhere.
     ///
-    /// Where programs read different members for one key, each of them is asked; unless all give
-    /// the same answer, the result is unknown.
-    pub(crate) fn any<'v>(&self, root: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+    /// If programs read different members for one key, all of those are tried. Unless they agree,
+    /// the result is unknown.
+    pub(crate) fn any<'v>(
+        &self,
+        root: &'v Value,
+        holds: &mut impl FnMut(PathItem<'v>) -> Tri,
+    ) -> Tri {
         match self {
             Self::Context(_) => Tri::False,
             Self::Argument(steps) if steps.is_empty() => everything(root, holds),
@@ -93,15 +97,15 @@ impl Path {
         }
     }
 
-    /// Hands out everything that any program may read at this path.
-    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(Found<'v>)) {
+    /// Visits everything that any program may read at this path.
+    pub(crate) fn each<'v>(&self, root: &'v Value, visit: &mut impl FnMut(PathItem<'v>)) {
         self.any(root, &mut |found| {
             visit(found);
             Tri::False
         });
     }
 
-    /// The first key on the way that only some programs take for the one of the path.
+    /// The first key along the path that only some programs take for the key in the path.
     pub(crate) fn unclear_key<'v>(&self, root: &'v Value) -> Option<&'v str> {
         match self {
             Self::Context(_) => None,
@@ -110,17 +114,17 @@ impl Path {
     }
 }
 
-fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
-    let Some((step, rest)) = steps.split_first() else { return holds(Found::Value(value)) };
+fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(PathItem<'v>) -> Tri) -> Tri {
+    let Some((step, rest)) = steps.split_first() else { return holds(PathItem::Value(value)) };
     match (step, value) {
         (_, Value::Null) => Tri::False,
         (Step::Key(key), Value::Object(members)) => {
             let exact = value.get(key);
             let exact = exact.map_or(Tri::False, |member| walk(rest, member, holds));
-            unlike(key, members).fold(exact, |result, (_, other)| {
+            ambiguous_members(key, members).fold(exact, |result, (_, other)| {
                 result.agree(match other {
-                    Unlike::Case(member) => walk(rest, member, &mut *holds),
-                    Unlike::Prototype(object) => walk(steps, object, &mut *holds),
+                    AmbiguousMember::Case(member) => walk(rest, member, &mut *holds),
+                    AmbiguousMember::Prototype(object) => walk(steps, object, &mut *holds),
                 })
             })
         }
@@ -130,31 +134,31 @@ fn walk<'v>(steps: &[Step], value: &'v Value, holds: &mut impl FnMut(Found<'v>) 
         (Step::Each, Value::Array(items)) => {
             Tri::any(items.iter().map(|item| walk(rest, item, &mut *holds)))
         }
-        _ => holds(Found::WrongType),
+        _ => holds(PathItem::WrongType),
     }
 }
 
-/// What only some programs take for the member of a key.
+/// A member that only some programs take for the one with a certain key.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Unlike<'v> {
-    /// A member whose key differs in case. Go and .NET ignore that and keep the last of several,
-    /// others keep the exact one; Go even joins objects. What any of them reads is in one of the
-    /// members.
+enum AmbiguousMember<'v> {
+    /// A member whose key differs in case. Go and .NET ignore case and keep the last of several
+    /// members, other programs keep the exact one, and Go even merges objects. Each of them reads a
+    /// value that is in one of the members.
     Case(&'v Value),
     /// JavaScript that copies members one by one makes this the object's prototype. Its members
-    /// then look like the object's own, where that has none of the same key.
+    /// then look like the object's own, unless the object has a member with the same key.
     Prototype(&'v Value),
 }
 
-fn unlike<'v>(
+fn ambiguous_members<'v>(
     key: &str,
     members: &'v [(String, Value)],
-) -> impl Iterator<Item = (&'v str, Unlike<'v>)> {
+) -> impl Iterator<Item = (&'v str, AmbiguousMember<'v>)> {
     members.iter().filter_map(move |(name, member)| match member {
         _ if name == key => None,
-        _ if equal_ignoring_case(name, key) => Some((name.as_str(), Unlike::Case(member))),
+        _ if equal_ignoring_case(name, key) => Some((name.as_str(), AmbiguousMember::Case(member))),
         Value::Object(_) if name == "__proto__" && !members.iter().any(|(name, _)| name == key) => {
-            Some((name.as_str(), Unlike::Prototype(member)))
+            Some((name.as_str(), AmbiguousMember::Prototype(member)))
         }
         _ => None,
     })
@@ -164,7 +168,7 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
     let (step, rest) = steps.split_first()?;
     match (step, value) {
         (Step::Key(key), Value::Object(members)) => {
-            let other = unlike(key, members).next().map(|(name, _)| name);
+            let other = ambiguous_members(key, members).next().map(|(name, _)| name);
             other.or_else(|| value.get(key).and_then(|member| unclear_key(rest, member)))
         }
         (Step::Index(at), Value::Array(items)) => {
@@ -175,17 +179,18 @@ fn unclear_key<'v>(steps: &[Step], value: &'v Value) -> Option<&'v str> {
     }
 }
 
-/// Whether something holds for any key or scalar of a value. Depth is bounded by the JSON reader.
-pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(Found<'v>) -> Tri) -> Tri {
+/// Whether `holds` is true for any key or scalar in a value. Recursion is bounded: the JSON reader
+/// limits the depth.
+pub(crate) fn everything<'v>(value: &'v Value, holds: &mut impl FnMut(PathItem<'v>) -> Tri) -> Tri {
     match value {
         Value::Array(items) => Tri::any(items.iter().map(|item| everything(item, &mut *holds))),
         Value::Object(members) => {
-            Tri::any(members.iter().map(|(key, member)| match holds(Found::Key(key)) {
+            Tri::any(members.iter().map(|(key, member)| match holds(PathItem::Key(key)) {
                 Tri::True => Tri::True,
                 of_key => of_key.or(everything(member, &mut *holds)),
             }))
         }
-        scalar => holds(Found::Value(scalar)),
+        scalar => holds(PathItem::Value(scalar)),
     }
 }
 
@@ -194,43 +199,43 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut rest = text;
     while !rest.is_empty() {
         if let Some(inside) = rest.strip_prefix('[') {
-            let (step, behind) = bracket(inside)?;
+            let (step, after) = bracket(inside)?;
             steps.push(step);
-            rest = behind;
+            rest = after;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            let (key, behind) = rest.split_at(end);
+            let (key, after) = rest.split_at(end);
             if key.is_empty() {
                 return Err("a name is missing".into());
             }
             steps.push(Step::Key(key.to_owned()));
-            rest = behind;
+            rest = after;
         }
-        if let Some(behind) = rest.strip_prefix('.') {
-            if behind.is_empty() {
+        if let Some(after) = rest.strip_prefix('.') {
+            if after.is_empty() {
                 return Err("a name is missing behind the last `.`".into());
             }
-            rest = behind;
+            rest = after;
         }
     }
     if steps.is_empty() { Err("the path is empty".into()) } else { Ok(steps) }
 }
 
-/// What stands in brackets: an index, `*`, or a quoted key.
+/// Parses the inside of brackets: an index, `*`, or a quoted key.
 fn bracket(inside: &str) -> Result<(Step, &str), String> {
     for quote in ['"', '\''] {
         if let Some(quoted) = inside.strip_prefix(quote) {
             let end = format!("{quote}]");
-            let (key, behind) = quoted.split_once(&end).ok_or("a quoted key is not closed")?;
-            return Ok((Step::Key(key.to_owned()), behind));
+            let (key, after) = quoted.split_once(&end).ok_or("a quoted key is not closed")?;
+            return Ok((Step::Key(key.to_owned()), after));
         }
     }
-    let (index, behind) = inside.split_once(']').ok_or("a `[` is not closed")?;
+    let (index, after) = inside.split_once(']').ok_or("a `[` is not closed")?;
     if index == "*" {
-        return Ok((Step::Each, behind));
+        return Ok((Step::Each, after));
     }
     let index = index.parse().map_err(|_| format!("`[{index}]` is neither a number nor `[*]`"))?;
-    Ok((Step::Index(index), behind))
+    Ok((Step::Index(index), after))
 }
 
 #[cfg(test)]
@@ -242,10 +247,10 @@ mod tests {
         let mut found = Vec::new();
         Path::parse(path).unwrap().each(&root, &mut |item| {
             found.push(match item {
-                Found::Value(Value::String(text) | Value::Number(text)) => text.clone(),
-                Found::Value(other) => format!("{other:?}"),
-                Found::Key(key) => format!("key {key}"),
-                Found::WrongType => "wrong".into(),
+                PathItem::Value(Value::String(text) | Value::Number(text)) => text.clone(),
+                PathItem::Value(other) => format!("{other:?}"),
+                PathItem::Key(key) => format!("key {key}"),
+                PathItem::WrongType => "wrong".into(),
             });
         });
         found

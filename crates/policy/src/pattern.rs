@@ -1,20 +1,20 @@
-//! Patterns for names: `*` and `?`, nothing else is special.
+//! Patterns for names, in which only `*` and `?` are special.
 
 use callgate_call::fold;
 
 use crate::spelling::{other_patterns, variants};
 
 /// Patterns for names of servers and tools, compared as rules compare them: trimmed, NFC and
-/// without regard to case. Of none, no name matches.
+/// ignoring case. An empty list matches no name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Globs {
     written: Vec<Wildcard>,
-    /// The same in other spellings, for lists that restrict.
+    /// The same patterns in other spellings, for lists that restrict.
     others: Vec<Wildcard>,
 }
 
 impl Globs {
-    /// These patterns.
+    /// A list of these patterns.
     pub fn new<T: AsRef<str>>(patterns: impl IntoIterator<Item = T>) -> Self {
         let folded = |pattern: T| Wildcard::new(&fold(pattern.as_ref().trim()));
         let written: Vec<Wildcard> = patterns.into_iter().map(folded).collect();
@@ -22,14 +22,13 @@ impl Globs {
         Self { written, others }
     }
 
-    /// Whether one of them is for this name.
+    /// Whether one of them matches this name.
     pub fn matches(&self, name: &str) -> bool {
         let folded = fold(name.trim());
         self.written.iter().any(|pattern| pattern.matches(&folded))
     }
 
-    /// Whether one of them is for this name, or for one that only looks different. For lists that
-    /// restrict.
+    /// Whether one of them matches this name or another spelling of it. For lists that restrict.
     pub fn restricts(&self, name: &str) -> bool {
         self.matches(name) || variants(name).iter().any(|name| self.naming(name).next().is_some())
     }
@@ -39,12 +38,12 @@ impl Globs {
         self.written.iter().chain(&self.others).filter(move |pattern| pattern.matches(plain))
     }
 
-    /// Whether all of the others are among these, as written.
+    /// Whether these contain all of the others, as written.
     pub fn includes(&self, others: &Self) -> bool {
         others.written.iter().all(|other| self.written.contains(other))
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.written.is_empty()
     }
@@ -79,18 +78,18 @@ impl Wildcard {
         self.literal
     }
 
-    /// Whether this is `*` alone.
+    /// Whether this is just `*`.
     pub(crate) fn is_any(&self) -> bool {
         self.text == "*"
     }
 
-    /// Whether anything but wildcards and separators is in it.
+    /// Whether it contains anything besides wildcards and separators.
     pub(crate) fn has_letters(&self) -> bool {
         self.text.chars().any(char::is_alphanumeric)
     }
 
-    /// Whether it says by itself what a name begins with. One or two letters do not: `g*` is the
-    /// beginning of many names.
+    /// Whether it determines how a name begins. One or two letters do not: too many names match
+    /// `g*`.
     pub(crate) fn says_beginning(&self) -> bool {
         const ENOUGH: usize = 3;
         let letters = self.text.chars().take_while(|c| c.is_alphanumeric()).count();
@@ -101,10 +100,10 @@ impl Wildcard {
         if self.literal { self.text == name } else { matches(&self.text, name) }
     }
 
-    /// Whether a text that begins so may match.
+    /// Whether a text that begins like this may match.
     pub(crate) fn may_begin(&self, beginning: &str) -> bool {
         let pattern: Vec<char> = self.text.chars().collect();
-        // Where in the pattern the texts that match so far may stand.
+        // The positions in the pattern that a text may have reached so far.
         let mut places = vec![false; pattern.len() + 1];
         if let Some(first) = places.first_mut() {
             *first = true;
@@ -135,30 +134,30 @@ impl Wildcard {
     }
 }
 
-/// A `*` may stand for nothing.
+/// A `*` also matches the empty text.
 fn skip_stars(pattern: &[char], places: &mut [bool]) {
     for (at, letter) in pattern.iter().enumerate() {
         if *letter == '*'
             && places.get(at) == Some(&true)
-            && let Some(behind) = places.get_mut(at + 1)
+            && let Some(next) = places.get_mut(at + 1)
         {
-            *behind = true;
+            *next = true;
         }
     }
 }
 
-/// The classic two-finger walk: on a mismatch go back to the last `*` and let it take one
-/// character more. Never worse than the product of both lengths, and both are short.
+/// Backtracks to the last `*` only: on a mismatch, that `*` takes one more character. This takes at
+/// most the product of both lengths, and both are short.
 fn matches(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
     let mut back = None;
     loop {
-        let behind = name.clone();
+        let rest = name.clone();
         match (pattern.next(), name.next()) {
             (None, None) => return true,
             (Some('*'), _) => {
-                name = behind.clone();
-                back = Some((pattern.clone(), behind));
+                name = rest.clone();
+                back = Some((pattern.clone(), rest));
             }
             (Some('?'), Some(_)) => {}
             (Some(p), Some(n)) if p == n => {}

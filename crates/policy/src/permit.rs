@@ -1,11 +1,11 @@
-//! The proofs that a call was judged and may run.
+//! Proofs that a call was judged and may run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
+use callgate_call::{Arguments, ArgumentsForm, CallId, ToolCall, ToolName};
 
-/// The proof that one call may run: its id, its name and its arguments were judged. Nothing but a
-/// passing [`Judgement`](crate::Judgement) makes one, and it cannot be copied.
+/// Proof that one call may run: its id, name and arguments were judged. Only a
+/// [`Judgement`](crate::Judgement) that lets the call pass creates one, and it cannot be copied.
 ///
 /// ```compile_fail
 /// fn twice(permit: callgate_policy::Permit) -> callgate_policy::Permit {
@@ -14,25 +14,25 @@ use callgate_call::{Arguments, CallId, Form, ToolCall, ToolName};
 /// ```
 #[derive(Debug)]
 pub struct Permit {
-    pub(crate) subject: Subject,
+    pub(crate) fingerprint: CallFingerprint,
     pub(crate) rewritten: Option<String>,
 }
 
 impl Permit {
     /// Whether this permit is for that call.
     pub fn covers(&self, call: &ToolCall) -> bool {
-        self.subject == Subject::of(call)
+        self.fingerprint == CallFingerprint::of(call)
     }
 
-    /// The arguments with which the call may run, if not with its own: sanitizers changed them.
-    /// The permit covers the call as it came.
+    /// The arguments with which the call must run, if sanitizers changed them. The permit still
+    /// covers the original call.
     pub fn rewritten(&self) -> Option<&str> {
         self.rewritten.as_deref()
     }
 }
 
-/// Says that a record is in the store. Only the store makes one: `cargo xtask tidy` refuses its
-/// constructor everywhere but in `audit`.
+/// Proof that a record is in the store. Only the store creates one: `cargo xtask tidy` rejects the
+/// constructor everywhere else.
 #[derive(Debug)]
 pub struct Written(());
 
@@ -43,7 +43,7 @@ impl Written {
     }
 }
 
-/// A proof whose record is written. No door releases a call for less.
+/// A proof whose record is written. No door releases a call without one.
 ///
 /// ```compile_fail
 /// fn forgets_to_record(permit: callgate_policy::Permit) -> callgate_policy::Recorded<callgate_policy::Permit> {
@@ -54,7 +54,7 @@ impl Written {
 pub struct Recorded<T>(T);
 
 impl<T> Recorded<T> {
-    /// The proof, and that its record is written.
+    /// Joins a proof with the proof that its record is written.
     pub fn new(proof: T, _written: Written) -> Self {
         Self(proof)
     }
@@ -80,38 +80,38 @@ impl<T> std::ops::Deref for Recorded<T> {
     }
 }
 
-/// The proof that a call of this id and name may run whatever its arguments are.
+/// Proof that a call of this id and name may run whatever its arguments are.
 #[derive(Debug)]
 pub struct NamePermit {
-    pub(crate) subject: NameSubject,
+    pub(crate) fingerprint: NameFingerprint,
 }
 
 impl NamePermit {
     /// Whether this permit is for a call of that id and name.
     pub fn covers(&self, id: &CallId, name: &ToolName) -> bool {
-        self.subject == NameSubject::of(id, name)
+        self.fingerprint == NameFingerprint::of(id, name)
     }
 }
 
-/// The call a judgement or a permit is about. Arguments can be a megabyte, so they are bound by
-/// hash; it never leaves the process.
+/// Identifies the call of a judgement or a permit. Arguments can be a megabyte, so only their hash
+/// is kept. The hash never leaves the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Subject {
-    name: NameSubject,
+pub(crate) struct CallFingerprint {
+    name: NameFingerprint,
     arguments: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NameSubject(u64);
+pub(crate) struct NameFingerprint(u64);
 
-impl Subject {
+impl CallFingerprint {
     pub(crate) fn of(call: &ToolCall) -> Self {
-        let name = NameSubject::of(&call.id, &call.name);
+        let name = NameFingerprint::of(&call.id, &call.name);
         Self { name, arguments: arguments_hash(&call.arguments) }
     }
 }
 
-impl NameSubject {
+impl NameFingerprint {
     pub(crate) fn of(id: &CallId, name: &ToolName) -> Self {
         let mut hasher = DefaultHasher::new();
         id.as_str().hash(&mut hasher);
@@ -120,14 +120,14 @@ impl NameSubject {
     }
 }
 
-/// The form counts: the text `{}` of a custom tool is not the empty object.
+/// Includes the form: the text `{}` of a custom tool is not the empty object.
 fn arguments_hash(arguments: &Arguments) -> u64 {
     let mut hasher = DefaultHasher::new();
     let form: u8 = match arguments.form() {
-        Form::Json(_) => 0,
-        Form::Text(_) => 1,
-        Form::Oversize(_) => 2,
-        Form::Pending => 3,
+        ArgumentsForm::Json(_) => 0,
+        ArgumentsForm::Text(_) => 1,
+        ArgumentsForm::Oversize(_) => 2,
+        ArgumentsForm::Pending => 3,
     };
     form.hash(&mut hasher);
     arguments.raw().hash(&mut hasher);

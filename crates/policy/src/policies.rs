@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 use callgate_effects::Catalogue;
 
 use crate::condition::Condition;
@@ -10,56 +10,56 @@ use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::document::Document;
 use crate::limit::{LimitBy, Rate};
 use crate::policy::Policy;
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::{self, Source};
 use crate::spelling::Servers;
 use crate::text::{self, Direction, Guards, TextGuard, TextRule, TextRuleInfo};
 use crate::{Verdict, compile, example, lint};
 
-/// One or more compiled policies. Each is judged on its own and the strictest result wins, so
-/// one policy can tighten another and never relax it.
+/// Compiled policies. Each judges on its own and the strictest result counts, so one policy can
+/// tighten another but never relax it.
 #[derive(Debug, Default)]
 pub struct Policies {
     policies: Vec<Policy>,
-    texts: Texts,
+    texts: TextRules,
     servers: Servers,
     pub(crate) digest: String,
 }
 
-/// The rules about text, of all policies together.
+/// The text rules of all policies.
 #[derive(Debug, Default)]
-struct Texts {
+struct TextRules {
     rules: Vec<Arc<TextRule>>,
     request: Guards,
     response: Guards,
 }
 
-/// A rule, for people who list them.
+/// A rule, for lists of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleInfo {
     /// The rule's policy.
     pub policy: String,
     /// The rule's id.
     pub id: String,
-    /// Whom the policy is for: each key with its globs. Nothing is everybody.
-    pub whom: Vec<(&'static str, Vec<String>)>,
-    /// Whom the rule is for, likewise.
+    /// The callers that the policy applies to: each key with its globs. Empty for every caller.
+    pub audience: Vec<(&'static str, Vec<String>)>,
+    /// The callers that the rule applies to, in the same form.
     pub who: Vec<(&'static str, Vec<String>)>,
-    /// What it says.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// The lowest number decides.
+    /// The rule with the lowest number decides.
     pub priority: i64,
     /// Whether the rule, or its whole policy, is only recorded.
     pub shadow: bool,
-    /// The tools it names, as written. Nothing is every tool.
+    /// The tools it names, as written. Empty for every tool.
     pub tools: Vec<String>,
     /// The MCP servers it names. Nothing is every server, and tools without one.
     pub servers: Vec<String>,
-    /// Whether it looks at the arguments.
+    /// Whether it needs the arguments.
     pub needs_arguments: bool,
     /// The rate above which it matches, and what that is counted by.
     pub limit: Option<(Rate, Vec<LimitBy>)>,
-    /// Where it applies.
+    /// The surfaces on which it applies.
     pub surfaces: Vec<Surface>,
     /// Why.
     pub reason: String,
@@ -74,8 +74,8 @@ pub struct RuleInfo {
 pub struct DefaultInfo {
     /// The policy.
     pub policy: String,
-    /// Whom the policy is for: each key with its globs. Nothing is everybody.
-    pub whom: Vec<(&'static str, Vec<String>)>,
+    /// The callers that the policy applies to: each key with its globs. Empty for every caller.
+    pub audience: Vec<(&'static str, Vec<String>)>,
     /// The verdict.
     pub verdict: Verdict,
     /// Whether the policy is only recorded.
@@ -85,8 +85,7 @@ pub struct DefaultInfo {
 }
 
 impl Policies {
-    /// Compiles rule files. Whatever is wrong in any of them is told at once; then nothing is in
-    /// force.
+    /// Compiles rule files, or returns every problem in all of them.
     pub fn compile(
         sources: &[Source],
         catalogue: &Catalogue,
@@ -94,7 +93,7 @@ impl Policies {
         Self::compile_for(sources, catalogue, &Surface::ALL)
     }
 
-    /// The same, with a warning for each rule on surfaces of which none is `served`.
+    /// The same, with a warning for each rule whose surfaces are all missing from `served`.
     pub fn compile_for(
         sources: &[Source],
         catalogue: &Catalogue,
@@ -104,7 +103,7 @@ impl Policies {
         Self::compile_documents(&documents, catalogue, served)
     }
 
-    /// The same for policies that may stand in files of another kind.
+    /// The same for policies that may be part of other files.
     pub fn compile_documents(
         documents: &[Document<'_>],
         catalogue: &Catalogue,
@@ -126,7 +125,7 @@ impl Policies {
                         .add(name.span, format!("a second policy `{}`", name.value))
                         .hint("give each policy a name of its own");
                 }
-                let notes = lint::Notes::of(&written);
+                let spans = lint::RuleSpans::of(&written);
                 let examples = example::Examples::of(&written);
                 compile::unique_ids(&written, &mut problems);
                 let about_text = std::mem::take(&mut written.text);
@@ -137,12 +136,12 @@ impl Policies {
                 texts.extend(rules.into_iter().map(Arc::new));
                 policy.rules.iter().for_each(|rule| servers.add_rule(&rule.names));
                 examples.check(&policy, &servers, &mut problems);
-                warnings.extend(notes.check(&policy, source, served));
+                warnings.extend(spans.check(&policy, source, served));
                 policies.push(policy);
             }
             diagnostics.extend(problems.into_list());
         }
-        let texts = Texts::of(texts, &mut diagnostics);
+        let texts = TextRules::of(texts, &mut diagnostics);
         match diagnostics.is_empty() {
             true => {
                 let digest = Self::digest_of(&policies);
@@ -152,24 +151,24 @@ impl Policies {
         }
     }
 
-    /// The same policies where these MCP servers are known to exist: a name that may mean a tool of
-    /// theirs is read like that too by rules that restrict.
+    /// The same policies, knowing that these MCP servers exist: rules that restrict also read a
+    /// name as a tool of theirs if it may mean one.
     pub fn with_servers<T: AsRef<str>>(mut self, declared: impl IntoIterator<Item = T>) -> Self {
-        declared.into_iter().for_each(|server| self.servers.add(server.as_ref()));
+        declared.into_iter().for_each(|server| self.servers.add_declared(server.as_ref()));
         self
     }
 
-    /// No policy: every call passes, uncovered.
+    /// No policies: every call passes, covered by no rule.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Whether any policy has something to say about this surface.
-    pub fn speak_of(&self, surface: Surface) -> bool {
-        let speaks = |policy: &Policy| {
+    /// Whether any policy has a rule or a default other than allow for this surface.
+    pub fn concern(&self, surface: Surface) -> bool {
+        let concerned = |policy: &Policy| {
             policy.at(surface).next().is_some() || policy.default_at(surface) != Verdict::Allow
         };
-        self.policies.iter().any(speaks)
+        self.policies.iter().any(concerned)
     }
 
     /// Every rule, in the order of the files.
@@ -182,7 +181,7 @@ impl Policies {
         self.policies.iter().flat_map(defaults)
     }
 
-    /// How many rules were written. One that is compiled in two parts counts once.
+    /// The number of rules as written. A rule that is compiled into two parts counts once.
     pub fn rule_count(&self) -> usize {
         let ids = |policy: &Policy| {
             let mut ids: Vec<&str> = policy.rules.iter().map(|rule| rule.id.as_str()).collect();
@@ -193,15 +192,15 @@ impl Policies {
         self.policies.iter().map(ids).sum()
     }
 
-    /// What reads the texts of a direction that this actor sends or gets; `None` if no rule does.
-    pub fn text_guard(&self, direction: Direction, actor: &Facts) -> Option<TextGuard> {
+    /// The text rules for this caller and direction; `None` if there are none.
+    pub fn text_guard(&self, direction: Direction, actor: &OriginFields) -> Option<TextGuard> {
         match direction {
             Direction::Request => self.texts.request.find(actor),
             Direction::Response => self.texts.response.find(actor),
         }
     }
 
-    /// Every rule about text, in the order of the files.
+    /// Every text rule, in the order of the files.
     pub fn text_rules(&self) -> impl Iterator<Item = TextRuleInfo> {
         self.texts.rules.iter().map(|rule| rule.info())
     }
@@ -214,22 +213,22 @@ impl Policies {
         &self.servers
     }
 
-    /// Every policy, whomever it applies to.
+    /// Every policy, whichever callers it applies to.
     pub(crate) fn policies(&self) -> &[Policy] {
         &self.policies
     }
 
-    /// The policies that apply to whoever acts.
-    pub(crate) fn policies_for(&self, actor: &Facts) -> impl Iterator<Item = &Policy> {
+    /// The policies that apply to this caller.
+    pub(crate) fn policies_for(&self, actor: &OriginFields) -> impl Iterator<Item = &Policy> {
         self.policies.iter().filter(|policy| policy.applies_to(actor))
     }
 }
 
-impl Texts {
+impl TextRules {
     fn of(rules: Vec<Arc<TextRule>>, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut guard = |direction| {
             Guards::new(&rules, direction).unwrap_or_else(|error| {
-                // Each rule is fit for itself, so together they are too many.
+                // Each rule compiled on its own, so together they are too large.
                 diagnostics.push(Diagnostic {
                     source: String::new(),
                     span: crate::Span::default(),
@@ -249,11 +248,11 @@ fn info(rule: &Rule, policy: &Policy) -> RuleInfo {
     RuleInfo {
         policy: rule.policy.clone(),
         id: rule.id.clone(),
-        whom: policy.whom.written(),
+        audience: policy.audience.written(),
         who: rule.actors.written(),
         verdict: rule.verdict,
         priority: rule.priority,
-        shadow: policy.shadow || rule.role == Role::Shadow,
+        shadow: policy.shadow || rule.role == RuleRole::Shadow,
         tools: rule.tools.clone(),
         servers: rule.names.servers.iter().flatten().map(|glob| glob.text().to_owned()).collect(),
         limit: rule.limit.as_ref().map(|limit| (limit.rate, limit.by.clone())),
@@ -279,7 +278,7 @@ fn defaults(policy: &Policy) -> Vec<DefaultInfo> {
             Some(info) => info.surfaces.push(surface),
             None => found.push(DefaultInfo {
                 policy: policy.name.clone(),
-                whom: policy.whom.written(),
+                audience: policy.audience.written(),
                 verdict,
                 shadow: policy.shadow,
                 surfaces: vec![surface],

@@ -1,11 +1,11 @@
-//! One compiled policy, and what it alone says.
+//! One compiled policy, and its own result for a call.
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 
 use crate::actors::Actors;
 use crate::index::{Candidate, Index};
 use crate::judgement::RuleHit;
-use crate::rule::{Match, NameMatch, Named, Question, Role, Rule};
+use crate::rule::{Match, NameCheck, NameMatch, Question, Rule, RuleRole};
 use crate::sketch::PolicySketch;
 use crate::tri::Tri;
 use crate::verdict::{Course, Verdict};
@@ -14,71 +14,73 @@ use crate::verdict::{Course, Verdict};
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) name: String,
-    /// Whom it applies to.
-    pub(crate) whom: Actors,
-    /// Nothing this policy says has an effect.
+    /// The callers that it applies to.
+    pub(crate) audience: Actors,
+    /// The whole policy is in shadow mode: it is recorded and has no effect.
     pub(crate) shadow: bool,
     pub(crate) rules: Vec<Rule>,
-    /// It as written, to be compared with others.
+    /// Hashes of the policy as written, to compare it with another version.
     pub(crate) sketch: PolicySketch,
-    /// What becomes of a call that no rule decides.
+    /// The verdict for calls that no rule decides, by surface.
     defaults: [(Surface, Verdict); 5],
     /// Surfaces with the same rules share one index.
     indexes: Vec<Index>,
     by_surface: Vec<(Surface, usize)>,
-    /// Whether any rule sanitizes: most policies have none, and are not asked.
+    /// Whether any rule sanitizes. Most policies have no such rule, and skip the search for one.
     sanitizes: bool,
-    /// Whether any rule looks at all of a call's input: only those need to know what goes along.
-    pub(crate) looks_at_all: bool,
+    /// Whether any rule looks at the whole input. Only then does extra input matter.
+    pub(crate) looks_at_whole_input: bool,
 }
 
-/// What a policy says beside its rules.
+/// Everything in a policy except its rules.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct PolicyHeader {
     pub(crate) name: String,
-    pub(crate) whom: Actors,
+    pub(crate) audience: Actors,
     pub(crate) shadow: bool,
     pub(crate) defaults: [(Surface, Verdict); 5],
     pub(crate) sketch: PolicySketch,
 }
 
-/// What one policy says about a call.
+/// The result of one policy for a call.
 #[derive(Debug)]
 pub(crate) struct Outcome<'p> {
     pub(crate) verdict: Verdict,
-    /// The rules that decided: all of the deciding priority that say so. None is the default.
+    /// The rules that decided: those with the deciding priority and verdict. Empty if the default
+    /// decided.
     pub(crate) deciding: Vec<(&'p Rule, Match)>,
-    /// Rules that would decide, were no other before them or stricter.
+    /// Rules that matched but did not decide, because others have a lower priority number or are
+    /// stricter.
     pub(crate) outranked: Vec<&'p Rule>,
-    /// Every match that does not decide.
-    pub(crate) beside: Vec<(&'p Rule, Match)>,
+    /// Every match of a rule that never decides: audit, sanitize and shadow rules.
+    pub(crate) side_matches: Vec<(&'p Rule, Match)>,
     /// Rules with a condition that could not be evaluated.
     pub(crate) unknown: Vec<&'p Rule>,
     /// Rules with a limit whose other conditions hold.
     pub(crate) limited: Vec<&'p Rule>,
 }
 
-/// What one policy may say about a name, once the arguments are known.
+/// What one policy may decide about a name once the arguments are known.
 #[derive(Debug, Default)]
 pub(crate) struct NameOutcome<'p> {
-    /// Where it may lead the call.
+    /// The possible courses of the call.
     may: Vec<Course>,
-    /// A rule that decides whatever the arguments are.
+    /// A rule that matches whatever the arguments are.
     pub(crate) certain: Option<&'p Rule>,
-    /// A rule may replace something in the arguments.
+    /// Whether a rule may replace something in the arguments.
     pub(crate) may_sanitize: bool,
 }
 
 impl Policy {
-    pub(crate) fn new(head: Head, rules: Vec<Rule>) -> Self {
-        let Head { name, whom, shadow, defaults, sketch } = head;
+    pub(crate) fn new(head: PolicyHeader, rules: Vec<Rule>) -> Self {
+        let PolicyHeader { name, audience, shadow, defaults, sketch } = head;
         let mut policy = Self {
             sketch,
             name,
-            whom,
+            audience,
             shadow,
-            sanitizes: rules.iter().any(|rule| rule.role == Role::Sanitize),
-            looks_at_all: rules.iter().any(Rule::looks_at_all),
+            sanitizes: rules.iter().any(|rule| rule.role == RuleRole::Sanitize),
+            looks_at_whole_input: rules.iter().any(Rule::looks_at_whole_input),
             rules,
             defaults,
             indexes: Vec::new(),
@@ -99,13 +101,13 @@ impl Policy {
         policy
     }
 
-    /// Whether it applies to whoever acts. A policy can only take away, so it applies where that is
-    /// not known.
-    pub(crate) fn applies_to(&self, facts: &Facts) -> bool {
-        self.whom.include(facts) != Tri::False
+    /// Whether it applies to the caller. A policy can only restrict, so it applies if that is
+    /// unknown.
+    pub(crate) fn applies_to(&self, facts: &OriginFields) -> bool {
+        self.audience.include(facts) != Tri::False
     }
 
-    /// The rules that apply on a surface, each with its place.
+    /// The rules that apply on a surface, each with its position.
     pub(crate) fn at(&self, surface: Surface) -> impl Iterator<Item = (u32, &Rule)> {
         (0..).zip(&self.rules).filter(move |(_, rule)| rule.applies_at(surface))
     }
@@ -115,22 +117,22 @@ impl Policy {
         own.map_or(Verdict::Allow, |(_, verdict)| *verdict)
     }
 
-    /// The policy's judgement of a whole call.
+    /// The policy's result for a complete call.
     pub(crate) fn judge(&self, question: &Question<'_>) -> Outcome<'_> {
         let surface = question.call.origin.surface;
-        if question.name.whole.is_some() {
-            // The index knows rules by the names of tools.
+        if question.name.offer.is_some() {
+            // The index finds rules by names of tools, and this is a whole server.
             return self.judge_among(question, &every_candidate(self, surface));
         }
         let candidates = self
             .index(surface)
-            .map(|index| index.find(&question.name).candidates(question.call, question.along))
+            .map(|index| index.find(&question.name).candidates(question.call, question.extra))
             .unwrap_or_default();
         self.judge_among(question, &candidates)
     }
 
-    /// The policy's judgement of something with more than one name: of the others only what
-    /// restricts counts.
+    /// The policy's result for something with several names. Of the results for the other names,
+    /// only restrictions count.
     pub(crate) fn judge_also(
         &self,
         question: &Question<'_>,
@@ -143,35 +145,37 @@ impl Policy {
         outcome
     }
 
-    /// What the policy says about a server's text: only findings count against it.
+    /// The policy's result for a server's text: only rules on findings can stop it.
     pub(crate) fn judge_text(&self, question: &Question<'_>) -> Outcome<'_> {
-        self.judge_by(question, Rule::asks_findings)
+        self.judge_by(question, Rule::needs_findings)
     }
 
-    /// What the policy says about a client's message that is no call: only what it holds counts
-    /// against it. A rule that wants something in every call would match without it as well.
+    /// The policy's result for a client's message that is not a call: only its content can stop it.
+    /// A rule that would match without the content, because it expects something in every call,
+    /// does not count.
     pub(crate) fn judge_sent(&self, question: &Question<'_>) -> Outcome<'_> {
         let without = question.alone();
         let is_by_it = |rule: &Rule| {
-            let how = rule.matches(&without, Named::Perhaps);
+            let how = rule.matches(&without, NameCheck::Needed);
             rule.cleaner.is_some() || matches!(how, Match::No | Match::Disregarded)
         };
-        self.judge_by(question, |rule| rule.looks_at_all() && is_by_it(rule))
+        self.judge_by(question, |rule| rule.looks_at_whole_input() && is_by_it(rule))
     }
 
-    /// What the rules say, without the default.
+    /// The result of the rules, without the default.
     pub(crate) fn judge_rules(&self, question: &Question<'_>) -> Outcome<'_> {
         self.judge_by(question, |_| true)
     }
 
-    /// What is no call: of the rules that restrict only some have a say, and no default.
-    fn judge_by(&self, question: &Question<'_>, speaks: impl Fn(&Rule) -> bool) -> Outcome<'_> {
+    /// The result for something that is not a call: of the rules that restrict only some count, and
+    /// no default does.
+    fn judge_by(&self, question: &Question<'_>, counts: impl Fn(&Rule) -> bool) -> Outcome<'_> {
         let surface = question.call.origin.surface;
-        let speaks = |rule: &Rule| !rule.restricts() || speaks(rule);
+        let counts = |rule: &Rule| !rule.restricts() || counts(rule);
         let found = self.index(surface).map(|index| index.find(&question.name));
-        let candidates = found.map(|it| it.candidates(question.call, question.along));
+        let candidates = found.map(|it| it.candidates(question.call, question.extra));
         let mut candidates = candidates.unwrap_or_default();
-        candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(speaks));
+        candidates.retain(|candidate| self.rule(candidate.rule).is_some_and(counts));
         let mut outcome = self.judge_among(question, &candidates);
         if outcome.deciding.is_empty() {
             outcome.verdict = Verdict::Allow;
@@ -179,7 +183,7 @@ impl Policy {
         outcome
     }
 
-    /// The judgement among these rules.
+    /// The result of these rules.
     pub(crate) fn judge_among(
         &self,
         question: &Question<'_>,
@@ -189,13 +193,13 @@ impl Policy {
             verdict: self.default_at(question.call.origin.surface),
             deciding: Vec::new(),
             outranked: Vec::new(),
-            beside: Vec::new(),
+            side_matches: Vec::new(),
             unknown: Vec::new(),
             limited: Vec::new(),
         };
         for candidate in candidates {
             if let Some(rule) = self.rule(candidate.rule) {
-                outcome.add(rule, rule.matches(question, candidate.named), question);
+                outcome.add(rule, rule.matches(question, candidate.name_check), question);
             }
         }
         if let Some((rule, _)) = outcome.deciding.first() {
@@ -204,26 +208,27 @@ impl Policy {
         outcome
     }
 
-    /// What the policy may say about a name. It stops asking when it may say either.
+    /// What the policy may decide about a name. Stops as soon as the call may both pass and be
+    /// stopped.
     pub(crate) fn judge_name(&self, question: &Question<'_>) -> NameOutcome<'_> {
         let mut outcome = NameOutcome::default();
         let surface = question.call.origin.surface;
         let found = self.index(surface).map(|index| index.find(&question.name));
         let ask = |candidate: &Candidate| {
-            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Decide)?;
-            match rule.matches_name(question, candidate.named) {
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Decide)?;
+            match rule.matches_name(question, candidate.name_check) {
                 NameMatch::Never => None,
                 how => Some((rule, how)),
             }
         };
         let sanitizes = |candidate: &Candidate| {
-            let rule = self.rule(candidate.rule).filter(|rule| rule.role == Role::Sanitize);
-            let matches = rule.map(|rule| rule.matches_name(question, candidate.named));
+            let rule = self.rule(candidate.rule).filter(|rule| rule.role == RuleRole::Sanitize);
+            let matches = rule.map(|rule| rule.matches_name(question, candidate.name_check));
             matches.is_some_and(|how| how != NameMatch::Never)
         };
         outcome.may_sanitize = self.sanitizes
             && found.as_ref().is_some_and(|found| {
-                found.plain().iter().any(sanitizes) || found.triggered().any(|it| sanitizes(&it))
+                found.plain().iter().any(sanitizes) || found.hinted().any(|it| sanitizes(&it))
             });
         let plain = found.as_ref().map(|found| found.plain()).unwrap_or_default();
         let plain: Vec<_> = plain.iter().filter_map(ask).collect();
@@ -236,27 +241,28 @@ impl Policy {
         for (rule, _) in plain {
             outcome.add_possible(rule);
         }
-        let triggered = found.iter().flat_map(|found| found.triggered());
-        for candidate in triggered {
+        let hinted = found.iter().flat_map(|found| found.hinted());
+        for candidate in hinted {
             if outcome.is_open() {
                 break;
             }
-            // The rank is cheap to compare: most rules of a crowd need no more.
-            let news = self.rule(candidate.rule).is_some_and(|rule| outcome.is_news(rule));
-            if news && let Some((rule, _)) = ask(&candidate) {
+            // The rank is cheap to compare, and enough for most rules.
+            let matters =
+                self.rule(candidate.rule).is_some_and(|rule| outcome.may_change_course(rule));
+            if matters && let Some((rule, _)) = ask(&candidate) {
                 outcome.add_possible(rule);
             }
         }
         outcome
     }
 
-    /// The strictest thing in this policy that could keep a call from passing on a surface, and the
-    /// rule behind it unless it is the default. A rule that sanitizes denies what it cannot read.
+    /// The strictest verdict in this policy that could keep a call from passing on a surface, and
+    /// its rule; `None` for the default. A rule that sanitizes denies what it cannot read.
     pub(crate) fn first_restriction(&self, surface: Surface) -> Option<(Verdict, Option<&Rule>)> {
         let restricts = |rule: &'_ Rule| match rule.role {
-            Role::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
-            Role::Sanitize => Some(Verdict::Deny),
-            Role::Audit | Role::Shadow => None,
+            RuleRole::Decide => (!rule.verdict.passes()).then_some(rule.verdict),
+            RuleRole::Sanitize => Some(Verdict::Deny),
+            RuleRole::Audit | RuleRole::Shadow => None,
         };
         let rules = self.at(surface).filter_map(|(_, rule)| Some((restricts(rule)?, Some(rule))));
         let default = self.default_at(surface);
@@ -264,7 +270,7 @@ impl Policy {
         rules.chain(default).min_by_key(|(verdict, _)| std::cmp::Reverse(*verdict))
     }
 
-    /// What the record says where the default decided.
+    /// The hit to record if the default decided.
     pub(crate) fn default_hit(&self, verdict: Verdict) -> RuleHit {
         let reason = match verdict {
             Verdict::Allow | Verdict::Sanitize => "no rule matched".to_owned(),
@@ -296,36 +302,38 @@ impl Policy {
 }
 
 impl Rule {
-    /// Whether the rule is asked on a surface. Tools in a request have no arguments yet.
+    /// Whether the rule applies on a surface. Tools in a request have no arguments yet.
     pub(crate) fn applies_at(&self, surface: Surface) -> bool {
         let answerable = surface != Surface::Inbound
             || !self.when.as_ref().is_some_and(crate::condition::Condition::needs_arguments);
         self.surfaces.contains(&surface) && answerable
     }
 
-    /// Whether it looks at what an inspection found.
-    pub(crate) fn asks_findings(&self) -> bool {
-        self.when.as_ref().is_some_and(crate::condition::Condition::asks_findings)
+    /// Whether it has a condition on findings.
+    pub(crate) fn needs_findings(&self) -> bool {
+        self.when.as_ref().is_some_and(crate::condition::Condition::needs_findings)
     }
 
-    /// Whether it looks at all of a call's input, or replaces something in all of it.
-    pub(crate) fn looks_at_all(&self) -> bool {
+    /// Whether it looks at the whole input, or sanitizes the whole input.
+    pub(crate) fn looks_at_whole_input(&self) -> bool {
         self.cleaner.is_some()
-            || self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_all)
+            || self.when.as_ref().is_some_and(crate::condition::Condition::looks_at_whole_input)
     }
 
-    /// The order in which rules decide: the lowest number first, then the strictest.
+    /// The order in which rules decide: by the lowest priority number, then by the strictest
+    /// verdict.
     pub(crate) fn rank(&self) -> (i64, std::cmp::Reverse<Verdict>) {
         (self.priority, std::cmp::Reverse(self.verdict))
     }
 }
 
 impl<'p> Outcome<'p> {
-    /// What is said of another name of the same thing: it counts if it restricts, and is recorded.
+    /// Adds the result for another name of the same tool: restrictions count, and everything is
+    /// recorded.
     fn add_restriction(&mut self, other: Self) {
-        for (rule, how) in other.beside {
-            if !self.beside.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
-                self.beside.push((rule, how));
+        for (rule, how) in other.side_matches {
+            if !self.side_matches.iter().any(|(known, _)| std::ptr::eq(*known, rule)) {
+                self.side_matches.push((rule, how));
             }
         }
         let before = self.deciding.first().map(|(rule, _)| rule.rank());
@@ -355,8 +363,8 @@ impl<'p> Outcome<'p> {
                 return;
             }
         }
-        if rule.role != Role::Decide {
-            return self.beside.push((rule, how));
+        if rule.role != RuleRole::Decide {
+            return self.side_matches.push((rule, how));
         }
         match self.deciding.first().map(|(best, _)| rule.rank().cmp(&best.rank())) {
             Some(std::cmp::Ordering::Greater) => self.outranked.push(rule),
@@ -380,19 +388,19 @@ impl NameOutcome<'_> {
         self.may.contains(&course)
     }
 
-    /// A rule that may match counts if it would come before the one that certainly does.
+    /// A rule that may match counts unless the one that certainly matches outranks it.
     fn add_possible(&mut self, rule: &Rule) {
-        if self.is_news(rule) {
+        if self.may_change_course(rule) {
             self.add(rule.verdict);
         }
     }
 
-    fn is_news(&self, rule: &Rule) -> bool {
+    fn may_change_course(&self, rule: &Rule) -> bool {
         self.certain.is_none_or(|certain| rule.rank() <= certain.rank())
             && !self.may(rule.verdict.course())
     }
 
-    /// Whether it may stop the call, or have it wait for an answer.
+    /// Whether it may stop the call, or make it wait for an answer.
     pub(crate) fn may_restrict(&self) -> bool {
         self.may(Course::Waits) || self.may(Course::Stops)
     }
@@ -401,19 +409,19 @@ impl NameOutcome<'_> {
         self.may(Course::Passes) && self.may_restrict()
     }
 
-    /// Whether it stops the call whatever the arguments are. A call that may only have to wait for an
-    /// answer is held, and asked about with its arguments.
+    /// Whether it stops the call whatever the arguments are. A call that may have to wait for an
+    /// answer is held instead, so that the question shows its arguments.
     pub(crate) fn is_denied(&self) -> bool {
         self.never_passes() && !self.may(Course::Waits)
     }
 
-    /// Whether it stops the call or has it wait, whatever the arguments are.
+    /// Whether it stops the call or makes it wait, whatever the arguments are.
     pub(crate) fn never_passes(&self) -> bool {
         !self.may(Course::Passes)
     }
 }
 
-/// All rules of a surface as candidates: what the index must never fall short of.
+/// All rules of a surface as candidates. The index must find every one of them that matches.
 pub(crate) fn every_candidate(policy: &Policy, surface: Surface) -> Vec<Candidate> {
-    policy.at(surface).map(|(rule, _)| Candidate { rule, named: Named::Perhaps }).collect()
+    policy.at(surface).map(|(rule, _)| Candidate { rule, name_check: NameCheck::Needed }).collect()
 }

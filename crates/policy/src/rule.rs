@@ -5,78 +5,81 @@ use std::sync::Arc;
 use callgate_call::{Surface, ToolCall};
 
 use crate::actors::Actors;
-use crate::along::Along;
-use crate::condition::{Claims, Condition, Scene};
+use crate::condition::{Claims, Condition, EffectReading, Scene, SceneEffects};
+use crate::effects::CallEffects;
+use crate::extra::ExtraInput;
 use crate::finding::Findings;
 use crate::judgement::{RuleError, RuleHit, RuleName};
-use crate::limit::{LimitBy, LimitFacts, LimitKey, Rate};
+use crate::limit::{LimitBy, LimitKey, Rate, SpentLimits};
 use crate::moment::Moment;
 use crate::names::{Name, Names};
 use crate::sanitize::Cleaner;
+use crate::server_offer::ServerOffer;
 use crate::spelling::Servers;
 use crate::terms::Terms;
 use crate::tri::{Possible, Tri};
 use crate::verdict::Verdict;
-use crate::whole::Whole;
 
-/// One rule, with nothing left to check.
+/// One rule, fully checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub(crate) id: String,
     pub(crate) policy: String,
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) names: Names,
-    /// What stands under `tool`, as written. Nothing is every tool.
+    /// The value of `tool` as written; empty for every tool.
     pub(crate) tools: Vec<String>,
     pub(crate) actors: Actors,
     pub(crate) when: Option<Condition>,
     pub(crate) limit: Option<Limit>,
     pub(crate) verdict: Verdict,
     pub(crate) priority: i64,
-    pub(crate) role: Role,
+    pub(crate) role: RuleRole,
     /// What it replaces, if it sanitizes.
     pub(crate) cleaner: Option<Arc<Cleaner>>,
-    /// How a call waits that it decides, if it does.
+    /// How a call waits that this rule decides; `None` unless the verdict is ask or review.
     pub(crate) terms: Option<Arc<Terms>>,
     pub(crate) reason: String,
     pub(crate) hint: Option<String>,
-    /// The kind of action that it blocks, for the model.
+    /// The kind of action that it blocks, as shown to the model.
     pub(crate) blocks: Option<String>,
 }
 
-/// What a match of a rule does.
+/// What happens when a rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It decides, if no other is before it or stricter.
+pub(crate) enum RuleRole {
+    /// It decides, unless another rule has a lower priority number or is stricter.
     Decide,
     /// It is recorded.
     Audit,
     /// It replaces something in the arguments.
     Sanitize,
-    /// It is recorded with what it would have done.
+    /// It is recorded together with what it would have done.
     Shadow,
 }
 
-/// A rate and what its buckets are kept by.
+/// A rate, and the fields that each have a bucket of their own.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
     pub(crate) rate: Rate,
     pub(crate) by: Vec<LimitBy>,
 }
 
-/// All that a judgement looks at.
+/// Everything that a judgement looks at.
 #[derive(Debug)]
 pub(crate) struct Question<'c> {
     pub(crate) call: &'c ToolCall,
     pub(crate) name: Name<'c>,
     pub(crate) moment: &'c Moment,
-    pub(crate) limits: &'c LimitFacts,
+    pub(crate) limits: &'c SpentLimits,
     pub(crate) findings: Findings<'c>,
-    /// What goes along with the call.
-    pub(crate) along: &'c [Along],
+    /// Input that is sent in addition to the arguments.
+    pub(crate) extra: &'c [ExtraInput],
+    /// What the call would do.
+    pub(crate) effects: CallEffects<'c>,
 }
 
-/// What a rule says to a call.
+/// Whether a rule matches a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Match {
     No,
@@ -87,7 +90,7 @@ pub(crate) enum Match {
     Disregarded,
 }
 
-/// What a rule says to a name.
+/// Whether a rule matches a name, whatever the arguments are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameMatch {
     Never,
@@ -99,41 +102,43 @@ impl<'c> Question<'c> {
     pub(crate) fn new(
         call: &'c ToolCall,
         moment: &'c Moment,
-        limits: &'c LimitFacts,
+        limits: &'c SpentLimits,
         servers: &'c Servers,
     ) -> Self {
         let name = Name::new(&call.name, servers);
-        Self { call, name, moment, limits, findings: Findings::NotInspected, along: &[] }
+        let effects = CallEffects::new(call);
+        Self { call, name, moment, limits, findings: Findings::NotInspected, extra: &[], effects }
     }
 
-    /// The same question with what an inspection found.
+    /// The same question, with the findings of an inspection.
     pub(crate) fn with(self, findings: Findings<'c>) -> Self {
         Self { findings, ..self }
     }
 
-    /// The same question with what goes along with the call.
-    pub(crate) fn along(self, along: &'c [Along]) -> Self {
-        Self { along, ..self }
+    /// The same question, with extra input.
+    pub(crate) fn with_extra(self, extra: &'c [ExtraInput]) -> Self {
+        Self { extra, ..self }
     }
 
-    /// The same question without what goes along with the call.
+    /// The same question, without extra input.
     pub(crate) fn alone(&self) -> Self {
         let Self { call, moment, limits, findings, .. } = *self;
-        Self { call, name: self.name.clone(), moment, limits, findings, along: &[] }
+        let (name, effects) = (self.name.clone(), CallEffects::new(call));
+        Self { call, name, moment, limits, findings, extra: &[], effects }
     }
 
-    /// The question about all that a server has.
-    pub(crate) fn of_whole(mut self, whole: Option<&'c Whole>) -> Self {
-        self.name.whole = whole;
+    /// The same question about all tools that a server offers.
+    pub(crate) fn with_offer(mut self, offer: Option<&'c ServerOffer>) -> Self {
+        self.name.offer = offer;
         self
     }
 }
 
 impl Rule {
-    /// Whether the rule matches, but for its limit, with unknown conditions settled. A rule that
-    /// allows does not match on something unknown, every other rule does.
-    pub(crate) fn matches(&self, question: &Question<'_>, named: Named) -> Match {
-        if named == Named::Perhaps && !self.names(question) {
+    /// Whether the rule matches, apart from its limit. If a condition is unknown, a rule that
+    /// allows does not match, and every other rule does.
+    pub(crate) fn matches(&self, question: &Question<'_>, name_check: NameCheck) -> Match {
+        if name_check == NameCheck::Needed && !self.names(question) {
             return Match::No;
         }
         let mut holds = self.actor(question);
@@ -150,9 +155,9 @@ impl Rule {
         }
     }
 
-    /// Whether the rule matches whatever the arguments are, the limit included.
-    pub(crate) fn matches_name(&self, question: &Question<'_>, named: Named) -> NameMatch {
-        if named == Named::Perhaps && !self.names(question) {
+    /// Whether the rule and its limit match whatever the arguments are.
+    pub(crate) fn matches_name(&self, question: &Question<'_>, name_check: NameCheck) -> NameMatch {
+        if name_check == NameCheck::Needed && !self.names(question) {
             return NameMatch::Never;
         }
         let mut possible = Possible::only(self.actor(question));
@@ -169,7 +174,7 @@ impl Rule {
         }
     }
 
-    /// Every verdict but allow takes something away.
+    /// Every verdict except allow restricts.
     pub(crate) fn restricts(&self) -> bool {
         self.verdict != Verdict::Allow
     }
@@ -182,21 +187,21 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is for whoever acts.
+    /// Whether the rule applies to the caller.
     fn actor(&self, question: &Question<'_>) -> Tri {
         let holds = self.actors.include(&question.call.origin);
         if holds == Tri::True && self.is_claimed(question) { Tri::Unknown } else { holds }
     }
 
-    /// Whether the rule hangs on a name that the agent only gives itself. That is not enough for a rule
-    /// that allows.
+    /// Whether the rule names agents and the agent's name is only a claim. A claim is not enough
+    /// for a rule that allows.
     fn is_claimed(&self, question: &Question<'_>) -> bool {
         let claims = !question.call.origin.agent_proven && !self.restricts();
         claims && self.actors.names_agents()
     }
 
-    /// Why it is unknown whether the rule is for whoever acts, if it is.
-    pub(crate) fn doubt(&self, question: &Question<'_>) -> Option<String> {
+    /// Why it is unknown whether the rule applies to the caller; `None` if it is known.
+    pub(crate) fn why_unknown_actor(&self, question: &Question<'_>) -> Option<String> {
         if self.actor(question) != Tri::Unknown {
             return None;
         }
@@ -204,13 +209,18 @@ impl Rule {
         Some(missing.map_or_else(|| "the agent's name is only claimed".to_owned(), not_known))
     }
 
-    pub(crate) fn scene<'c>(&self, question: &Question<'c>) -> Scene<'c> {
-        let claims = if self.restricts() { Claims::Believed } else { Claims::Unknown };
-        let Question { call, moment, findings, along, .. } = *question;
-        Scene { call, moment, claims, findings, along, texts: question.name.texts() }
+    pub(crate) fn scene<'q>(&self, question: &'q Question<'_>) -> Scene<'q> {
+        let (claims, reading) = match self.restricts() {
+            true => (Claims::Believed, EffectReading::Some),
+            false => (Claims::Unknown, EffectReading::Every),
+        };
+        let Question { call, moment, findings, extra, .. } = *question;
+        let plain_texts = question.name.plain_texts();
+        let effects = SceneEffects::new(&question.effects, &question.name);
+        Scene { call, moment, claims, findings, extra, plain_texts, effects, reading }
     }
 
-    /// The bucket this call takes a token from.
+    /// The bucket from which this call takes a token.
     pub(crate) fn limit_key(&self, question: &Question<'_>) -> Option<LimitKey> {
         let limit = self.limit.as_ref()?;
         let bucket = bucket(&limit.by, question);
@@ -242,21 +252,21 @@ impl Rule {
         RuleError {
             policy: self.policy.clone(),
             rule: self.id.clone(),
-            why: why.or_else(|| self.doubt(question)).unwrap_or_default(),
+            why: why.or_else(|| self.why_unknown_actor(question)).unwrap_or_default(),
         }
     }
 }
 
-/// What is already certain about a rule's name condition when it is asked.
+/// Whether a rule's tool and server still have to be compared with the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Named {
-    /// The index found the very name.
-    Surely,
-    /// The index found something like it.
-    Perhaps,
+pub(crate) enum NameCheck {
+    /// The index has found the name itself: the rule applies to it.
+    Passed,
+    /// The index has found something similar: the rule must compare the name.
+    Needed,
 }
 
-/// What is said of a field of the actor that nobody knows.
+/// The reason for an unknown field of the caller.
 pub(crate) fn not_known(field: &'static str) -> String {
     match field {
         "agent" => "it is not known which agent makes the call".to_owned(),
@@ -264,9 +274,9 @@ pub(crate) fn not_known(field: &'static str) -> String {
     }
 }
 
-/// What a call is counted by. A rule may count a whole team or organisation; in every other case
-/// the principal is part of the key, so that nobody can use up the tokens of somebody else by
-/// claiming their session, or by claiming none.
+/// The fields and values by which a call is counted. A rule may count a whole team or organisation.
+/// In every other case the principal is part of the key, so that no caller can use up the tokens of
+/// another by claiming its session, or by claiming none.
 fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
     let value = |by: &LimitBy| (*by, bucket_value(*by, question).unwrap_or_default());
     let mut bucket: Vec<(LimitBy, String)> = by.iter().map(value).collect();
@@ -282,7 +292,7 @@ fn bucket(by: &[LimitBy], question: &Question<'_>) -> Vec<(LimitBy, String)> {
 
 fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
     let origin = &question.call.origin;
-    let said = match by {
+    let value = match by {
         LimitBy::Session => origin.session.as_deref(),
         LimitBy::Agent => origin.agent.as_deref(),
         LimitBy::Org => origin.who.org.as_deref(),
@@ -295,5 +305,5 @@ fn bucket_value(by: LimitBy, question: &Question<'_>) -> Option<String> {
             return Some(server.map_or_else(|| tool.clone(), |server| format!("{server}/{tool}")));
         }
     };
-    said.map(str::to_owned)
+    value.map(str::to_owned)
 }

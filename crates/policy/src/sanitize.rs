@@ -1,13 +1,13 @@
-//! Rules that rewrite arguments: what they replace, and the call that then passes.
+//! Rules that sanitize: what they replace in the arguments.
 
 use std::sync::Arc;
 
-use callgate_call::{Arguments, Form, Surface, ToolCall};
+use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
 use callgate_scan::Set;
 
 use crate::diagnostic::Problems;
 use crate::judgement::{Judgement, RuleHit};
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::RuleSource;
 use crate::text::detectors;
 use crate::verdict::Verdict;
@@ -16,7 +16,8 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone)]
 pub(crate) struct Cleaner {
     set: Set,
-    /// Two rules that replace the same need not do it twice.
+    /// The detectors and the replacement as written. Rules for which this is equal are applied
+    /// once.
     written: String,
 }
 
@@ -26,7 +27,8 @@ impl PartialEq for Cleaner {
     }
 }
 
-/// What a rule that sanitizes replaces; reports a rule that says only half of it.
+/// What a rule that sanitizes replaces. Reports a rule with only one of `verdict: sanitize` and
+/// `sanitize`.
 pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Cleaner> {
     let sanitize = match (&source.sanitize, source.verdict) {
         (Some(sanitize), Some(Verdict::Sanitize)) => sanitize,
@@ -52,13 +54,13 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
     Some(Cleaner { set: builder.build().ok()?, written })
 }
 
-/// A tool that is only advertised has no arguments to rewrite: there the rule denies.
+/// A tool that is only advertised has no arguments to rewrite, so on `inbound` the rule denies.
 pub(crate) fn split(rule: Rule) -> Vec<Rule> {
     let inbound = |surface: &Surface| *surface == Surface::Inbound;
     if rule.verdict != Verdict::Sanitize || !rule.surfaces.iter().any(inbound) {
         return vec![rule];
     }
-    let role = if rule.role == Role::Shadow { Role::Shadow } else { Role::Decide };
+    let role = if rule.role == RuleRole::Shadow { RuleRole::Shadow } else { RuleRole::Decide };
     let surfaces = rule.surfaces.iter().copied();
     let advertised = Rule {
         surfaces: vec![Surface::Inbound],
@@ -75,8 +77,8 @@ pub(crate) fn split(rule: Rule) -> Vec<Rule> {
 }
 
 impl Judgement {
-    /// The judgement with the arguments rewritten, if sanitizers matched; a denial if they cannot
-    /// read what they are to rewrite.
+    /// Rewrites the arguments if sanitize rules matched. Becomes a denial if the arguments cannot
+    /// be read.
     pub(crate) fn sanitized(mut self, call: &ToolCall) -> Self {
         if self.cleaners.is_empty() || self.verdict.stops() {
             return self;
@@ -91,11 +93,11 @@ impl Judgement {
         self
     }
 
-    /// Notes what was replaced.
+    /// Adds the detectors that found what was replaced.
     pub(crate) fn replace(&mut self, kinds: Vec<String>) {
-        self.said.replaced.extend(kinds);
-        self.said.replaced.sort();
-        self.said.replaced.dedup();
+        self.details.replaced.extend(kinds);
+        self.details.replaced.sort();
+        self.details.replaced.dedup();
     }
 
     pub(crate) fn refuse(&mut self, reason: &str) {
@@ -107,16 +109,16 @@ impl Judgement {
             unknown: true,
             ..first.clone()
         };
-        self.said.deciding.insert(0, hit.clone());
+        self.details.deciding.insert(0, hit.clone());
         self.decide(hit, false);
     }
 }
 
-/// What is left of something that sanitizers read.
+/// A sanitized text.
 pub(crate) struct Clean {
     /// The text, if anything changed.
     pub(crate) text: Option<String>,
-    /// What was replaced, once for each time.
+    /// The detector of each replacement, in order.
     pub(crate) kinds: Vec<String>,
 }
 
@@ -128,7 +130,7 @@ pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<
     for cleaner in cleaners {
         let text = rewritten.as_deref().unwrap_or(arguments.raw());
         let (cleaned, hits) = match arguments.form() {
-            Form::Text(_) => {
+            ArgumentsForm::Text(_) => {
                 let hits = cleaner.set.find(text);
                 ((!hits.is_empty()).then(|| cleaner.set.replace(text, &hits)), hits)
             }
@@ -142,8 +144,8 @@ pub(crate) fn clean(cleaners: &[Arc<Cleaner>], arguments: &Arguments) -> Result<
         kinds.extend(hits.iter().map(|hit| hit.kind.to_string()));
         rewritten = cleaned.or(rewritten);
     }
-    if let (Some(text), Form::Json(_)) = (&rewritten, arguments.form()) {
-        // Two keys may have become one.
+    if let (Some(text), ArgumentsForm::Json(_)) = (&rewritten, arguments.form()) {
+        // Replacing may have made two keys equal.
         Arguments::json(text.as_str()).value().map_err(ToString::to_string)?;
     }
     Ok(Clean { text: rewritten, kinds })

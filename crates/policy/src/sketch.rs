@@ -1,4 +1,4 @@
-//! Policies in short: a digest of all of them, and what changed from one set to the next.
+//! Hashes of policies: a digest of a whole set, and what changed from one set to the next.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use sha2::{Digest, Sha256};
 
 use crate::policies::Policies;
 use crate::policy::Policy;
-use crate::rule::{Role, Rule};
+use crate::rule::{Rule, RuleRole};
 use crate::source::read::Fields;
 use crate::text::{TextAction, TextRule};
 use crate::verdict::Verdict;
 
 type Hash = [u8; 32];
 
-/// A rule as it was written, in two hashes.
+/// Two hashes of a rule as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RuleSketch {
     whole: Hash,
-    /// All but its name, its verdict and its words for people: what it matches.
+    /// Without id, verdict and texts for people: covers only what it matches.
     matches: Hash,
 }
 
-/// A policy as it was written.
+/// Hashes of a policy as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PolicySketch {
-    /// All but its rules.
+    /// Everything except its rules.
     head: Hash,
-    /// Its rules by id, those about text too.
+    /// Its rules by id, including text rules.
     rules: BTreeMap<String, RuleSketch>,
 }
 
-/// What changed from one set of policies to the next. Rules are named `policy/rule`, a policy's own
-/// settings by the policy.
+/// What changed from one set of policies to the next. Rules appear as `policy/rule`, changes to a
+/// policy's own settings as `policy`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyChanges {
-    /// What is new.
+    /// New policies and rules.
     pub added: Vec<String>,
-    /// What is gone.
+    /// Policies and rules that no longer exist.
     pub removed: Vec<String>,
-    /// What reads differently.
+    /// Policies and rules that were edited.
     pub changed: Vec<String>,
-    /// What stops less than before, or may: each in a few words.
+    /// Changes that stop fewer calls, or may stop fewer: a short description of each.
     pub weakened: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl PolicySketch {
     }
 }
 
-/// In the order of the keys: the order in which somebody writes them means nothing.
+/// Sorted by key, because the order of keys has no meaning.
 fn hash(fields: &Fields<'_>, without: &[&str]) -> Hash {
     let mut entries: Vec<_> =
         fields.entries.iter().filter(|(key, _)| !without.contains(&key.name.as_str())).collect();
@@ -79,7 +79,7 @@ fn hash(fields: &Fields<'_>, without: &[&str]) -> Hash {
 }
 
 impl Policies {
-    /// A short name for these very policies: two sets with the same digest say the same.
+    /// Identifies these policies: two sets with the same digest are the same.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -100,7 +100,7 @@ impl Policies {
         bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// What is different from the policies that were in force before.
+    /// What changed since the policies that were in force before.
     pub fn changes_since(&self, before: &Self) -> PolicyChanges {
         let mut changes = PolicyChanges::default();
         let (old, new) = (before.parts(), self.parts());
@@ -151,22 +151,22 @@ impl Policies {
         if matches(self) != matches(before) {
             return Some(format!("{name} looks for something else"));
         }
-        (now.whom != rule.whom).then(|| format!("{name} is for others than before"))
+        (now.audience != rule.audience).then(|| format!("{name} is for others than before"))
     }
 }
 
-/// What a policy that was in force no longer stops, or may not.
+/// What a policy that was in force stops no longer, or may stop no longer.
 fn weakened(old: &Policy, new: Option<&Policy>) -> Vec<String> {
     let name = &old.name;
     let Some(new) = new else {
         return if restricts(old) { vec![format!("policy {name} is gone")] } else { Vec::new() };
     };
     if new.shadow {
-        let said = format!("policy {name} is only in shadow mode");
-        return if restricts(old) { vec![said] } else { Vec::new() };
+        let weaker = format!("policy {name} is only in shadow mode");
+        return if restricts(old) { vec![weaker] } else { Vec::new() };
     }
     let mut found = Vec::new();
-    if new.whom != old.whom && restricts(old) {
+    if new.audience != old.audience && restricts(old) {
         found.push(format!("policy {name} is for others than before"));
     }
     for surface in Surface::ALL {
@@ -185,15 +185,16 @@ fn restricts(policy: &Policy) -> bool {
     Surface::ALL.iter().any(|surface| policy.first_restriction(*surface).is_some())
 }
 
-/// A rule that stopped something.
+/// How a rule that stopped something became weaker; `None` if it did not.
 fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
-    let stops = rule.role == Role::Sanitize || rule.role == Role::Decide && rule.restricts();
+    let stops =
+        rule.role == RuleRole::Sanitize || rule.role == RuleRole::Decide && rule.restricts();
     let now = new.rules.iter().find(|now| now.id == rule.id).filter(|_| stops);
     let name = format!("rule {}/{}", old.name, rule.id);
     match now {
         _ if !stops => None,
         None => Some(format!("{name} ({}) is gone", rule.verdict)),
-        Some(now) if now.role == Role::Shadow => Some(format!("{name} is only in shadow mode")),
+        Some(now) if now.role == RuleRole::Shadow => Some(format!("{name} is only in shadow mode")),
         Some(now) if now.verdict < rule.verdict => {
             Some(format!("{name}: {} became {}", rule.verdict, now.verdict))
         }
@@ -204,10 +205,10 @@ fn rule_weakened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
     }
 }
 
-/// A rule that lets something through which its policy may have stopped: it allows what it did not, or
-/// goes before one that is stricter.
+/// How a rule now lets calls through that its policy may have stopped: it allows something new, or
+/// precedes a stricter rule.
 fn rule_opened(rule: &Rule, old: &Policy, new: &Policy) -> Option<String> {
-    let decides = |rule: &Rule| rule.role == Role::Decide;
+    let decides = |rule: &Rule| rule.role == RuleRole::Decide;
     let before = old.rules.iter().find(|before| before.id == rule.id);
     let same = before.is_some_and(|before| {
         let is_same = decides(before) && before.verdict == rule.verdict;

@@ -1,21 +1,18 @@
-//! A rule file as written: every field optional, every value with its place.
+//! A rule file as written: every field optional, every value with its span.
 
-mod finding;
+pub(crate) mod finding;
 pub(crate) mod read;
 mod text;
-mod when;
 
 use callgate_call::Surface;
 use callgate_scan::inspect::Finding;
 
 use crate::Verdict;
-use crate::actors::{Named, WhoField};
+use crate::actors::{WhoField, WhoGlobs};
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
-use crate::finding::FindingTest;
 use crate::limit::LimitBy;
 use crate::node::{self, Node, Yaml};
-use crate::operator::OperatorName;
 use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
 use read::{At, Fields, integer, list, text, texts, word};
@@ -34,8 +31,8 @@ pub struct Source {
 #[derive(Debug)]
 pub(crate) struct PolicySource {
     pub(crate) name: Option<At<String>>,
-    /// Whom it applies to; its agents apart, as in a rule.
-    pub(crate) who: Vec<Named>,
+    /// The principals that it applies to. Agents are a separate field, as in a rule.
+    pub(crate) who: Vec<WhoGlobs>,
     pub(crate) agents: Option<Vec<At<String>>>,
     pub(crate) mode: Option<Mode>,
     pub(crate) default: Option<Verdict>,
@@ -54,8 +51,9 @@ pub(crate) struct RuleSource {
     pub(crate) tools: Option<Vec<At<String>>>,
     pub(crate) servers: Option<Vec<At<String>>>,
     pub(crate) agents: Option<Vec<At<String>>>,
-    pub(crate) who: Vec<Named>,
-    pub(crate) when: Option<ConditionSource>,
+    pub(crate) who: Vec<WhoGlobs>,
+    /// Compiled together with the rest of the rule.
+    pub(crate) when: Option<Node>,
     pub(crate) limit: Option<LimitSource>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) sanitize: Option<SanitizeSource>,
@@ -67,35 +65,6 @@ pub(crate) struct RuleSource {
     pub(crate) blocks: Option<String>,
     pub(crate) examples: ExamplesSource,
     pub(crate) sketch: RuleSketch,
-}
-
-impl RuleSource {
-    /// Whether it looks at what an inspection found.
-    pub(crate) fn asks_findings(&self) -> bool {
-        self.when.as_ref().is_some_and(ConditionSource::asks_findings)
-    }
-}
-
-impl ConditionSource {
-    fn asks_findings(&self) -> bool {
-        match self {
-            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::asks_findings),
-            Self::Not(part) => part.asks_findings(),
-            Self::Test { .. } | Self::Secret(_) => false,
-            Self::Finding(_) => true,
-        }
-    }
-}
-
-/// A condition tree.
-#[derive(Debug)]
-pub(crate) enum ConditionSource {
-    Any(Vec<ConditionSource>),
-    All(Vec<ConditionSource>),
-    Not(Box<ConditionSource>),
-    Test { path: At<String>, operator: OperatorName, value: Node },
-    Secret(Vec<At<String>>),
-    Finding(FindingTest),
 }
 
 /// A rate.
@@ -192,9 +161,9 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
     }
     let says_something =
         ["rules", "text", "default", "defaults"].iter().any(|key| fields.get(key).is_some());
-    // With another problem in it, that one says more.
+    // Not reported together with another problem, which explains more.
     if !says_something && problems.len() == known {
-        // A file that was cut off while it was written looks like this.
+        // A file that was truncated while it was written looks like this.
         problems
             .add(fields.start(), "the policy says nothing")
             .hint("add `rules`, or `default: allow` if it is to allow everything");
@@ -206,7 +175,7 @@ fn policy(fields: &Fields<'_>, problems: &mut Problems<'_>) -> PolicySource {
             rules.extend(fields.map(|fields| rule(&fields, problems)));
         }
     }
-    let (who, agents) = fields.get("for").map(|node| whom(node, problems)).unwrap_or_default();
+    let (who, agents) = fields.get("for").map(|node| audience(node, problems)).unwrap_or_default();
     let text = fields.get("text").map(|node| text::rules(node, problems)).unwrap_or_default();
     PolicySource {
         sketch: sketch(fields, &rules, &text),
@@ -250,7 +219,7 @@ fn rule(fields: &Fields<'_>, problems: &mut Problems<'_>) -> RuleSource {
         servers,
         agents,
         who: fields.get("who").map(|node| who(node, problems)).unwrap_or_default(),
-        when: fields.get("when").and_then(|node| when::condition(node, problems)),
+        when: fields.get("when").cloned(),
         limit: fields.get("limit").and_then(|node| limit(node, problems)),
         verdict: fields.get("verdict").and_then(|node| verdict(node, problems)),
         sanitize: fields.get("sanitize").and_then(|node| sanitize(node, problems)),
@@ -273,7 +242,7 @@ fn sketch(fields: &Fields<'_>, rules: &[RuleSource], text: &[TextRuleSource]) ->
     PolicySketch::new(fields, rules.chain(text).map(|(id, it)| (id.value.as_str(), it)))
 }
 
-/// Wide enough for anybody's numbering, narrow enough to notice a slip.
+/// Wide enough for any numbering scheme, narrow enough to catch a typing error.
 const PRIORITIES: std::ops::RangeInclusive<i64> = -1_000_000..=1_000_000;
 
 fn mode(node: &Node, problems: &mut Problems<'_>) -> Option<Mode> {
@@ -342,8 +311,8 @@ fn surface(text: &At<String>, problems: &mut Problems<'_>) -> Option<Surface> {
     word(text, "surface", &known, &[], problems).map(|at| at.value)
 }
 
-/// Whom a rule is for, apart from its agents.
-fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
+/// Reads the principals that a rule applies to.
+fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Vec::new() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);
     if fields.entries.is_empty() {
@@ -352,8 +321,8 @@ fn who(node: &Node, problems: &mut Problems<'_>) -> Vec<Named> {
     named(&fields, "who", problems)
 }
 
-/// Whom a policy is for.
-fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<String>>>) {
+/// Reads the principals and agents that a policy applies to.
+fn audience(node: &Node, problems: &mut Problems<'_>) -> (Vec<WhoGlobs>, Option<Vec<At<String>>>) {
     if !matches!(node.value, node::Yaml::Map(_)) {
         problems.add(node.span, "`for` must be a mapping").hint(
             "say who is meant, like `for: { team: payments }` or `for: { user: [ann, bob] }`",
@@ -374,7 +343,7 @@ fn whom(node: &Node, problems: &mut Problems<'_>) -> (Vec<Named>, Option<Vec<At<
 /// The keys of `for`.
 const FOR_KEYS: &[&str] = &["org", "team", "user", "key", "agent"];
 
-fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<Named> {
+fn named(fields: &Fields<'_>, under: &str, problems: &mut Problems<'_>) -> Vec<WhoGlobs> {
     let globs = |field: WhoField| {
         let key = field.as_str();
         Some((field, texts(fields.get(key)?, &format!("`{under}.{key}`"), problems)))
@@ -446,7 +415,7 @@ fn example(node: &Node, problems: &mut Problems<'_>) -> Option<ExampleSource> {
     })
 }
 
-/// Who acts in an example: what it leaves out is not known, as at a door.
+/// Reads the caller in an example. Fields that are left out are unknown, as at a door.
 fn example_who(node: &Node, problems: &mut Problems<'_>) -> callgate_call::Who {
     let Some(fields) = Fields::of(node, "`who`", problems) else { return Default::default() };
     fields.check(&WhoField::ALL.map(WhoField::as_str), &[], problems);

@@ -1,34 +1,42 @@
-//! The other ways in which a rule that restricts reads a name: look-alike letters, dashes, and every
-//! spelling that agents have for a server's tool.
+//! Other spellings in which a rule that restricts reads a name: look-alike letters, dashes, and
+//! every spelling that agents use for a server's tool.
 //!
-//! A name alone does not tell where the server in it ends. So a split counts only if somebody names
-//! that server: the config declares it, a rule is about it, or it is the very rule that is asked.
+//! A name alone does not show where its server part ends. So a split counts only if its server is
+//! known: the config declares it, some rule names it, or the rule being evaluated names it.
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_call::{Certainty, Reading, ToolName, fold, spell, split};
-use callgate_effects::{Catalogue, Role};
+use callgate_call::{Certainty, NameReading, ToolName, fold, spell, split};
+use callgate_effects::{Catalogue, Entry, Role};
 use callgate_scan::inspect::plain_name;
 
 use crate::names::{Names, Precision, suffices};
 use crate::pattern::{Globs, Wildcard};
 
-/// The servers that policies and the config name, and the tools that agents have themselves.
+/// The servers that policies and the config name, and the agents' own tools.
 #[derive(Debug, Default)]
 pub(crate) struct Servers {
     known: HashSet<String>,
-    /// Each with its arguments that are texts and nothing else.
-    own_tools: HashMap<String, Vec<String>>,
+    /// The servers of the config. Their tools keep to the catalogue.
+    declared: HashSet<String>,
+    own_tools: HashMap<String, OwnTool>,
 }
 
-/// How a name reads apart from how it is written.
+/// A tool of the catalogue.
+#[derive(Debug)]
+struct OwnTool {
+    entry: Entry,
+    /// The arguments that are plain text.
+    plain_texts: Vec<String>,
+}
+
+/// Other ways to read a name.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Spellings {
-    /// The whole name in other letters, and without the namespace of all tools.
+    /// The whole name with look-alike letters replaced, and without the namespace of all tools.
     pub(crate) texts: Vec<String>,
     pub(crate) splits: Vec<Split>,
-    /// Whether it may be the tool of a server that is named somewhere, though it is not spelled so that
-    /// everybody would read it like that.
+    /// Whether it may be the tool of a known server without being spelled like one for certain.
     pub(crate) is_unclear: bool,
 }
 
@@ -40,31 +48,44 @@ pub(crate) struct Split {
     pub(crate) trust: Trust,
 }
 
-/// Which rules a split counts for.
+/// The rules for which a split counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// All: the spelling says so, or the server is one that is named somewhere.
+    /// All rules: the spelling marks the server, or the server is known.
     Spelled,
-    /// Rules that name the server themselves.
+    /// Only rules that name the server themselves.
     Guessed,
-    /// Rules that name exactly this server and this tool: an agent has a tool of that name itself.
+    /// Only rules that name exactly this server and tool: the name is also an agent's own tool.
     OwnTool,
 }
 
 impl Servers {
     pub(crate) fn new(catalogue: &Catalogue) -> Self {
-        let mut own_tools: HashMap<String, Vec<String>> = HashMap::new();
+        let mut own_tools: HashMap<String, OwnTool> = HashMap::new();
         for entry in catalogue.entries() {
             let contents = entry.roles.iter().filter(|(_, role)| *role == Role::Content);
-            let texts = own_tools.entry(plain_name(&entry.name).into_owned()).or_default();
-            texts.extend(contents.map(|(argument, _)| argument.clone()));
+            let contents = contents.map(|(argument, _)| argument.clone());
+            let own = own_tools.entry(plain_name(&entry.name).into_owned());
+            let own =
+                own.or_insert_with(|| OwnTool { entry: entry.clone(), plain_texts: Vec::new() });
+            own.plain_texts.extend(contents);
         }
-        Self { known: HashSet::new(), own_tools }
+        Self { known: HashSet::new(), declared: HashSet::new(), own_tools }
     }
 
-    /// The arguments of a tool that are texts and nothing else, as far as it is known.
-    pub(crate) fn texts_of(&self, folded: &str, readings: &[Reading<'_>]) -> &[String] {
-        let of = |tool: &str| self.own_tools.get(tool);
+    /// What the catalogue knows about a tool of that name.
+    pub(crate) fn entry(&self, tool: &str) -> Option<&Entry> {
+        self.own_tools.get(tool).map(|own| &own.entry)
+    }
+
+    /// Whether the config declares this server.
+    pub(crate) fn declare(&self, server: &str) -> bool {
+        self.declared.contains(server)
+    }
+
+    /// The arguments of a tool that are plain text; empty for an unknown tool.
+    pub(crate) fn plain_texts_of(&self, folded: &str, readings: &[NameReading<'_>]) -> &[String] {
+        let of = |tool: &str| self.own_tools.get(tool).map(|own| &own.plain_texts);
         let on_server = || match readings {
             [reading] => of(reading.tool),
             _ => None,
@@ -72,10 +93,16 @@ impl Servers {
         of(folded).or_else(on_server).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds a server, in every form it may have in a name.
+    /// Adds a server in every spelling.
     pub(crate) fn add(&mut self, server: &str) {
-        // `mcp_x` is a tool of a server `x` and not of one that is called `mcp`.
+        // `mcp_x` belongs to a server `x`, and not to a server called `mcp`.
         self.known.extend(variants(server).into_iter().filter(|server| server != "mcp"));
+    }
+
+    /// Adds a server of the config.
+    pub(crate) fn add_declared(&mut self, server: &str) {
+        self.add(server);
+        self.declared.insert(fold(server));
     }
 
     /// Adds the servers that a rule names.
@@ -118,14 +145,14 @@ impl Servers {
         }
     }
 
-    /// A name without a mark that stands before an agent's own tool, or before a name with a mark of its
-    /// own. Elsewhere the mark says that what follows is a server.
+    /// A name without its mark, if an agent's own tool or a name with another mark follows.
+    /// Otherwise the mark means that a server follows.
     fn without_mark<'n>(&self, text: &'n str) -> Option<&'n str> {
         let rest = spell::without_mark(text)?;
         (self.own_tools.contains_key(rest) || rest.starts_with("mcp_")).then_some(rest)
     }
 
-    /// `is_written`: the name itself is split like this already.
+    /// `is_written` says whether this is the name as written, whose splits are known already.
     fn split(&self, text: &str, is_written: bool, spellings: &mut Spellings) {
         let spelled = split(text);
         if !is_written {
@@ -150,18 +177,18 @@ impl Servers {
     }
 }
 
-/// `github__push` is not a tool `_push` of `github`: no agent means that.
-fn is_cut_inside_a_separator(reading: &Reading<'_>) -> bool {
+/// `github__push` is never the tool `_push` of `github`: no agent spells names like that.
+fn is_cut_inside_a_separator(reading: &NameReading<'_>) -> bool {
     const SEPARATORS: [char; 5] = ['_', '-', '.', '/', ':'];
     reading.server.ends_with(SEPARATORS) || reading.tool.starts_with(SEPARATORS)
 }
 
 impl Spellings {
-    /// A tool whose server is known. Some servers take their own name off, or a namespace.
-    fn add_known(&mut self, known: &Reading<'_>) {
+    /// Adds a tool whose server is known. Some servers strip their own name or a namespace from it.
+    fn add_known(&mut self, known: &NameReading<'_>) {
         let (servers, tools) = (variants(known.server), variants(known.tool));
         let mut add =
-            |server: &str, tool: &str| self.add(&Reading { server, tool }, Trust::Spelled);
+            |server: &str, tool: &str| self.add(&NameReading { server, tool }, Trust::Spelled);
         for tool in &tools {
             let bare = spell::without_namespace(tool).unwrap_or(tool);
             let own: Vec<&str> = spell::splits(bare)
@@ -177,7 +204,7 @@ impl Spellings {
         }
     }
 
-    fn add(&mut self, reading: &Reading<'_>, trust: Trust) {
+    fn add(&mut self, reading: &NameReading<'_>, trust: Trust) {
         let (server, tool) = (reading.server.to_owned(), reading.tool.to_owned());
         let split = Split { server, tool, trust };
         if !self.splits.contains(&split) {
@@ -187,12 +214,12 @@ impl Spellings {
 }
 
 impl Split {
-    pub(crate) fn reading(&self) -> Reading<'_> {
-        Reading { server: &self.server, tool: &self.tool }
+    pub(crate) fn reading(&self) -> NameReading<'_> {
+        NameReading { server: &self.server, tool: &self.tool }
     }
 }
 
-/// Reads names as rules that restrict do, for lists of servers and tools that do the same.
+/// Reads names as rules that restrict do, for lists of servers and tools that restrict.
 #[derive(Debug)]
 pub struct NameReader(Servers);
 
@@ -201,7 +228,7 @@ pub struct NameReader(Servers);
 pub struct NameReadings(Vec<Split>);
 
 impl NameReader {
-    /// A reader that knows the tools that agents have themselves.
+    /// A reader that knows the agents' own tools.
     pub fn new(catalogue: &Catalogue) -> Self {
         Self(Servers::new(catalogue))
     }
@@ -209,7 +236,8 @@ impl NameReader {
     /// Every way to read this name.
     pub fn read(&self, name: &ToolName) -> NameReadings {
         let mut spellings = self.0.read(name);
-        // To rules, `container.exec` is `exec` on every server; to lists of servers it is none of theirs.
+        // For rules, `container.exec` is `exec` on any server. For lists of servers it is an
+        // agent's own tool.
         let trust = match self.0.own_tools.contains_key(&*plain_name(name.folded())) {
             true => Trust::OwnTool,
             false => Trust::Spelled,
@@ -220,9 +248,9 @@ impl NameReader {
 }
 
 impl NameReadings {
-    /// A way to read the name that a list with these servers and tools is about. Without `tools`, it is
-    /// about every tool of the servers.
-    pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<Reading<'_>> {
+    /// A reading of the name that a list of these servers and tools covers. Without `tools`, the
+    /// list covers every tool of the servers.
+    pub fn find(&self, servers: &Globs, tools: Option<&Globs>) -> Option<NameReading<'_>> {
         let is_named = |split: &&Split| {
             let precision = match tools {
                 None => Some(Precision::Any),
@@ -236,8 +264,7 @@ impl NameReadings {
     }
 }
 
-/// A server, a tool or a pattern for them in every form that it may have in a name, for comparison with
-/// plain names.
+/// Every spelling of a server, a tool or a pattern, for comparison with plain names.
 pub(crate) fn variants(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for form in spell::part(&fold(text)) {
@@ -249,7 +276,7 @@ pub(crate) fn variants(text: &str) -> Vec<String> {
     all
 }
 
-/// The same for patterns, without those that it is already written as.
+/// The same for patterns, without the pattern as written.
 pub(crate) fn other_patterns(pattern: &Wildcard) -> Vec<Wildcard> {
     let others = variants(pattern.text()).into_iter().filter(|text| text != pattern.text());
     others.map(|text| Wildcard::new(&text)).collect()

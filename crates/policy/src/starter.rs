@@ -1,11 +1,14 @@
-//! The policy callgate starts with.
+//! The built-in policies.
 
 use crate::Source;
 
-/// `builtin:starter`: a handful of rules against the plainly destructive, which leave daily work
-/// alone. They read names and arguments as text, so they stop accidents and plain attacks, not
-/// somebody who hides a command on purpose. Words and their boundaries are ASCII ones,
-/// `[A-Za-z0-9_]` and `(?-u:\b)`: those of Unicode are slow to compile and slow on other text.
+/// `builtin:starter`: a few rules that stop what is plainly destructive, and nothing else.
 pub fn starter() -> Source {
     Source { name: "builtin:starter".to_owned(), text: include_str!("starter.yaml").to_owned() }
+}
+
+/// `builtin:effects`: rules on what calls would do. They stop what is plainly destructive, ask about what a
+/// person should decide, and do not disturb daily work.
+pub fn effects_pack() -> Source {
+    Source { name: "builtin:effects".to_owned(), text: include_str!("effects.yaml").to_owned() }
 }

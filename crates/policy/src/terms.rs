@@ -1,4 +1,4 @@
-//! What a rule says about waiting: for whom, how long, and what happens if nobody answers.
+//! How a call waits for an answer: for whom, how long, and what happens without an answer.
 
 use std::time::Duration;
 
@@ -20,41 +20,41 @@ pub enum Terms {
 /// The terms of `ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskTerms {
-    /// How long the person has.
+    /// How long the call waits for the person.
     pub timeout: Duration,
-    /// Who may answer; everybody who may answer at all where it is empty.
+    /// Who may answer. If empty, every approver may.
     pub approvers: Vec<String>,
-    /// What happens where nobody is there to be asked.
+    /// What happens if no person is available.
     pub unattended: Unattended,
-    /// What happens if nobody answers in time.
+    /// What happens without an answer in time.
     pub fallback: Fallback,
 }
 
 /// The terms of `review`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewTerms {
-    /// What the model is told to look for.
+    /// What the model should look for.
     pub guidance: Option<String>,
     /// Which model is asked.
     pub model: Option<String>,
-    /// How long it has.
+    /// How long the call waits for the model.
     pub timeout: Duration,
-    /// What happens if it does not answer in time.
+    /// What happens without an answer in time.
     pub fallback: Fallback,
 }
 
-/// What happens where nobody is there to be asked.
+/// What happens if no person is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unattended {
     /// The call is denied.
     Deny,
-    /// It waits until somebody comes.
+    /// The call waits until a person is available.
     Queue,
     /// A second model is asked instead.
     Review,
 }
 
-/// What happens to a call that nobody decides.
+/// What happens to a call without an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
     /// It is denied.
@@ -88,7 +88,7 @@ pub(crate) fn read(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Vec<Term
     found
 }
 
-/// The terms of a rule that waits: its own or the usual ones. Reports terms of another verdict.
+/// The terms of a rule that waits: its own or the default ones. Reports terms of another verdict.
 pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Option<Terms> {
     let verdict = source.verdict?;
     for other in source.terms.iter().filter(|it| it.key.value != verdict.as_str()) {
@@ -103,13 +103,13 @@ pub(crate) fn compile(source: &RuleSource, problems: &mut Problems<'_>) -> Optio
     let own = source.terms.iter().find(|it| it.key.value == verdict.as_str());
     match verdict {
         Verdict::Ask | Verdict::Review => {
-            Some(own.map_or_else(|| usual(verdict), |own| own.terms.clone()))
+            Some(own.map_or_else(|| default_terms(verdict), |own| own.terms.clone()))
         }
         _ => None,
     }
 }
 
-fn usual(verdict: Verdict) -> Terms {
+fn default_terms(verdict: Verdict) -> Terms {
     match verdict {
         Verdict::Review => Terms::Review(ReviewTerms {
             guidance: None,
@@ -167,14 +167,14 @@ fn fallback(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Fallback {
     read.map_or(Fallback::Deny, |at| at.value)
 }
 
-fn timeout(fields: &Fields<'_>, usual: Duration, problems: &mut Problems<'_>) -> Duration {
-    let Some(node) = fields.get("timeout") else { return usual };
-    let Some(written) = text(node, "`timeout`", problems) else { return usual };
+fn timeout(fields: &Fields<'_>, default: Duration, problems: &mut Problems<'_>) -> Duration {
+    let Some(node) = fields.get("timeout") else { return default };
+    let Some(written) = text(node, "`timeout`", problems) else { return default };
     duration(&written).unwrap_or_else(|| {
         problems
             .add(written.span, format!("cannot read `{}` as a time", written.value))
             .hint("write a number and a unit, from `1s` to `24h`, like `90s`, `10m` or `1h`");
-        usual
+        default
     })
 }
 

@@ -1,11 +1,14 @@
-//! What the whole crate promises, asked from outside in.
+//! Tests of the crate as a whole.
 
 mod actors;
-mod along;
 mod broken;
+mod calls;
 mod combine;
+mod effects;
+mod effects_pack;
 mod equivalence;
 mod explain;
+mod extra;
 mod findings;
 mod go;
 mod operators;

@@ -1,4 +1,4 @@
-//! Rules about text: what a user writes and what a model answers.
+//! Text rules: rules on what a user writes and what a model answers.
 
 mod compile;
 mod guard;
@@ -13,7 +13,7 @@ pub(crate) use compile::{detectors, examples, rules, warnings};
 pub use guard::{TextFlow, TextGuard, TextHit, TextOutcome, TextSettled};
 pub(crate) use guards::Guards;
 
-/// Which way a text goes.
+/// The direction of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// To the model.
@@ -32,14 +32,14 @@ impl Direction {
     }
 }
 
-/// What becomes of a text in which a rule finds something, from the mildest to the strictest.
+/// What a rule does to a text in which it finds something, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TextAction {
-    /// It passes, and the record says that something was found.
+    /// The text passes, and the finding is recorded.
     Audit,
-    /// What was found is replaced.
+    /// The match is replaced.
     Mask,
-    /// It does not pass.
+    /// The text does not pass.
     Block,
 }
 
@@ -54,50 +54,50 @@ impl TextAction {
     }
 }
 
-/// A compiled rule about text.
+/// A compiled text rule.
 #[derive(Debug)]
 pub(crate) struct TextRule {
     pub(crate) policy: String,
     pub(crate) id: String,
-    /// Whom its policy applies to.
-    pub(crate) whom: Actors,
+    /// The callers that its policy applies to.
+    pub(crate) audience: Actors,
     pub(crate) directions: Vec<Direction>,
-    pub(crate) wanted: Wanted,
+    pub(crate) patterns: TextPatterns,
     pub(crate) action: TextAction,
-    /// It is only recorded what the rule would have done.
+    /// Whether the rule, or its whole policy, is in shadow mode.
     pub(crate) shadow: bool,
     pub(crate) replace: Replace,
     pub(crate) reason: String,
     pub(crate) hint: Option<String>,
-    /// The rule by itself.
+    /// The patterns of this rule alone, for its examples.
     pub(crate) set: Set,
 }
 
-/// What a rule looks for, as written.
+/// What a text rule looks for, as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct TextPatterns {
     pub(crate) detect: Vec<String>,
     pub(crate) matches: Vec<String>,
     pub(crate) keywords: Vec<String>,
 }
 
-/// A rule about text, for people who list them.
+/// A text rule, for lists of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRuleInfo {
     /// The rule's policy.
     pub policy: String,
     /// The rule's id.
     pub id: String,
-    /// Whom the policy is for: each key with its globs. Nothing is everybody.
-    pub whom: Vec<(&'static str, Vec<String>)>,
-    /// What it says.
+    /// The callers that the policy applies to: each key with its globs. Empty for every caller.
+    pub audience: Vec<(&'static str, Vec<String>)>,
+    /// What it does to a match.
     pub action: TextAction,
     /// Whether the rule, or its whole policy, is only recorded.
     pub shadow: bool,
-    /// Which texts it reads.
+    /// The directions in which it applies.
     pub directions: Vec<Direction>,
     /// What it looks for: detectors, patterns and keywords.
-    pub wanted: Vec<String>,
+    pub patterns: Vec<String>,
     /// Why.
     pub reason: String,
     /// What to do instead.
@@ -106,15 +106,15 @@ pub struct TextRuleInfo {
 
 impl TextRule {
     pub(crate) fn info(&self) -> TextRuleInfo {
-        let Wanted { detect, matches, keywords } = &self.wanted;
+        let TextPatterns { detect, matches, keywords } = &self.patterns;
         TextRuleInfo {
             policy: self.policy.clone(),
             id: self.id.clone(),
-            whom: self.whom.written(),
+            audience: self.audience.written(),
             action: self.action,
             shadow: self.shadow,
             directions: self.directions.clone(),
-            wanted: detect.iter().chain(matches).chain(keywords).cloned().collect(),
+            patterns: detect.iter().chain(matches).chain(keywords).cloned().collect(),
             reason: self.reason.clone(),
             hint: self.hint.clone(),
         }

@@ -6,8 +6,8 @@ use crate::denial::Denial;
 use crate::permit::Permit;
 use crate::terms::Terms;
 
-/// A judgement that waits for a person (`ask`) or a second model (`review`). Whoever holds it says once
-/// what becomes of the call; dropped, it says nothing, and the call does not run.
+/// A judgement that waits for a person (`ask`) or a second model (`review`). It is granted or
+/// refused once. If it is dropped, the call does not run.
 ///
 /// ```compile_fail
 /// fn both(ticket: callgate_policy::Ticket) {
@@ -28,24 +28,24 @@ impl Ticket {
         Self { permit, denial, terms }
     }
 
-    /// For whom it waits and how long, as the rule says.
+    /// The rule's terms: for whom the call waits, and how long.
     pub fn terms(&self) -> Option<&Terms> {
         self.terms.as_deref()
     }
 
-    /// Somebody agreed: the call may run.
+    /// Lets the call run.
     pub fn grant(self) -> Permit {
         self.permit
     }
 
-    /// Nobody agreed, and this is why. The rule's own reason stays in front of it.
+    /// Denies the call. `why` follows the rule's own reason.
     pub fn refuse(self, why: &str) -> Denial {
         let reason = format!("{} {why}", sentence(&self.denial.reason));
         Denial { reason, ..self.denial }
     }
 }
 
-/// A rule's reason may lack its full stop.
+/// Adds the full stop that a rule's reason may lack.
 fn sentence(reason: &str) -> String {
     let reason = reason.trim_end();
     match reason.ends_with(['.', '!', '?']) {

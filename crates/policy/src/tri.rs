@@ -1,6 +1,6 @@
 //! Three-valued logic (Kleene), and the set of values a condition may still take.
 
-/// Whether a condition holds. Unknown is settled only at the rule.
+/// Whether a condition holds. What unknown means is decided by the rule as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tri {
     True,
@@ -39,12 +39,12 @@ impl Tri {
         !(!self).or(!other)
     }
 
-    /// What two readings of one thing come to: unknown, unless both say the same.
+    /// Combines two readings of the same value: unknown unless both agree.
     pub(crate) fn agree(self, other: Self) -> Self {
         if self == other { self } else { Self::Unknown }
     }
 
-    /// True if any is; stops there.
+    /// True if any value is. Stops at the first that is true.
     pub(crate) fn any(values: impl IntoIterator<Item = Self>) -> Self {
         let mut result = Self::False;
         for value in values {
@@ -56,21 +56,21 @@ impl Tri {
         result
     }
 
-    /// True if all are; stops at the first that is false.
+    /// True if all values are. Stops at the first that is false.
     pub(crate) fn all(values: impl IntoIterator<Item = Self>) -> Self {
         !Self::any(values.into_iter().map(|value| !value))
     }
 }
 
-/// The values a condition may take once the arguments are known: a set of [`Tri`]. It may be
-/// too large (conditions on one argument are taken as independent), never too small.
+/// The set of values that a condition may have once the arguments are known. It may be too large,
+/// because conditions on the same argument count as independent, but never too small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Possible(u8);
 
 impl Possible {
     const ALL: [Tri; 3] = [Tri::True, Tri::False, Tri::Unknown];
 
-    /// It depends on the arguments.
+    /// Any value: it depends on the arguments.
     pub(crate) const OPEN: Self = Self(0b111);
 
     /// Only this value.

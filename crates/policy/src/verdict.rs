@@ -1,17 +1,17 @@
-//! The words of verdicts.
+//! Verdicts, and what they mean for a call.
 
 use std::fmt;
 
-/// What becomes of a call, from the mildest to the strictest.
+/// What a rule decides about a call, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Verdict {
     /// It passes.
     Allow,
-    /// It passes, and the record says that somebody wanted to see it.
+    /// It passes, and the match is recorded.
     Audit,
-    /// It passes with some of its arguments replaced. No call is judged so: it is what a rule says
-    /// beside the decision.
+    /// It passes with some of its arguments replaced. Only rules have this verdict: they match in
+    /// addition to the decision and never decide.
     Sanitize,
     /// A second model is asked before it passes.
     Review,
@@ -21,12 +21,12 @@ pub enum Verdict {
     Deny,
 }
 
-/// Where a verdict leads a call.
+/// What a verdict means for a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Course {
     /// It may run.
     Passes,
-    /// It may run once somebody has said so.
+    /// It may run once a person or a second model has agreed.
     Waits,
     /// It may not run.
     Stops,
@@ -45,7 +45,7 @@ impl Verdict {
         }
     }
 
-    /// Where it leads a call.
+    /// What it means for a call.
     pub fn course(self) -> Course {
         match self {
             Self::Allow | Self::Audit | Self::Sanitize => Course::Passes,
@@ -54,12 +54,12 @@ impl Verdict {
         }
     }
 
-    /// Whether a call of this verdict may run without asking anybody.
+    /// Whether a call with this verdict may run without waiting for an answer.
     pub fn passes(self) -> bool {
         self.course() == Course::Passes
     }
 
-    /// Whether nobody can let a call of this verdict run.
+    /// Whether a call with this verdict can never run.
     pub fn stops(self) -> bool {
         self.course() == Course::Stops
     }

@@ -1,7 +1,7 @@
-//! Calls that carry other calls. Models emit them, and some clients unpack and run what is inside: every
-//! call is judged as if it came alone.
+//! Wrappers: calls that contain other calls. Models emit them, and some clients unpack and run the
+//! calls inside. Each of those is judged like a call of its own.
 
-mod shape;
+mod layout;
 
 use callgate_call::json::{Value, quote};
 use callgate_call::{ToolCall, ToolName};
@@ -12,39 +12,40 @@ use crate::limit::LimitKey;
 use crate::policies::Policies;
 use crate::rule::Question;
 
-/// A wrapper inside a wrapper is already odd. Behind this many nobody reads on.
+/// A wrapper inside a wrapper is already odd. Deeper nesting is refused.
 const MAX_DEPTH: usize = 4;
 
-/// The most calls that one wrapper may carry. opencode runs 25 of them.
+/// The most calls in one wrapper. opencode runs at most 25.
 const MAX_CALLS: usize = 256;
 
-/// A call inside of another one.
+/// A call inside a wrapper.
 #[derive(Debug)]
-pub(crate) struct Inner {
-    /// The call under each name that a client may run it by: all are judged, and the strictest counts.
-    pub(crate) calls: Vec<ToolCall>,
-    /// The same under names that it may be known by. Of what is said of them only what restricts
+pub(crate) struct WrappedCall {
+    /// The call under each name by which a client may run it. All are judged, and the strictest
     /// counts.
+    pub(crate) calls: Vec<ToolCall>,
+    /// The call under other names that may mean it. Rules that restrict apply to these too, rules
+    /// that allow do not.
     pub(crate) others: Vec<ToolCall>,
 }
 
-/// Whether a call of this name may carry other calls.
+/// Whether a call of this name may contain other calls.
 pub(crate) fn is_wrapper(name: &ToolName) -> bool {
-    shape::of(name).is_some()
+    layout::of(name).is_some()
 }
 
-/// Whether a call of this name may carry other calls: then its name tells nothing of them.
-pub fn may_carry(name: &ToolName) -> bool {
+/// Whether a call of this name may contain other calls. If so, its name says nothing about them.
+pub fn may_wrap_calls(name: &ToolName) -> bool {
     is_wrapper(name)
 }
 
-/// Every call inside of a call, each under every name that it may have; or why that cannot be told.
-pub fn carried(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
-    let names = |it: Inner| it.calls.into_iter().chain(it.others).collect();
+/// Every call inside a call, each under every name that it may have; or why they cannot be read.
+pub fn wrapped_calls(call: &ToolCall) -> Result<Vec<Vec<ToolCall>>, String> {
+    let names = |it: WrappedCall| it.calls.into_iter().chain(it.others).collect();
     inner(call).map(|inner| inner.into_iter().map(names).collect())
 }
 
-/// The judgement of a wrapper and all it carries: the strictest wins.
+/// Judges a wrapper and every call in it. The strictest judgement counts.
 pub(crate) fn judge(
     policies: &Policies,
     outer: Judgement,
@@ -58,7 +59,7 @@ pub(crate) fn judge(
             for inner in inner {
                 tokens.extend(judge_inner(policies, &mut judgement, &inner, outer_question));
             }
-            // A limit that already counts the inner calls does not count the wrapper as well.
+            // A limit that counts the calls inside does not count the wrapper too.
             tokens.extend(
                 judgement
                     .limits
@@ -67,17 +68,17 @@ pub(crate) fn judge(
                     .cloned()
                     .collect::<Vec<_>>(),
             );
-            judgement.said.limits = tokens;
+            judgement.details.limits = tokens;
         }
     }
     judgement
 }
 
-/// Adds the judgement of one call inside, and tells which tokens it takes.
+/// Adds the judgement of one call inside. Returns the limits that it draws from.
 fn judge_inner(
     policies: &Policies,
     judgement: &mut Judgement,
-    inner: &Inner,
+    inner: &WrappedCall,
     outer: &Question<'_>,
 ) -> Vec<LimitKey> {
     let Question { moment, limits, findings, .. } = *outer;
@@ -87,26 +88,26 @@ fn judge_inner(
     for call in &inner.calls {
         let mut judged =
             policies.judge_by(&ask(call), |policy, question| policy.judge_also(question, &others));
-        extend_new(&mut tokens, std::mem::take(&mut judged.said.limits));
+        extend_new(&mut tokens, std::mem::take(&mut judged.details.limits));
         judgement.absorb(judged, &format!("inside a wrapper, `{}`", call.name.raw().trim()));
     }
     tokens
 }
 
-/// Every call inside; or why that cannot be told.
-pub(crate) fn inner(call: &ToolCall) -> Result<Vec<Inner>, String> {
+/// Every call inside a call; or why they cannot be read.
+pub(crate) fn inner(call: &ToolCall) -> Result<Vec<WrappedCall>, String> {
     let mut found = Vec::new();
     unwrap(call, 0, &mut found)?;
     Ok(found)
 }
 
-fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<Inner>) -> Result<(), String> {
-    let Some(shape) = shape::of(&call.name) else { return Ok(()) };
+fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<WrappedCall>) -> Result<(), String> {
+    let Some(layout) = layout::of(&call.name) else { return Ok(()) };
     if depth >= MAX_DEPTH {
         return Err("wrapped too deeply".to_owned());
     }
     let root = call.arguments.value().map_err(ToString::to_string)?;
-    for inner in shape.calls_in(call, root)? {
+    for inner in layout.calls_in(call, root)? {
         if found.len() >= MAX_CALLS {
             return Err(format!("more than {MAX_CALLS} calls"));
         }
@@ -119,16 +120,16 @@ fn unwrap(call: &ToolCall, depth: usize, found: &mut Vec<Inner>) -> Result<(), S
 }
 
 impl Judgement {
-    /// Adds another judgement that counts for the same call: the strictest decides. `told` says what
-    /// it is about.
-    pub(crate) fn absorb(&mut self, inner: Self, told: &str) {
-        let Self { said: inner, cleaners, .. } = inner;
+    /// Adds another judgement of the same call. The strictest decides. `label` says in the reason
+    /// what the other one is about.
+    pub(crate) fn absorb(&mut self, inner: Self, label: &str) {
+        let Self { details: inner, cleaners, .. } = inner;
         if inner.verdict > self.verdict {
             let hit = RuleHit {
                 policy: inner.policy.unwrap_or_default(),
                 rule: inner.rule,
                 verdict: inner.verdict,
-                reason: format!("{told}: {}", inner.reason),
+                reason: format!("{label}: {}", inner.reason),
                 hint: inner.hint,
                 blocks: inner.blocks,
                 limited: inner.scope == Scope::Rate,
@@ -136,18 +137,18 @@ impl Judgement {
                 terms: inner.terms,
             };
             self.decide(hit, inner.uncovered);
-            self.said.matched = inner.matched;
+            self.details.matched = inner.matched;
         }
-        extend_new(&mut self.said.deciding, inner.deciding);
-        extend_new(&mut self.said.audits, inner.audits);
-        // What is replaced inside of one is replaced in all of the wrapper: they are one document.
-        extend_new(&mut self.said.sanitizers, inner.sanitizers);
+        extend_new(&mut self.details.deciding, inner.deciding);
+        extend_new(&mut self.details.audits, inner.audits);
+        // The wrapper is one document: what is replaced for one call is replaced in all of it.
+        extend_new(&mut self.details.sanitizers, inner.sanitizers);
         extend_new(&mut self.cleaners, cleaners);
-        extend_new(&mut self.said.shadows, inner.shadows);
-        extend_new(&mut self.said.rules, inner.rules);
-        extend_new(&mut self.said.errors, inner.errors);
-        extend_new(&mut self.said.limits, inner.limits);
-        self.said.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
+        extend_new(&mut self.details.shadows, inner.shadows);
+        extend_new(&mut self.details.rules, inner.rules);
+        extend_new(&mut self.details.errors, inner.errors);
+        extend_new(&mut self.details.limits, inner.limits);
+        self.details.deciding.sort_by_key(|hit| std::cmp::Reverse(hit.verdict));
     }
 }
 
@@ -159,7 +160,7 @@ pub(crate) fn extend_new<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// What a wrapper carries cannot be told: every rule that restricts is unknown, so the strictest of
+/// The calls inside cannot be read, so every rule that restricts is unknown, and the strictest of
 /// them counts.
 fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: &str) {
     let strictest = policies
@@ -184,13 +185,13 @@ fn refuse(policies: &Policies, judgement: &mut Judgement, call: &ToolCall, why: 
     };
     if let Some(rule) = rule {
         let (policy, rule) = (rule.policy.clone(), rule.id.clone());
-        judgement.said.errors.push(RuleError { policy, rule, why: why.to_owned() });
-        judgement.said.deciding.insert(0, hit.clone());
+        judgement.details.errors.push(RuleError { policy, rule, why: why.to_owned() });
+        judgement.details.deciding.insert(0, hit.clone());
     }
     judgement.decide(hit, rule.is_none());
 }
 
-/// A value as JSON text. Depth is bounded by the reader.
+/// Writes a value as JSON. Recursion is bounded: the reader limits the depth.
 pub(crate) fn write(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),

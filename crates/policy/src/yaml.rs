@@ -1,8 +1,9 @@
-//! YAML or JSON read into a tree in which every value knows its place, and small readers of it.
+//! Reads YAML or JSON into a tree in which every value has its span, with small functions to read
+//! the tree.
 //!
-//! Policies are read with it, and so is any other file that should be told all of its problems at
-//! once: [`parse`] makes the tree, [`Fields`] looks into a mapping, the functions read one value
-//! each, and [`Problems`] collects what is wrong until all of it was read.
+//! For policies and any other file whose problems should all be reported at once. [`parse`] builds
+//! the tree, [`Fields`] gives access to a mapping, the functions read one value each, and
+//! [`Problems`] collects what is wrong.
 //!
 //! ```
 //! use callgate_policy::Source;
@@ -19,6 +20,6 @@
 //! assert_eq!(found, ["unknown key `widht`", "`height` must be a whole number from 1 to 9"]);
 //! ```
 
-pub use crate::diagnostic::{Added, Problems, did_you_mean};
+pub use crate::diagnostic::{AddedProblem, Problems, did_you_mean};
 pub use crate::node::{Key, Node, Yaml, parse};
 pub use crate::source::read::{At, Fields, integer, list, text, word, wrong};

@@ -5,7 +5,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use callgate_registry::{Definition, First, Found, Identity, ItemKind, Launch, Registry, diff};
+use callgate_registry::{
+    Definition, FirstUse, ItemIdentity, ItemKind, Launch, NameLookup, Registry, diff,
+};
 
 const MANY: usize = 1000;
 
@@ -25,12 +27,12 @@ fn main() {
     report("see all as they were", || see(&mut registry, &definitions));
     let names: Vec<String> = (0..MANY).map(|n| format!("mcp__files__read_file_{n}")).collect();
     report("find all by name", || {
-        names.iter().filter(|name| registry.names().find(name) != Found::Nothing).count()
+        names.iter().filter(|name| registry.names().find(name) != NameLookup::Nothing).count()
     });
     let (one, two) = (definition(1), definition(1).replace("Returns", "Sends"));
     report("one difference", || diff(&one, &two));
-    let looked_at: Vec<Identity> =
-        definitions.iter().take(10).map(|it| Identity::of("other", it)).collect();
+    let looked_at: Vec<ItemIdentity> =
+        definitions.iter().take(10).map(|it| ItemIdentity::of("other", it)).collect();
     report("look-alikes of ten names", || {
         looked_at.iter().map(|it| registry.alike(it).len()).sum::<usize>()
     });
@@ -54,8 +56,8 @@ fn read_one(raw: &str) -> Definition {
 fn see(registry: &mut Registry, definitions: &[Definition]) -> usize {
     let launch = Launch::command("files", &["/srv"], None);
     let seen = definitions.iter().map(|definition| {
-        let identity = Identity::of("files", definition);
-        registry.observe(&identity, &launch, definition, First::Trust, 0).unwrap()
+        let identity = ItemIdentity::of("files", definition);
+        registry.observe(&identity, &launch, definition, FirstUse::Trust, 0).unwrap()
     });
     seen.filter(|it| it.is_dirty).count()
 }

@@ -5,7 +5,7 @@ use callgate_dialect::Dialect;
 use callgate_effects::Catalogue;
 use callgate_gate::{Answer, Close, Ending, Gate, NameAnswer, Note, OnDeny, Settings, Step};
 use callgate_policy::{
-    Judgement, LimitFacts, Moment, NameJudgement, Policies, Recorded, Settled, Source, Weekday,
+    Judgement, Moment, NameJudgement, Policies, Recorded, Settled, Source, SpentLimits, Weekday,
 };
 
 /// What a run gave.
@@ -110,7 +110,7 @@ pub fn answer(judgement: Judgement, call: &ToolCall) -> Answer {
 
 /// Takes steps until the gate wants more, answering every question from the policies.
 pub fn steps(gate: &mut Gate, policies: &Policies, run: &mut Run) {
-    let (moment, limits) = (moment(), LimitFacts::default());
+    let (moment, limits) = (moment(), SpentLimits::default());
     loop {
         match gate.step(&mut run.out) {
             Step::Name(question) => {

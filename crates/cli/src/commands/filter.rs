@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_call::ToolCall;
-use callgate_control::Judged;
+use callgate_control::JudgementOutput;
 use callgate_gate::{
     Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
 };
@@ -196,7 +196,7 @@ impl Reporter {
             Self::Json => write_event(&Event {
                 event: "tool_call",
                 call: Some(CallFields::of(call)),
-                judged: Some(Judged::of(judgement)),
+                judged: Some(JudgementOutput::of(judgement)),
                 why: None,
             }),
         }

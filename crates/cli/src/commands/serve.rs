@@ -98,7 +98,7 @@ async fn serve(resolved: Resolved, decider: Decider, reload_context: ReloadConte
     decider.loaded(&reload::source(&resolved.policies));
     let ReloadContext { flags, started, known, config, format } = reload_context;
     banner::show(&banner::Facts::of(&resolved, address, &decider, &api.shown()), format);
-    let gateway = Gateway { flags, control: server.control(), known };
+    let gateway = Gateway { flags, control: server.reloader(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));

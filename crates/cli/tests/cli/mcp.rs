@@ -7,7 +7,7 @@ mod servers;
 
 use std::path::Path;
 
-use callgate_call::{Arguments, Facts, Origin, Surface};
+use callgate_call::{Arguments, Origin, OriginFields, Surface};
 use callgate_decide::mcp::{Launch, ListPage, McpCall, McpDecision, McpSession};
 use callgate_decide::{Context, Decider};
 use callgate_store::{Location, Settings, Store};
@@ -60,7 +60,8 @@ impl World {
             "mail" => Launch::origin("https://mcp.example.com"),
             other => Launch::command(&format!("{other}-server"), &["--stdio"], None),
         };
-        let facts = Facts { session: Some(session.to_owned()), ..Facts::at(Surface::Mcp) };
+        let facts =
+            OriginFields { session: Some(session.to_owned()), ..OriginFields::at(Surface::Mcp) };
         self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
     }
 

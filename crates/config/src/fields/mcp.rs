@@ -1,6 +1,6 @@
 //! The settings about MCP servers.
 
-use callgate_decide::mcp::{ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 
 use super::{Applies, Counts, Field, Kind, Users, Value, shown};
 use crate::words::{Period, words_of};
@@ -317,7 +317,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.pins.on_change",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "alert",
         doc: "What to do with a definition that differs from the trusted one: hide and refuse it until `callgate mcp pins trust` (`block`), record it (`alert`), or let it pass (`allow`).",
@@ -333,7 +333,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.sampling",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "allow",
         doc: "What to do when a server sends a request to the client's model.",
@@ -341,7 +341,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.elicitation",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "What to do when a server asks the user something.",
@@ -349,7 +349,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.roots",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "allow",
         example: "block",
         doc: "What to do when a server asks for the client's folders.",
@@ -389,7 +389,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.read_then_send",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "A tool of one server reads private data, then a tool of another server sends data.",
@@ -429,7 +429,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.burst.then",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "What to do with further calls.",
@@ -437,7 +437,7 @@ pub(super) const FIELDS: &[Field] = &[
     },
     Field {
         path: "mcp.flows.take_over",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
         doc: "What to do when a server offers a tool whose name another server used first.",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_decide::mcp::{Globs, ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, Globs, ServerKind, Severity};
 use callgate_policy::Span;
 use callgate_policy::yaml::{At, Key, Problems};
 use url::Url;
@@ -24,11 +24,11 @@ pub(crate) struct WrittenMcp {
     pub(crate) rate: Option<WrittenRate>,
     /// Patterns of servers' names, and their rates.
     pub(crate) rates: Vec<(String, WrittenRate)>,
-    pub(crate) on_change: Option<At<Watch>>,
+    pub(crate) on_change: Option<At<CheckAction>>,
     pub(crate) auto_trust_first: Option<At<bool>>,
-    pub(crate) sampling: Option<At<Watch>>,
-    pub(crate) elicitation: Option<At<Watch>>,
-    pub(crate) roots: Option<At<Watch>>,
+    pub(crate) sampling: Option<At<CheckAction>>,
+    pub(crate) elicitation: Option<At<CheckAction>>,
+    pub(crate) roots: Option<At<CheckAction>>,
     /// `Some(None)` is the word `none`.
     pub(crate) block_at: Option<At<Option<Severity>>>,
     pub(crate) strip: Option<At<bool>>,
@@ -76,10 +76,10 @@ pub(crate) struct WrittenRate {
 /// `mcp.flows`.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenFlows {
-    pub(crate) read_then_send: Option<At<Watch>>,
+    pub(crate) read_then_send: Option<At<CheckAction>>,
     pub(crate) window: Option<At<Duration>>,
     pub(crate) burst: Option<WrittenBurst>,
-    pub(crate) take_over: Option<At<Watch>>,
+    pub(crate) take_over: Option<At<CheckAction>>,
 }
 
 /// `mcp.flows.burst`.
@@ -87,7 +87,7 @@ pub(crate) struct WrittenFlows {
 pub(crate) struct WrittenBurst {
     pub(crate) calls: u64,
     pub(crate) window: Option<At<Duration>>,
-    pub(crate) then: Option<At<Watch>>,
+    pub(crate) then: Option<At<CheckAction>>,
 }
 
 pub(super) fn mcp(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenMcp {

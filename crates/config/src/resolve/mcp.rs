@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use callgate_decide::mcp::{
-    Burst, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate, ServerEntry,
-    ServerKind, ToolRule, Watch,
+    Burst, CheckAction, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate,
+    ServerEntry, ServerKind, ToolRule,
 };
 use callgate_policy::yaml::At;
 use url::Url;
@@ -96,7 +96,7 @@ fn flows(written: &WrittenFlows, standard: FlowSettings) -> FlowSettings {
     let burst = written.burst.as_ref().map(|burst| Burst {
         calls: count(burst.calls),
         window: or(burst.window.clone(), DEFAULT_BURST_WINDOW),
-        then: or(burst.then.clone(), Watch::Alert),
+        then: or(burst.then.clone(), CheckAction::Alert),
     });
     FlowSettings {
         read_then_send: or(written.read_then_send.clone(), standard.read_then_send),

@@ -1,34 +1,34 @@
-//! What pins and findings have against a tool.
+//! Checks tools against pins and findings.
 
 use callgate_audit::Code;
 use callgate_policy::Denial;
-use callgate_registry::{Identity, ItemKind, State};
+use callgate_registry::{ItemIdentity, ItemKind, PinStatus};
 use callgate_scan::inspect::Finding;
 
-use super::check::{Check, Objection};
-use super::desk::Inspection;
-use super::settings::{McpSettings, Watch};
+use super::check::{Check, CheckFailure};
+use super::settings::{CheckAction, McpSettings};
+use super::state::Inspection;
 
-/// What the pin of something says. What was never seen is held to nothing, unless the first
-/// definition is not trusted either.
+/// Checks something against its pin. Without a pin everything passes, unless first definitions need
+/// a person's trust too.
 pub(crate) fn check(
     settings: &McpSettings,
-    identity: &Identity,
-    state: State,
-) -> Option<Objection> {
-    let watch = settings.pins.on_change;
+    identity: &ItemIdentity,
+    state: PinStatus,
+) -> Option<CheckFailure> {
+    let action = settings.pins.on_change;
     let stop =
-        |reason: String, hint: String| Some(Objection::new(Check::Pin, watch, reason, &hint));
+        |reason: String, hint: String| Some(CheckFailure::new(Check::Pin, action, reason, &hint));
     let changed =
-        |reason: String, hint: String| stop(reason, hint).map(|it| it.coded(Code::PinChanged));
+        |reason: String, hint: String| stop(reason, hint).map(|it| it.with_code(Code::PinChanged));
     match state {
-        State::Trusted => None,
-        State::Unseen if settings.pins.auto_trust_first => None,
-        State::Unseen => stop(
+        PinStatus::Trusted => None,
+        PinStatus::Unseen if settings.pins.auto_trust_first => None,
+        PinStatus::Unseen => stop(
             format!("{} has not been seen, so nobody can have trusted it.", subject(identity)),
             "Use a tool that the server lists.".to_owned(),
         ),
-        State::Changed => changed(
+        PinStatus::Changed => changed(
             format!(
                 "{} is no longer what was trusted: its definition or its server has changed.",
                 subject(identity)
@@ -38,7 +38,7 @@ pub(crate) fn check(
                 command("diff", identity)
             ),
         ),
-        State::Quarantined => stop(
+        PinStatus::Quarantined => stop(
             format!("{} is new, and nobody has trusted it yet.", subject(identity)),
             format!(
                 "Use another tool, and tell the operator to look at it: `{}`, then `{}`.",
@@ -49,39 +49,43 @@ pub(crate) fn check(
     }
 }
 
-/// What was found in a definition, if it is as bad as is not shown.
+/// The finding that hides this definition, if any.
 pub(crate) fn findings(
     settings: &McpSettings,
     tool: &str,
     inspection: &Inspection,
-) -> Option<Objection> {
+) -> Option<CheckFailure> {
     let found = match settings.inspect.strip {
         true => &inspection.remaining,
         false => &inspection.findings,
     };
-    let worst = worst(settings, found)?;
-    let reason = format!("The definition of `{tool}` holds {}.", named(worst));
-    Some(Objection::block(
+    let blocking_finding = blocking_finding(settings, found)?;
+    let reason =
+        format!("The definition of `{tool}` holds {}.", describe_finding(blocking_finding));
+    Some(CheckFailure::block(
         Check::Finding,
         reason,
         "Use another tool, and tell the user what was found.",
     ))
 }
 
-/// The worst finding, if it is as bad as stops what it was found in.
-pub(crate) fn worst<'f>(settings: &McpSettings, found: &'f [Finding]) -> Option<&'f Finding> {
+/// The worst finding, if its severity reaches the blocking threshold.
+pub(crate) fn blocking_finding<'f>(
+    settings: &McpSettings,
+    found: &'f [Finding],
+) -> Option<&'f Finding> {
     let least = settings.inspect.block_at?;
     found.iter().filter(|it| it.severity >= least).max_by_key(|it| it.severity)
 }
 
-/// A finding in words of our own: a denial is read by the model, which must not be given the very
-/// text that was found. The record has it.
-pub(crate) fn named(finding: &Finding) -> String {
+/// Describes a finding in our own words. The model reads the denial and must not get the text that
+/// was found; the record has it.
+pub(crate) fn describe_finding(finding: &Finding) -> String {
     format!("{} ({}, {})", finding.class.meaning(), finding.class, finding.severity)
 }
 
-fn subject(identity: &Identity) -> String {
-    let Identity { server, kind, name } = identity;
+fn subject(identity: &ItemIdentity) -> String {
+    let ItemIdentity { server, kind, name } = identity;
     match kind {
         ItemKind::Tool => format!("The tool `{name}` of `{server}`"),
         ItemKind::Prompt => format!("The prompt `{name}` of `{server}`"),
@@ -90,8 +94,8 @@ fn subject(identity: &Identity) -> String {
 }
 
 /// A command for the operator.
-fn command(what: &str, identity: &Identity) -> String {
-    let Identity { server, kind, name } = identity;
+fn command(what: &str, identity: &ItemIdentity) -> String {
+    let ItemIdentity { server, kind, name } = identity;
     match kind {
         ItemKind::Tool => format!("callgate mcp pins {what} --server {server} --tool {name}"),
         ItemKind::Prompt => format!("callgate mcp pins {what} --server {server} --prompt {name}"),
@@ -101,7 +105,7 @@ fn command(what: &str, identity: &Identity) -> String {
     }
 }
 
-/// A denial of something that a server asks or says.
+/// A denial of a server's request or text.
 pub(crate) fn denial(rule: &str, subject: &str, reason: &str, hint: &str) -> Denial {
     Denial {
         rule: Some(rule.to_owned()),
@@ -110,7 +114,7 @@ pub(crate) fn denial(rule: &str, subject: &str, reason: &str, hint: &str) -> Den
     }
 }
 
-/// Whether something that is watched is stopped.
-pub(crate) fn is_blocked(settings: &McpSettings, watch: Watch) -> bool {
-    settings.enforce && watch == Watch::Block
+/// Whether this action blocks, with these settings.
+pub(crate) fn is_blocked(settings: &McpSettings, action: CheckAction) -> bool {
+    settings.enforce && action == CheckAction::Block
 }

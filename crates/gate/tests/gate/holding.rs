@@ -4,7 +4,7 @@ use callgate_dialect::Dialect;
 use callgate_gate::{
     Answer, Close, Ending, Gate, Malformed, NameAnswer, Note, OnDeny, Question, Settings, Step,
 };
-use callgate_policy::{Denial, LimitFacts, Policies};
+use callgate_policy::{Denial, Policies, SpentLimits};
 use callgate_testkit::{clients, drive};
 use serde_json::{Value, json};
 
@@ -98,7 +98,7 @@ impl Slow {
         loop {
             match self.gate.step(&mut self.out) {
                 Step::Name(question) => {
-                    let (moment, limits) = (drive::moment(), LimitFacts::default());
+                    let (moment, limits) = (drive::moment(), SpentLimits::default());
                     let judgement = self.policies.judge_name(&question.call, &moment, &limits);
                     let answer = match judgement {
                         callgate_policy::NameJudgement::Allow(permit, _) => {
@@ -123,7 +123,7 @@ impl Slow {
     fn allow(&mut self) -> String {
         let question = self.questions.remove(0);
         let judgement =
-            self.policies.judge(&question.call, &drive::moment(), &LimitFacts::default());
+            self.policies.judge(&question.call, &drive::moment(), &SpentLimits::default());
         self.gate.answer(question.slot, drive::answer(judgement, &question.call));
         self.steps()
     }
@@ -244,7 +244,7 @@ fn a_permit_names_its_call() {
     let question = slow.questions.remove(0);
     let mut other = question.call.clone();
     other.arguments = callgate_call::Arguments::json("{\"a\":2}");
-    let judgement = slow.policies.judge(&other, &drive::moment(), &LimitFacts::default());
+    let judgement = slow.policies.judge(&other, &drive::moment(), &SpentLimits::default());
     slow.gate.answer(question.slot, drive::answer(judgement, &other));
     let left = slow.steps();
     assert!(!left.contains("tool_calls") && left.contains("permit is for another call"), "{left}");

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use callgate_dialect::Dialect;
 use callgate_gate::{Close, Gate, NameAnswer, OnDeny, Question, Step};
-use callgate_policy::{LimitFacts, NameJudgement, Policies};
+use callgate_policy::{NameJudgement, Policies, SpentLimits};
 use callgate_testkit::{drive, made};
 use callgate_wire::{Framing, Style};
 use serde_json::{Value, json};
@@ -314,7 +314,7 @@ impl<'a> Driven<'a> {
         while !self.ended {
             match self.gate.step(&mut self.out) {
                 Step::Name(question) => {
-                    let limits = LimitFacts::default();
+                    let limits = SpentLimits::default();
                     let answer =
                         match self.policies.judge_name(&question.call, &drive::moment(), &limits) {
                             NameJudgement::Allow(permit, _) => {
@@ -336,7 +336,7 @@ impl<'a> Driven<'a> {
 
     fn answer(&mut self, at: usize) {
         let (_, question) = self.questions.remove(at);
-        let limits = LimitFacts::default();
+        let limits = SpentLimits::default();
         let judgement = self.policies.judge(&question.call, &drive::moment(), &limits);
         self.allowed[which(question.call.name.raw())] = true;
         self.gate.answer(question.slot, drive::answer(judgement, &question.call));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 use callgate_dialect::Dialect;
 use callgate_gate::{Ending, Note, OnDeny, Settings};
 use callgate_policy::{Direction, Policies};
@@ -26,7 +26,7 @@ fn block() -> Policies {
 }
 
 fn settings(policies: &Policies) -> Settings {
-    let text = policies.text_guard(Direction::Response, &Facts::at(Surface::Response));
+    let text = policies.text_guard(Direction::Response, &OriginFields::at(Surface::Response));
     Settings { text, ..drive::settings(OnDeny::Explain) }
 }
 

@@ -1,7 +1,7 @@
 //! Text rules on what stands beside the answer: refusals, transcripts, quotes, summaries, the bodies
 //! of models that only say text. Each place in pieces and whole, masked and blocked, at every cut.
 
-use callgate_call::{Facts, Surface};
+use callgate_call::{OriginFields, Surface};
 use callgate_dialect::Dialect;
 use callgate_gate::{Ending, Note, OnDeny, Settings};
 use callgate_policy::{Direction, Policies};
@@ -28,7 +28,7 @@ fn audit() -> Policies {
 }
 
 fn run(dialect: Dialect, policies: &Policies, chunks: Vec<&[u8]>) -> Run {
-    let text = policies.text_guard(Direction::Response, &Facts::at(Surface::Response));
+    let text = policies.text_guard(Direction::Response, &OriginFields::at(Surface::Response));
     let settings = Settings { text, ..drive::settings(OnDeny::Explain) };
     drive::run(dialect, settings, policies, chunks)
 }

@@ -1,15 +1,15 @@
-//! A text with places to fill in, such as `{tool}`.
+//! A text with placeholders such as `{tool}`.
 
 use std::fmt;
 
-/// A text with places to fill in. Read once, when the config is loaded.
+/// A text with placeholders, parsed once when the config is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    lines: Vec<Vec<Piece>>,
+    lines: Vec<Vec<TemplatePiece>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Place(&'static str),
 }
@@ -17,20 +17,20 @@ enum Piece {
 /// Why a text is not a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateError {
-    /// It names a place that is not known there.
+    /// It has an unknown placeholder.
     Unknown {
-        /// What stands between the braces.
+        /// The text between the braces.
         name: String,
-        /// What may stand there.
+        /// The placeholders that are known here.
         known: &'static [&'static str],
     },
     /// A brace is not closed.
     Open,
     /// It is longer than this many characters.
     TooLong(usize),
-    /// It has nothing to show.
+    /// It is empty.
     Empty,
-    /// It holds a control character, which would not arrive everywhere as it was written.
+    /// It contains a control character, which some channels would not transmit unchanged.
     Control,
 }
 
@@ -63,7 +63,7 @@ impl TemplateError {
 }
 
 impl Template {
-    /// Reads a text of at most `max` characters that may have these places. `{{` and `}}` are braces.
+    /// Parses a text of at most `max` characters with these placeholders. `{{` and `}}` are braces.
     pub(crate) fn read(
         text: &str,
         known: &'static [&'static str],
@@ -88,8 +88,8 @@ impl Template {
         Self { lines: Vec::new() }
     }
 
-    /// The text with its places filled in. A line whose places are all empty is left out, and so is
-    /// blank space at both ends. What is filled in is not read again.
+    /// The text with its placeholders filled in. A line whose placeholders are all empty is left
+    /// out, and so is white space at both ends. Inserted values are not parsed again.
     pub(crate) fn fill<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> String {
         let mut filled = String::with_capacity(512);
         for line in self.lines.iter().filter(|line| says_something(line, &value)) {
@@ -100,11 +100,11 @@ impl Template {
     }
 }
 
-/// Whether a line has no place, or one of its places has something in it.
-fn says_something<'v>(line: &'v [Piece], value: impl Fn(&'static str) -> &'v str) -> bool {
+/// Whether a line has no placeholder, or at least one with a value.
+fn says_something<'v>(line: &'v [TemplatePiece], value: impl Fn(&'static str) -> &'v str) -> bool {
     let mut has_place = false;
     for piece in line {
-        if let Piece::Place(name) = piece {
+        if let TemplatePiece::Place(name) = piece {
             if !value(name).is_empty() {
                 return true;
             }
@@ -114,7 +114,7 @@ fn says_something<'v>(line: &'v [Piece], value: impl Fn(&'static str) -> &'v str
     !has_place
 }
 
-impl Piece {
+impl TemplatePiece {
     fn shown<'v>(&'v self, value: impl Fn(&'static str) -> &'v str) -> &'v str {
         match self {
             Self::Text(text) => text,
@@ -123,7 +123,7 @@ impl Piece {
     }
 }
 
-fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<Piece>, TemplateError> {
+fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<TemplatePiece>, TemplateError> {
     let (mut pieces, mut text) = (Vec::new(), String::new());
     let mut rest = line;
     while let Some(at) = rest.find(['{', '}']) {
@@ -141,13 +141,13 @@ fn pieces(line: &str, known: &'static [&'static str]) -> Result<Vec<Piece>, Temp
             let found = known.iter().find(|known| **known == name.trim());
             let unknown =
                 || TemplateError::Unknown { name: name.chars().take(40).collect(), known };
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
-            pieces.push(Piece::Place(found.ok_or_else(unknown)?));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
+            pieces.push(TemplatePiece::Place(found.ok_or_else(unknown)?));
             rest = after;
         }
     }
     text.push_str(rest);
-    pieces.push(Piece::Text(text));
+    pieces.push(TemplatePiece::Text(text));
     Ok(pieces)
 }
 
@@ -169,14 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_nothing_to_say_is_left_out() {
+    fn a_line_with_empty_placeholders_is_left_out() {
         assert_eq!(filled("x\nA: {a}\n\nB: {b} {a}\ny", "", ""), "x\n\ny");
         assert_eq!(filled("x\r\nA: {a}\nB: {b} {a}", "", "2"), "x\nB: 2");
         assert_eq!(filled("{a}\n\nx", "", ""), "x");
     }
 
     #[test]
-    fn what_is_no_template() {
+    fn invalid_templates() {
         let read = |text: &str| Template::read(text, KNOWN, 10).unwrap_err();
         assert_eq!(read("{c}"), TemplateError::Unknown { name: "c".into(), known: KNOWN });
         assert!(read("{c}").hint().starts_with("known here: {a}, {b};"));

@@ -1,69 +1,60 @@
 //! A rule's conditions, each with its outcome and what it looked at.
 
-use callgate_call::json::{Value, quote};
-
-use crate::condition::{Condition, Scene, Test, context};
-use crate::denial::cut;
-use crate::finding::{FindingTest, Findings, told};
-use crate::judgement::Matched;
-use crate::operator::Scalar;
-use crate::path::{Found, Path};
-use crate::secret::SecretTest;
+use crate::condition::{Condition, Scene};
 use crate::tri::Tri;
-use crate::wrapper;
 
-/// More values than this are only counted: `$` may stand for thousands.
+/// The most values shown. The rest are counted: `$` can lead to thousands.
 const MAX_SEEN: usize = 4;
 
-/// A condition and what became of it.
+/// A condition and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionExplanation {
     /// Whether it holds.
     pub holds: Holds,
-    /// What it asks.
-    pub shape: Shape,
+    /// What kind of condition it is.
+    pub kind: ConditionKind,
 }
 
 /// Whether a condition holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holds {
-    /// It does.
+    /// It holds.
     Yes,
-    /// It does not.
+    /// It does not hold.
     No,
-    /// That cannot be told.
+    /// It cannot be determined.
     Unknown {
-        /// Why not.
+        /// Why it cannot.
         why: String,
     },
 }
 
-/// What a condition asks.
+/// A kind of condition, with its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
-    /// That one of these holds.
+pub enum ConditionKind {
+    /// At least one of these holds.
     Any(Vec<ConditionExplanation>),
-    /// That all of these hold.
+    /// All of these hold.
     All(Vec<ConditionExplanation>),
-    /// That this one does not.
+    /// This one does not hold.
     Not(Box<ConditionExplanation>),
-    /// Something about one argument.
+    /// A single question about the call.
     Test(TestExplanation),
 }
 
-/// One argument with one operator.
+/// A single question about the call: what was compared, how and with what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestExplanation {
-    /// The path, as the rule says it.
+    /// The argument's path as written, or the kind of condition.
     pub path: String,
     /// The operator's word.
     pub operator: &'static str,
-    /// What it compares with, as JSON.
+    /// The operand as written, as JSON.
     pub operand: String,
-    /// The values that stand there, as JSON, each cut to [`Matched::MAX_CHARS`] characters. Those
-    /// that the operator holds for come first, then those that it cannot compare.
+    /// The values that it looked at, as JSON, each cut to
+    /// [`Matched::MAX_CHARS`](crate::Matched::MAX_CHARS) characters.
     pub seen: Vec<String>,
-    /// How many more there are.
+    /// The number of further values.
     pub unseen: usize,
 }
 
@@ -79,16 +70,14 @@ impl Holds {
 }
 
 impl ConditionExplanation {
-    /// Depth is bounded by the reader of rule files.
+    /// Recursion is bounded: the reader of rule files limits the depth.
     pub(super) fn of(condition: &Condition, scene: &Scene<'_>) -> Self {
         let every = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, scene)).collect();
-        let shape = match condition {
-            Condition::Any(parts) => Shape::Any(every(parts)),
-            Condition::All(parts) => Shape::All(every(parts)),
-            Condition::Not(part) => Shape::Not(Box::new(Self::of(part, scene))),
-            Condition::Test(test) => Shape::Test(TestExplanation::of(test, scene)),
-            Condition::Secret(test) => Shape::Test(TestExplanation::of_secret(test, scene)),
-            Condition::Finding(test) => Shape::Test(TestExplanation::of_finding(test, scene)),
+        let kind = match condition {
+            Condition::Any(parts) => ConditionKind::Any(every(parts)),
+            Condition::All(parts) => ConditionKind::All(every(parts)),
+            Condition::Not(part) => ConditionKind::Not(Box::new(Self::of(part, &scene.negated()))),
+            Condition::Leaf(leaf) => ConditionKind::Test(leaf.explain(scene)),
         };
         let holds = match condition.holds(scene) {
             Tri::True => Holds::Yes,
@@ -97,102 +86,20 @@ impl ConditionExplanation {
                 Holds::Unknown { why: condition.why_unknown(scene).unwrap_or_default() }
             }
         };
-        Self { holds, shape }
+        Self { holds, kind }
     }
 }
 
 impl TestExplanation {
-    /// Kinds are told, never what was found.
-    fn of_secret(test: &SecretTest, scene: &Scene<'_>) -> Self {
-        let kinds = test.kinds(&scene.call.arguments).unwrap_or_default();
-        let unseen = kinds.len().saturating_sub(MAX_SEEN);
-        let operand = test.names().iter().map(|name| quote(name)).collect::<Vec<_>>().join(",");
-        Self {
-            path: "secret".to_owned(),
-            operator: "in",
-            operand: format!("[{operand}]"),
-            seen: kinds.iter().take(MAX_SEEN).map(|kind| quote(kind)).collect(),
-            unseen,
-        }
+    /// What a condition asked, and everything it looked at: the first few are shown.
+    pub(crate) fn new(
+        path: &str,
+        operator: &'static str,
+        operand: String,
+        looked_at: impl ExactSizeIterator<Item = String>,
+    ) -> Self {
+        let unseen = looked_at.len().saturating_sub(MAX_SEEN);
+        let seen = looked_at.take(MAX_SEEN).collect();
+        Self { path: path.to_owned(), operator, operand, seen, unseen }
     }
-
-    fn of_finding(test: &FindingTest, scene: &Scene<'_>) -> Self {
-        let found = match scene.findings {
-            Findings::Of(list) => list,
-            Findings::NotInspected => &[],
-        };
-        let shown = found.iter().take(MAX_SEEN);
-        Self {
-            path: "finding".to_owned(),
-            operator: "in",
-            operand: test.written(),
-            seen: shown.map(|it| quote(&cut(&told(it), Matched::MAX_CHARS))).collect(),
-            unseen: found.len().saturating_sub(MAX_SEEN),
-        }
-    }
-
-    fn of(test: &Test, scene: &Scene<'_>) -> Self {
-        let mut seen = seen(test, scene);
-        seen.sort_by_key(|(holds, _)| match holds {
-            Tri::True => 0,
-            Tri::Unknown => 1,
-            Tri::False => 2,
-        });
-        let unseen = seen.len().saturating_sub(MAX_SEEN);
-        let shown = seen.iter().take(MAX_SEEN);
-        Self {
-            path: test.written.clone(),
-            operator: test.name.as_str(),
-            operand: test.operand.clone(),
-            seen: shown.map(|(_, value)| cut(&value.json(), Matched::MAX_CHARS)).collect(),
-            unseen,
-        }
-    }
-}
-
-/// Something a test looked at.
-enum Seen<'c> {
-    Argument(&'c Value),
-    Key(&'c str),
-    Context(Scalar<'c>),
-}
-
-impl Seen<'_> {
-    /// As JSON, so that `1` and `"1"` are told apart.
-    fn json(&self) -> String {
-        match self {
-            Self::Context(Scalar::Number(text)) => (*text).to_owned(),
-            Self::Context(Scalar::Bool(value)) => value.to_string(),
-            Self::Context(Scalar::Text(text)) | Self::Key(text) => quote(text),
-            Self::Argument(value) => {
-                let mut text = String::new();
-                wrapper::write(value, &mut text);
-                text
-            }
-        }
-    }
-}
-
-/// Every value at a test's path, and whether the operator, but for its `not_`, holds for it.
-fn seen<'c>(test: &Test, scene: &Scene<'c>) -> Vec<(Tri, Seen<'c>)> {
-    if let Path::Context(field) = test.path {
-        let scalar = context(field, scene).into_iter();
-        return scalar.map(|it| (test.operator.holds_scalar(it), Seen::Context(it))).collect();
-    }
-    let mut seen = Vec::new();
-    if let Ok(root) = scene.call.arguments.value() {
-        test.path.each(root, &mut |found| {
-            match found {
-                Found::Value(value) => {
-                    seen.push((test.operator.holds(value), Seen::Argument(value)));
-                }
-                // Keys that do not matter would only hide the values.
-                Found::Key(key) if test.operator.holds_key(key) == Tri::True => {
-                    seen.push((Tri::True, Seen::Key(key)));
-                }
-                Found::Key(_) | Found::WrongType => {}
-            }
-        });
-    }
-    seen
 }

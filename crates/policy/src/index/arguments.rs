@@ -1,76 +1,57 @@
-//! From arguments to the rules that look for something in them: per argument path one automaton
-//! for `contains`, one set of regular expressions for `matches`, one of globs for `glob`, hashes
-//! for `equals` and `in`, and a sorted list for `starts_with`.
+//! Finds rules by what they search for in the arguments. Each argument path has one automaton for
+//! `contains`, a set of regular expressions for `matches`, a set of globs for `glob`, hash maps for
+//! `equals` and `in`, and a sorted list for `starts_with`.
 
 use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use callgate_call::json::Value;
-use callgate_call::{Arguments, Inside};
+use callgate_call::{Arguments, EmbeddedJson};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 
-use crate::condition::{Condition, Test};
-use crate::operator::{Means, Operator, Scalar};
-use crate::path::{Found, Path, everything};
+use crate::condition::Condition;
+use crate::operator::{LiteralValue, Operator, Scalar};
+use crate::path::{Path, PathItem, everything};
 use crate::rule::Rule;
 use crate::tri::Tri;
 
-/// Tests of which at least one must hold, or be unknown, for the condition not to be false.
-/// `None` where no such list can be made: negations, numbers, context.
-pub(super) fn triggers(condition: &Condition) -> Option<Vec<&Test>> {
-    match condition {
-        Condition::Not(_) | Condition::Secret(_) | Condition::Finding(_) => None,
-        Condition::Test(test) => can_trigger(test).then(|| vec![test]),
-        Condition::Any(parts) => {
-            let lists: Option<Vec<_>> = parts.iter().map(triggers).collect();
-            lists.map(|lists| lists.into_iter().flatten().collect())
-        }
-        Condition::All(parts) => parts.iter().filter_map(triggers).min_by_key(Vec::len),
-    }
-}
-
-fn can_trigger(test: &Test) -> bool {
-    let argument = matches!(test.path, Path::Argument(_));
-    let positive = !test.name.negated;
-    argument && positive && !matches!(test.operator, Operator::Exists(_) | Operator::Compare(..))
-}
-
-/// The rules with triggers, by argument path.
+/// The rules with index hints, by argument path.
 #[derive(Debug)]
 pub(super) struct ArgumentIndex {
-    groups: Vec<(Path, Group)>,
-    /// One more than the highest rule.
+    paths: Vec<(Path, PathIndex)>,
+    /// One more than the highest position of a rule.
     rules: usize,
 }
 
 impl ArgumentIndex {
     pub(super) fn new(rules: &[(u32, &Rule)]) -> Self {
-        let mut drafts: HashMap<&Path, Draft> = HashMap::new();
+        let mut builders: HashMap<&Path, PathIndexBuilder> = HashMap::new();
         let mut highest = 0;
         for (at, rule) in rules {
-            for test in rule.when.as_ref().and_then(triggers).into_iter().flatten() {
-                drafts.entry(&test.path).or_default().add(*at, &test.operator);
+            let hints = rule.when.as_ref().and_then(Condition::index_hints);
+            for hint in hints.into_iter().flatten() {
+                builders.entry(hint.path).or_default().add(*at, hint.operator);
                 highest = highest.max(index(*at) + 1);
             }
         }
-        let groups = drafts.into_iter().map(|(path, draft)| (path.clone(), draft.build()));
-        Self { groups: groups.collect(), rules: highest }
+        let paths = builders.into_iter().map(|(path, builder)| (path.clone(), builder.build()));
+        Self { paths: paths.collect(), rules: highest }
     }
 
-    /// Every rule with a trigger that may hold, once.
+    /// Every rule with a hint that may hold, each once.
     pub(super) fn find(&self, input: &Arguments, root: &Value) -> Vec<u32> {
-        let mut hits = Hits { seen: Vec::new(), list: Vec::new(), rules: self.rules };
-        for (path, group) in &self.groups {
+        let mut hits = FoundRules { seen: Vec::new(), list: Vec::new(), rules: self.rules };
+        for (path, path_index) in &self.paths {
             path.each(root, &mut |found| {
-                group.find_at(found, &mut hits);
-                let Found::Value(value) = found else { return };
-                match input.inside(value) {
+                path_index.find_at(found, &mut hits);
+                let PathItem::Value(value) = found else { return };
+                match input.embedded_json(value) {
                     None => {}
-                    Some((_, Inside::Unclear)) => hits.add(&group.all),
-                    Some((_, Inside::Value(inside))) => {
+                    Some((_, EmbeddedJson::Unclear)) => hits.add(&path_index.all),
+                    Some((_, EmbeddedJson::Value(inside))) => {
                         everything(inside, &mut |found| {
-                            group.find_at(found, &mut hits);
+                            path_index.find_at(found, &mut hits);
                             Tri::False
                         });
                     }
@@ -81,15 +62,15 @@ impl ArgumentIndex {
     }
 }
 
-/// Rules found so far. The bitmap is made at the first hit: mostly there is none.
+/// Rules found so far. The bitmap is allocated at the first hit, because most calls have none.
 #[derive(Debug)]
-struct Hits {
+struct FoundRules {
     seen: Vec<bool>,
     list: Vec<u32>,
     rules: usize,
 }
 
-impl Hits {
+impl FoundRules {
     fn add(&mut self, rules: &[u32]) {
         if self.seen.is_empty() {
             self.seen.resize(self.rules, false);
@@ -106,9 +87,9 @@ impl Hits {
 
 type RulesByText = BTreeMap<String, Vec<u32>>;
 
-/// The tests of one path, while they are collected.
+/// The operators of one path, while they are collected.
 #[derive(Debug, Default)]
-struct Draft {
+struct PathIndexBuilder {
     all: Vec<u32>,
     equals: HashMap<String, Vec<u32>>,
     /// By [`Number::bits`].
@@ -120,7 +101,7 @@ struct Draft {
     globs: HashMap<Glob, Vec<u32>>,
 }
 
-impl Draft {
+impl PathIndexBuilder {
     fn add(&mut self, rule: u32, operator: &Operator) {
         self.all.push(rule);
         let literals = match operator {
@@ -130,12 +111,12 @@ impl Draft {
         };
         for literal in literals {
             self.equals.entry(literal.text.clone()).or_default().push(rule);
-            match &literal.means {
-                Means::Text => {}
-                Means::Number(number) => {
+            match &literal.value {
+                LiteralValue::Text => {}
+                LiteralValue::Number(number) => {
                     self.numbers.entry(number.bits()).or_default().push(rule);
                 }
-                Means::Bool(value) => self.bools.entry(*value).or_default().push(rule),
+                LiteralValue::Bool(value) => self.bools.entry(*value).or_default().push(rule),
             }
         }
         match operator {
@@ -150,10 +131,10 @@ impl Draft {
         }
     }
 
-    fn build(self) -> Group {
+    fn build(self) -> PathIndex {
         let mut always = Vec::new();
-        let contains = Contains::build(self.contains, &mut always);
-        let globs = Globs::build(self.globs, &mut always);
+        let contains = ContainsRules::build(self.contains, &mut always);
+        let globs = GlobRules::build(self.globs, &mut always);
         let mut regexes = Vec::new();
         let patterns: Vec<_> = self.regexes.into_iter().collect();
         for chunk in patterns.chunks(REGEXES_PER_SET) {
@@ -161,7 +142,17 @@ impl Draft {
         }
         let starts = self.starts.into_iter().collect();
         let (equals, numbers, bools) = (self.equals, self.numbers, self.bools);
-        Group { all: self.all, equals, numbers, bools, contains, starts, regexes, globs, always }
+        PathIndex {
+            all: self.all,
+            equals,
+            numbers,
+            bools,
+            contains,
+            starts,
+            regexes,
+            globs,
+            always,
+        }
     }
 }
 
@@ -169,33 +160,33 @@ fn push(map: &mut RulesByText, text: &str, rule: u32) {
     map.entry(text.to_owned()).or_default().push(rule);
 }
 
-/// The tests of one path, ready to be asked together.
+/// The operators of one path, ready to be evaluated together.
 #[derive(Debug)]
-struct Group {
+struct PathIndex {
     all: Vec<u32>,
     equals: HashMap<String, Vec<u32>>,
     /// By [`Number::bits`].
     numbers: HashMap<u64, Vec<u32>>,
     bools: HashMap<bool, Vec<u32>>,
-    contains: Option<Contains>,
-    /// Sorted, so that a binary search finds each possible beginning.
+    contains: Option<ContainsRules>,
+    /// Sorted, so that a binary search finds each possible prefix.
     starts: Vec<(String, Vec<u32>)>,
-    regexes: Vec<Regexes>,
-    globs: Option<Globs>,
+    regexes: Vec<RegexRules>,
+    globs: Option<GlobRules>,
     /// Rules whose automaton could not be built.
     always: Vec<u32>,
 }
 
-impl Group {
-    fn find_at(&self, found: Found<'_>, hits: &mut Hits) {
+impl PathIndex {
+    fn find_at(&self, found: PathItem<'_>, hits: &mut FoundRules) {
         match found {
-            Found::Value(value) => self.find(value, hits),
-            Found::Key(key) => self.find_scalar(Scalar::Text(key), hits),
-            Found::WrongType => hits.add(&self.all),
+            PathItem::Value(value) => self.find(value, hits),
+            PathItem::Key(key) => self.find_scalar(Scalar::Text(key), hits),
+            PathItem::WrongType => hits.add(&self.all),
         }
     }
 
-    fn find(&self, value: &Value, hits: &mut Hits) {
+    fn find(&self, value: &Value, hits: &mut FoundRules) {
         match value {
             Value::Null => {}
             Value::Object(_) => hits.add(&self.all),
@@ -208,7 +199,7 @@ impl Group {
         }
     }
 
-    fn find_scalar(&self, scalar: Scalar<'_>, hits: &mut Hits) {
+    fn find_scalar(&self, scalar: Scalar<'_>, hits: &mut FoundRules) {
         if !self.always.is_empty() {
             hits.add(&self.always);
         }
@@ -225,7 +216,7 @@ impl Group {
         scalar.each_text(&mut |text| self.find_text(text, hits));
     }
 
-    fn find_text(&self, text: &str, hits: &mut Hits) {
+    fn find_text(&self, text: &str, hits: &mut FoundRules) {
         if !self.equals.is_empty()
             && let Some(rules) = self.equals.get(text)
         {
@@ -241,19 +232,20 @@ impl Group {
         }
     }
 
-    /// Beginnings of one text are nested: each found one bounds where the next shorter one is.
-    fn find_starts(&self, text: &str, hits: &mut Hits) {
+    /// The prefixes of a text are nested: each one found bounds the search for the next shorter
+    /// one.
+    fn find_starts(&self, text: &str, hits: &mut FoundRules) {
         let mut rest = self.starts.as_slice();
         let mut bound = text;
         loop {
-            let behind = rest.partition_point(|(start, _)| start.as_str() <= bound);
-            rest = rest.get(..behind).unwrap_or_default();
+            let end = rest.partition_point(|(start, _)| start.as_str() <= bound);
+            rest = rest.get(..end).unwrap_or_default();
             let Some(((start, rules), shorter)) = rest.split_last() else { return };
             if text.starts_with(start.as_str()) {
                 hits.add(rules);
             }
             let common = common_length(start, text);
-            // Only beginnings of what both have in common can still be beginnings of the text.
+            // Only prefixes of the common part can still be prefixes of the text.
             bound = text.get(..common).unwrap_or_default();
             rest = shorter;
         }
@@ -266,12 +258,12 @@ fn common_length(a: &str, b: &str) -> usize {
 }
 
 #[derive(Debug)]
-struct Contains {
+struct ContainsRules {
     automaton: AhoCorasick,
     rules: Vec<Vec<u32>>,
 }
 
-impl Contains {
+impl ContainsRules {
     fn build(texts: RulesByText, always: &mut Vec<u32>) -> Option<Self> {
         let (texts, rules): (Vec<String>, Vec<Vec<u32>>) = texts.into_iter().unzip();
         if texts.is_empty() {
@@ -286,8 +278,8 @@ impl Contains {
         }
     }
 
-    /// A text may stand in an argument a million times: its rules are added once.
-    fn find(&self, text: &str, hits: &mut Hits) {
+    /// A text may occur in an argument a million times; its rules are added once.
+    fn find(&self, text: &str, hits: &mut FoundRules) {
         let mut seen = Vec::new();
         for found in self.automaton.find_overlapping_iter(text) {
             if seen.is_empty() {
@@ -303,20 +295,24 @@ impl Contains {
     }
 }
 
-/// More patterns in one set outgrow the cache of its lazy automaton, which then crawls.
+/// With more patterns the lazy automaton of a set outgrows its cache and becomes very slow.
 const REGEXES_PER_SET: usize = 500;
 
-/// For one set: the program, and the cache of its lazy automaton.
+/// The most bytes for the program of one set, and as many for the cache of its lazy automaton.
 const REGEX_SET_SIZE: usize = 32 << 20;
 
 #[derive(Debug)]
-struct Regexes {
+struct RegexRules {
     set: RegexSet,
     rules: Vec<Vec<u32>>,
 }
 
-/// Builds one set of these, or two of its halves where one would be too large.
-fn build_regexes(patterns: &[(String, Vec<u32>)], sets: &mut Vec<Regexes>, always: &mut Vec<u32>) {
+/// Builds one set of these patterns, or two sets of half of them each if one would be too large.
+fn build_regexes(
+    patterns: &[(String, Vec<u32>)],
+    sets: &mut Vec<RegexRules>,
+    always: &mut Vec<u32>,
+) {
     let texts = patterns.iter().map(|(text, _)| text);
     let built = RegexSetBuilder::new(texts)
         .size_limit(REGEX_SET_SIZE)
@@ -324,7 +320,7 @@ fn build_regexes(patterns: &[(String, Vec<u32>)], sets: &mut Vec<Regexes>, alway
         .build();
     let rules = || patterns.iter().map(|(_, rules)| rules.clone());
     match built {
-        Ok(set) => sets.push(Regexes { set, rules: rules().collect() }),
+        Ok(set) => sets.push(RegexRules { set, rules: rules().collect() }),
         Err(_) if patterns.len() > 1 => {
             let (left, right) = patterns.split_at(patterns.len() / 2);
             build_regexes(left, sets, always);
@@ -334,8 +330,8 @@ fn build_regexes(patterns: &[(String, Vec<u32>)], sets: &mut Vec<Regexes>, alway
     }
 }
 
-impl Regexes {
-    fn find(&self, text: &str, hits: &mut Hits) {
+impl RegexRules {
+    fn find(&self, text: &str, hits: &mut FoundRules) {
         if !self.set.is_match(text) {
             return;
         }
@@ -346,12 +342,12 @@ impl Regexes {
 }
 
 #[derive(Debug)]
-struct Globs {
+struct GlobRules {
     set: GlobSet,
     rules: Vec<Vec<u32>>,
 }
 
-impl Globs {
+impl GlobRules {
     fn build(globs: HashMap<Glob, Vec<u32>>, always: &mut Vec<u32>) -> Option<Self> {
         if globs.is_empty() {
             return None;
@@ -371,7 +367,7 @@ impl Globs {
         }
     }
 
-    fn find(&self, text: &str, hits: &mut Hits) {
+    fn find(&self, text: &str, hits: &mut FoundRules) {
         if !self.set.is_match(text) {
             return;
         }

@@ -1,24 +1,24 @@
-//! From a name to the rules that may speak of it: a hash for whole names, sorted lists for
-//! beginnings and ends, one automaton for what stands in the middle.
+//! Finds rules by the name of a tool: a hash map for whole names, sorted lists for prefixes and
+//! suffixes, and one automaton for patterns in the middle.
 
 use std::collections::{BTreeMap, HashMap};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use callgate_call::spell;
 
-use super::{Bucket, Candidate};
+use super::{Candidate, RuleBucket};
 use crate::names::{Name, ToolPattern, Tools};
 use crate::pattern::Wildcard;
-use crate::rule::{Named, Rule};
+use crate::rule::{NameCheck, Rule};
 use crate::spelling::{Split, Trust};
 
 /// Rules by name.
 #[derive(Debug, Default)]
 pub(super) struct NameIndex {
     /// Rules for every tool.
-    any: Bucket,
+    any: RuleBucket,
     /// Rules for every tool that has a server.
-    any_server: Bucket,
+    any_server: RuleBucket,
     /// By the whole name, or the tool part of any reading.
     tools: TextIndex,
     /// By the server part of any reading.
@@ -26,19 +26,20 @@ pub(super) struct NameIndex {
 }
 
 impl NameIndex {
-    pub(super) fn add(&mut self, at: u32, rule: &Rule, triggered: bool) {
-        let entry = |named| Entry { candidate: Candidate { rule: at, named }, triggered };
-        let perhaps = entry(Named::Perhaps);
+    pub(super) fn add(&mut self, at: u32, rule: &Rule, hinted: bool) {
+        let entry =
+            |name_check| IndexEntry { candidate: Candidate { rule: at, name_check }, hinted };
+        let perhaps = entry(NameCheck::Needed);
         let names = &rule.names;
         match (&names.tools, &names.servers) {
-            (None, None) => self.any.add(entry(Named::Surely)),
+            (None, None) => self.any.add(entry(NameCheck::Passed)),
             (None, Some(_)) if names.widened() => self.any.add(perhaps),
             (None, Some(_)) => {
                 names.all_servers().for_each(|server| self.servers.add(server, perhaps));
             }
             (Some(tools), servers) => {
                 let certain = rule.restricts() && servers.is_none();
-                let literal = entry(if certain { Named::Surely } else { Named::Perhaps });
+                let literal = entry(if certain { NameCheck::Passed } else { NameCheck::Needed });
                 for tools in tools.parts() {
                     self.add_tools(tools, literal, perhaps);
                 }
@@ -49,7 +50,7 @@ impl NameIndex {
         }
     }
 
-    fn add_tools(&mut self, tools: &Tools, literal: Entry, perhaps: Entry) {
+    fn add_tools(&mut self, tools: &Tools, literal: IndexEntry, perhaps: IndexEntry) {
         for name in &tools.literals {
             self.tools.add_literal(name, literal);
         }
@@ -61,9 +62,9 @@ impl NameIndex {
         }
     }
 
-    /// A pattern with a server part may fit the whole name, or a reading part by part: then one
-    /// of its parts is enough to find it by.
-    fn add_pattern(&mut self, pattern: &ToolPattern, entry: Entry) {
+    /// A pattern with a server part may match the whole name, or the two parts of a reading. In the
+    /// second case it is indexed by one of its parts.
+    fn add_pattern(&mut self, pattern: &ToolPattern, entry: IndexEntry) {
         self.tools.add(&pattern.whole, entry);
         for (server, tool) in &pattern.parts {
             if tool.is_any() {
@@ -79,10 +80,14 @@ impl NameIndex {
         self.servers.finish();
     }
 
-    /// Visits the rules that may be about a name. `Perhaps` says that even a rule for this very tool need
-    /// not be about it.
-    pub(super) fn find<'i>(&'i self, name: &Name<'_>, visit: &mut impl FnMut(&'i Bucket, Named)) {
-        let mut surely = |bucket: &'i Bucket| visit(bucket, Named::Surely);
+    /// Visits the rules that may apply to a name. With `Needed`, even a rule for exactly this tool
+    /// may not apply.
+    pub(super) fn find<'i>(
+        &'i self,
+        name: &Name<'_>,
+        visit: &mut impl FnMut(&'i RuleBucket, NameCheck),
+    ) {
+        let mut surely = |bucket: &'i RuleBucket| visit(bucket, NameCheck::Passed);
         surely(&self.any);
         self.tools.find(name.folded, &mut surely);
         for text in &name.spellings.texts {
@@ -97,7 +102,7 @@ impl NameIndex {
         if !name.readings.is_empty() || !splits.is_empty() {
             surely(&self.any_server);
         }
-        let mut perhaps = |bucket: &'i Bucket| visit(bucket, Named::Perhaps);
+        let mut perhaps = |bucket: &'i RuleBucket| visit(bucket, NameCheck::Needed);
         for split in splits.iter().filter(|split| split.trust != Trust::Spelled) {
             self.tools.find(&split.tool, &mut perhaps);
             self.servers.find(&split.server, &mut perhaps);
@@ -106,14 +111,14 @@ impl NameIndex {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct IndexEntry {
     candidate: Candidate,
-    triggered: bool,
+    hinted: bool,
 }
 
-impl Bucket {
-    fn add(&mut self, entry: Entry) {
-        let list = if entry.triggered { &mut self.triggered } else { &mut self.plain };
+impl RuleBucket {
+    fn add(&mut self, entry: IndexEntry) {
+        let list = if entry.hinted { &mut self.hinted } else { &mut self.plain };
         list.push(entry.candidate);
     }
 }
@@ -121,17 +126,17 @@ impl Bucket {
 /// Buckets by the longest literal piece of their pattern.
 #[derive(Debug, Default)]
 struct TextIndex {
-    whole: HashMap<String, Bucket>,
+    whole: HashMap<String, RuleBucket>,
     beginnings: Affixes,
     /// Reversed.
     ends: Affixes,
     middles: Middles,
     /// Patterns of wildcards only.
-    rest: Bucket,
+    rest: RuleBucket,
 }
 
 impl TextIndex {
-    fn add(&mut self, pattern: &Wildcard, entry: Entry) {
+    fn add(&mut self, pattern: &Wildcard, entry: IndexEntry) {
         if pattern.is_literal() {
             return self.add_literal(pattern.text(), entry);
         }
@@ -148,7 +153,7 @@ impl TextIndex {
         bucket.add(entry);
     }
 
-    fn add_literal(&mut self, name: &str, entry: Entry) {
+    fn add_literal(&mut self, name: &str, entry: IndexEntry) {
         match self.whole.get_mut(name) {
             Some(bucket) => bucket.add(entry),
             None => self.whole.entry(name.to_owned()).or_default().add(entry),
@@ -160,11 +165,11 @@ impl TextIndex {
         self.ends.finish();
         if let Some(bucket) = self.middles.finish() {
             self.rest.plain.extend(bucket.plain);
-            self.rest.triggered.extend(bucket.triggered);
+            self.rest.hinted.extend(bucket.hinted);
         }
     }
 
-    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i Bucket)) {
+    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i RuleBucket)) {
         if !self.whole.is_empty()
             && let Some(bucket) = self.whole.get(name)
         {
@@ -180,25 +185,25 @@ impl TextIndex {
     }
 }
 
-/// Texts a name may begin with, sorted. All beginnings of a name in the list are beginnings of
-/// the last one that is not behind the name, so a binary search and a walk along links to the next
-/// shorter beginning find them all.
+/// Sorted prefixes of names. Every prefix of a name in this list is also a prefix of the last entry
+/// that does not sort after the name. So one binary search, and then following the links to the
+/// next shorter prefix, finds them all.
 #[derive(Debug, Default)]
 struct Affixes {
-    building: BTreeMap<Vec<u8>, Bucket>,
+    building: BTreeMap<Vec<u8>, RuleBucket>,
     sorted: Vec<Affix>,
 }
 
 #[derive(Debug)]
 struct Affix {
     text: Vec<u8>,
-    /// The next shorter text in the list that this one begins with.
+    /// The position of the next shorter entry that is a prefix of this one.
     shorter: Option<usize>,
-    bucket: Bucket,
+    bucket: RuleBucket,
 }
 
 impl Affixes {
-    fn entry(&mut self, text: Vec<u8>) -> &mut Bucket {
+    fn entry(&mut self, text: Vec<u8>) -> &mut RuleBucket {
         self.building.entry(text).or_default()
     }
 
@@ -220,9 +225,9 @@ impl Affixes {
         self.sorted.is_empty()
     }
 
-    fn find<'i>(&'i self, name: &[u8], visit: &mut impl FnMut(&'i Bucket)) {
-        let behind = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
-        let mut at = behind.checked_sub(1);
+    fn find<'i>(&'i self, name: &[u8], visit: &mut impl FnMut(&'i RuleBucket)) {
+        let end = self.sorted.partition_point(|affix| affix.text.as_slice() <= name);
+        let mut at = end.checked_sub(1);
         while let Some(affix) = at.and_then(|at| self.sorted.get(at)) {
             if name.starts_with(&affix.text) {
                 visit(&affix.bucket);
@@ -232,21 +237,21 @@ impl Affixes {
     }
 }
 
-/// Texts that stand somewhere in a name.
+/// Texts that occur anywhere in a name.
 #[derive(Debug, Default)]
 struct Middles {
-    building: BTreeMap<String, Bucket>,
+    building: BTreeMap<String, RuleBucket>,
     automaton: Option<AhoCorasick>,
-    buckets: Vec<Bucket>,
+    buckets: Vec<RuleBucket>,
 }
 
 impl Middles {
-    /// Builds the automaton. Should that fail, all rules come back, to be asked every time.
-    fn finish(&mut self) -> Option<Bucket> {
+    /// Builds the automaton. If that fails, returns all rules, which are then evaluated every time.
+    fn finish(&mut self) -> Option<RuleBucket> {
         if self.building.is_empty() {
             return None;
         }
-        let (texts, buckets): (Vec<String>, Vec<Bucket>) =
+        let (texts, buckets): (Vec<String>, Vec<RuleBucket>) =
             std::mem::take(&mut self.building).into_iter().unzip();
         let automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&texts);
         match automaton {
@@ -255,17 +260,17 @@ impl Middles {
                 None
             }
             Err(_) => {
-                let mut all = Bucket::default();
+                let mut all = RuleBucket::default();
                 for bucket in buckets {
                     all.plain.extend(bucket.plain);
-                    all.triggered.extend(bucket.triggered);
+                    all.hinted.extend(bucket.hinted);
                 }
                 Some(all)
             }
         }
     }
 
-    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i Bucket)) {
+    fn find<'i>(&'i self, name: &str, visit: &mut impl FnMut(&'i RuleBucket)) {
         let Some(automaton) = &self.automaton else { return };
         for found in automaton.find_overlapping_iter(name) {
             if let Some(bucket) = self.buckets.get(found.pattern().as_usize()) {

@@ -1,48 +1,23 @@
-//! Reading a condition on findings.
+//! Reading the words for findings, in conditions and examples.
 
 use callgate_scan::inspect::{Class, Finding, Severity};
 
-use super::read::{Fields, text, texts, word};
+use super::read::{At, Fields, text, texts, word};
 use crate::diagnostic::Problems;
-use crate::finding::{ANY, FindingTest};
-use crate::node::{Node, Yaml};
+use crate::node::Node;
 
-/// `finding: any`, or `finding: { class: [..], severity: high }` with either left out.
-pub(super) fn finding(node: &Node, problems: &mut Problems<'_>) -> Option<FindingTest> {
-    if let Yaml::String(written) = &node.value {
-        let any = written == ANY;
-        if !any {
-            problems
-                .add(node.span, format!("`finding` cannot be `{written}`"))
-                .hint("write `finding: any`, or `finding: { class: [directive], severity: high }`");
-        }
-        return any.then_some(FindingTest { classes: Vec::new(), severity: None });
-    }
-    let fields = Fields::of(node, "`finding`", problems)?;
-    let before = problems.len();
-    fields.check(&["class", "severity"], &[], problems);
-    if fields.entries.is_empty() {
-        problems.add(node.span, "`finding` names nothing").hint("write `finding: any`");
-    }
-    let classes = fields.get("class").map(|node| classes(node, problems)).unwrap_or_default();
-    let severity = fields.get("severity").and_then(|node| severity(node, problems));
-    (problems.len() == before).then_some(FindingTest { classes, severity })
-}
-
-fn classes(node: &Node, problems: &mut Problems<'_>) -> Vec<Class> {
+/// One class or a list of them.
+pub(crate) fn classes(node: &Node, problems: &mut Problems<'_>) -> Vec<Class> {
     let words = texts(node, "`class`", problems);
     words.iter().filter_map(|written| class(written, problems)).collect()
 }
 
-pub(super) fn class(
-    written: &super::read::At<String>,
-    problems: &mut Problems<'_>,
-) -> Option<Class> {
+fn class(written: &At<String>, problems: &mut Problems<'_>) -> Option<Class> {
     let known = Class::ALL.map(|class| (class.word(), class));
     word(written, "class of findings", &known, &[], problems).map(|at| at.value)
 }
 
-pub(super) fn severity(node: &Node, problems: &mut Problems<'_>) -> Option<Severity> {
+pub(crate) fn severity(node: &Node, problems: &mut Problems<'_>) -> Option<Severity> {
     let known = Severity::ALL.map(|severity| (severity.word(), severity));
     let written = text(node, "`severity`", problems)?;
     word(&written, "severity", &known, &[], problems).map(|at| at.value)

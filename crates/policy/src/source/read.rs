@@ -1,24 +1,24 @@
-//! Small readers of nodes. Each reports what is wrong and goes on.
+//! Small functions that read a node. Each reports what is wrong and continues.
 
 use crate::diagnostic::{Problems, Span, did_you_mean};
 use crate::node::{Key, Node, Yaml};
 use crate::number::Number;
 
-/// A value with its place.
+/// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
-/// The entries of a mapping, of which some keys are known now and some are for later.
+/// The entries of a mapping.
 #[derive(Debug)]
 pub struct Fields<'n> {
     /// The entries, in the order of the text.
     pub entries: &'n [(Key, Node)],
-    /// Where the mapping stands.
+    /// Where the mapping is.
     pub span: Span,
 }
 
@@ -39,12 +39,12 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|(k, _)| k.name == key).map(|(_, node)| node)
     }
 
-    /// The first key's place: a mapping itself begins wherever its first key does.
+    /// The span of the first key, to mark a problem with the mapping as a whole.
     pub fn start(&self) -> Span {
         self.entries.first().map_or(self.span, |(key, _)| key.span)
     }
 
-    /// Reports every key that is not known, and every known one that is for a later version.
+    /// Reports every unknown key, and every key that a later version will know.
     pub fn check(&self, known: &[&str], later: &[&str], problems: &mut Problems<'_>) {
         for (key, _) in self.entries {
             let name = key.name.as_str();
@@ -59,7 +59,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// Text. A number or a boolean where text is expected is text.
+/// Reads text. Accepts a number or a boolean as text.
 pub fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<String>> {
     let value = match &node.value {
         Yaml::String(value) => value.clone(),
@@ -77,7 +77,7 @@ pub fn text(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<At<S
     Some(At { value, span: node.span })
 }
 
-/// One text or a list of them.
+/// Reads one text or a list of texts.
 pub(crate) fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec<At<String>> {
     let Yaml::List(items) = &node.value else {
         return text(node, what, problems).into_iter().collect();
@@ -88,7 +88,7 @@ pub(crate) fn texts(node: &Node, what: &str, problems: &mut Problems<'_>) -> Vec
     items.iter().filter_map(|item| text(item, what, problems)).collect()
 }
 
-/// A list of nodes.
+/// Reads a list of nodes.
 pub fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> &'n [Node] {
     match &node.value {
         Yaml::List(items) => items,
@@ -99,7 +99,7 @@ pub fn list<'n>(node: &'n Node, what: &str, problems: &mut Problems<'_>) -> &'n 
     }
 }
 
-/// One of a few words.
+/// Reads one of a few words.
 pub fn word<T: Copy>(
     text: &At<String>,
     what: &str,
@@ -122,7 +122,7 @@ pub fn word<T: Copy>(
     None
 }
 
-/// A whole number within a range.
+/// Reads a whole number within a range.
 pub fn integer(
     node: &Node,
     what: &str,
@@ -141,7 +141,7 @@ pub fn integer(
     value
 }
 
-/// `true` or `false`.
+/// Reads `true` or `false`.
 pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<bool> {
     match &node.value {
         Yaml::Bool(value) => Some(*value),
@@ -152,7 +152,7 @@ pub(crate) fn boolean(node: &Node, what: &str, problems: &mut Problems<'_>) -> O
     }
 }
 
-/// A number of any size.
+/// Reads a number of any size.
 pub(crate) fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Number> {
     let number = match &node.value {
         Yaml::Number { json, .. } => Number::parse(json),
@@ -164,7 +164,7 @@ pub(crate) fn number(node: &Node, what: &str, problems: &mut Problems<'_>) -> Op
     number
 }
 
-/// Reports a value of another kind than is needed here.
+/// Reports a value of the wrong kind.
 pub fn wrong(node: &Node, what: &str, expected: &str, problems: &mut Problems<'_>) {
     problems.add(node.span, format!("{what} must be {expected}, not {}", node.kind()));
 }

@@ -1,4 +1,4 @@
-//! Rules about text, as written.
+//! Text rules as written.
 
 use super::read::{At, Fields, list, text, texts, word};
 use super::{Mode, mode};
@@ -8,7 +8,7 @@ use crate::sketch::RuleSketch;
 use crate::text::{Direction, TextAction};
 use callgate_scan::Replace;
 
-/// One rule about text.
+/// One text rule.
 #[derive(Debug)]
 pub(crate) struct TextRuleSource {
     pub(crate) span: Span,
@@ -24,7 +24,7 @@ pub(crate) struct TextRuleSource {
     pub(crate) hint: Option<String>,
     /// Texts that the rule must match.
     pub(crate) matching: Vec<At<String>>,
-    /// Texts that it must not.
+    /// Texts that the rule must not match.
     pub(crate) not_matching: Vec<At<String>>,
     pub(crate) sketch: RuleSketch,
 }
@@ -106,7 +106,7 @@ fn action(node: &Node, problems: &mut Problems<'_>) -> Option<TextAction> {
     word(&text, "verdict of a text rule", &ACTIONS, &[], problems).map(|at| at.value)
 }
 
-/// What stands in the place of what is found.
+/// Reads what replaces a match.
 pub(super) fn replace(node: &Node, problems: &mut Problems<'_>) -> Option<Replace> {
     let text = text(node, "`replace`", problems)?;
     word(&text, "replacement", &REPLACES, &[], problems).map(|at| at.value)

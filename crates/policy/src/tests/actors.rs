@@ -1,32 +1,32 @@
-//! Whom rules and policies are for, and what counts where that is not known.
+//! Which callers rules and policies apply to, and what happens if that is unknown.
 
-use callgate_call::{Facts, Surface, Who};
+use callgate_call::{OriginFields, Surface, Who};
 
 use super::support::*;
-use crate::{LimitFacts, Policies, Verdict};
+use crate::{Policies, SpentLimits, Verdict};
 
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// A key says all about its holder.
+/// A key determines all fields of its holder.
 fn key(team: Option<&str>, user: Option<&str>) -> Who {
     Who { key: text("k"), team: team.and_then(text), user: user.and_then(text), org: None }
 }
 
 fn verdict(policies: &Policies, who: &Who) -> Verdict {
-    let facts = Facts { who: who.clone(), ..Facts::at(Surface::Response) };
+    let facts = OriginFields { who: who.clone(), ..OriginFields::at(Surface::Response) };
     policies.ask(&call_of(facts, "t", "")).verdict
 }
 
 fn of_agent(policies: &Policies, agent: Option<&str>, proven: bool) -> Verdict {
     let agent = agent.and_then(text);
-    let facts = Facts { agent, agent_proven: proven, ..Facts::at(Surface::Response) };
+    let facts = OriginFields { agent, agent_proven: proven, ..OriginFields::at(Surface::Response) };
     policies.ask(&call_of(facts, "t", "")).verdict
 }
 
 #[test]
-fn a_rule_is_for_those_it_names() {
+fn a_rule_applies_to_the_callers_it_names() {
     let policies = rules(&["id: d, who: { team: 'pay*', user: [ann, bob] }, verdict: deny"]);
     for (team, user, expected) in [
         (Some("payments"), Some("bob"), Verdict::Deny),
@@ -52,8 +52,8 @@ fn unknown_counts_against_the_call() {
         assert_eq!(verdict(policies, &Who::default()), Verdict::Deny);
     }
     assert_eq!(verdict(&denies, &key(None, Some("ann"))), Verdict::Allow, "the key has no team");
-    let told = denies.ask(&call_of(Facts::at(Surface::Mcp), "t", ""));
-    assert_eq!(told.errors[0].why, "the caller's team is not known");
+    let judgement = denies.ask(&call_of(OriginFields::at(Surface::Mcp), "t", ""));
+    assert_eq!(judgement.errors[0].why, "the caller's team is not known");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn what_is_known_for_certain_outweighs_what_is_not() {
 }
 
 #[test]
-fn a_caller_without_a_key_is_no_key() {
+fn a_caller_without_a_key_matches_no_key() {
     let policies = rules(&["id: d, who: { key: 'ci-*' }, verdict: deny"]);
     for who in [Who::user(text("ann")), Who::default()] {
         assert_eq!(verdict(&policies, &who), Verdict::Allow);
@@ -72,7 +72,7 @@ fn a_caller_without_a_key_is_no_key() {
 }
 
 #[test]
-fn a_policy_is_for_those_it_names() {
+fn a_policy_applies_to_the_callers_it_names() {
     let policies = policies(&policy_text(
         "team",
         "for: { team: [payments, 'risk*'] }\ndefault: deny",
@@ -83,7 +83,7 @@ fn a_policy_is_for_those_it_names() {
     assert_eq!(verdict(&policies, &key(Some("web"), None)), Verdict::Allow, "nor its default");
     assert_eq!(verdict(&policies, &key(None, None)), Verdict::Allow);
     assert_eq!(verdict(&policies, &Who::user(text("ann"))), Verdict::Deny, "with its default");
-    let facts = Facts { who: key(Some("web"), None), ..Facts::at(Surface::Response) };
+    let facts = OriginFields { who: key(Some("web"), None), ..OriginFields::at(Surface::Response) };
     assert_eq!(policies.by_name_of(&call_of(facts, "t", "")), "allow");
     assert_eq!(policies.by_name("t"), "deny");
 }
@@ -97,7 +97,7 @@ fn a_narrower_policy_never_relaxes() {
 }
 
 #[test]
-fn agents_are_believed_where_it_restricts() {
+fn claimed_agents_count_for_rules_that_restrict() {
     let deny = rules(&["id: d, agent: 'Claude-*', verdict: deny"]);
     let scoped = policies("policy: p\nfor: { agent: 'claude-*' }\ndefault: deny\n");
     for policies in [&deny, &scoped] {
@@ -116,20 +116,20 @@ fn agents_are_believed_where_it_restricts() {
 }
 
 #[test]
-fn an_explanation_says_whom_a_policy_is_for() {
+fn an_explanation_shows_the_callers_of_a_policy() {
     let policies = policies(&policy_text(
         "team",
         "for: { team: payments }",
         &["id: no, tool: t, verdict: deny"],
     ));
     let explain = |who: Who| {
-        let facts = Facts { who, ..Facts::at(Surface::Response) };
-        let told = policies.explain(&call_of(facts, "t", ""), &NOON, &LimitFacts::unasked());
-        told.into_iter().next().unwrap()
+        let facts = OriginFields { who, ..OriginFields::at(Surface::Response) };
+        let explained = policies.explain(&call_of(facts, "t", ""), &NOON, &SpentLimits::none());
+        explained.into_iter().next().unwrap()
     };
     let other = explain(key(Some("web"), None));
-    let misfit = other.misfit.unwrap();
-    assert_eq!((misfit.what.as_str(), misfit.has.as_deref()), ("for.team", Some("web")));
+    let mismatch = other.mismatch.unwrap();
+    assert_eq!((mismatch.what.as_str(), mismatch.has.as_deref()), ("for.team", Some("web")));
     assert!(!other.result.matches());
     let unsure = explain(Who::default());
     assert_eq!(
@@ -140,7 +140,7 @@ fn an_explanation_says_whom_a_policy_is_for() {
 }
 
 #[test]
-fn an_example_may_say_who_acts() {
+fn an_example_may_name_the_caller() {
     let rule = |examples: &str| {
         format!(
             "policy: p\nrules:\n  - {{ id: d, tool: t, who: {{ team: payments }}, verdict: deny, \
@@ -155,7 +155,7 @@ fn an_example_may_say_who_acts() {
 }
 
 #[test]
-fn a_policy_for_nobody_is_a_slip() {
+fn an_empty_for_is_a_mistake() {
     for (head, expected) in [
         ("for: {}", "`for` names nobody"),
         ("for: { teem: payments }", "unknown key `teem`"),

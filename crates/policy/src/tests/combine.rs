@@ -1,9 +1,9 @@
-//! How rules and policies combine, what a name decides, and who is believed.
+//! How rules and policies combine, what a name decides, and which claims are believed.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName, Who};
+use callgate_call::{OriginFields, Surface, ToolCall, ToolName, Who};
 
 use super::support::*;
-use crate::{LimitBy, LimitFacts, Verdict};
+use crate::{LimitBy, SpentLimits, Verdict};
 
 #[test]
 fn the_strictest_of_one_priority_wins_in_any_order() {
@@ -34,13 +34,13 @@ fn every_rule_of_the_deciding_priority_is_named() {
         "id: two, tool: t, verdict: deny",
         "id: later, verdict: deny, priority: 200",
     ]);
-    let deciding = policies.ask(&call("t", "")).said.deciding;
+    let deciding = policies.ask(&call("t", "")).details.deciding;
     let ids: Vec<_> = deciding.iter().filter_map(|hit| hit.rule.as_deref()).collect();
     assert_eq!(ids, ["one", "two"]);
 }
 
 #[test]
-fn audits_and_shadows_never_decide_and_are_all_told() {
+fn audits_and_shadows_never_decide_and_are_all_reported() {
     let policies = rules(&[
         "id: seen, verdict: audit, priority: 1, reason: look",
         "id: seen-later, verdict: audit, priority: 900, when: { arg: a, exists: true }",
@@ -55,7 +55,7 @@ fn audits_and_shadows_never_decide_and_are_all_told() {
 }
 
 #[test]
-fn a_policy_in_shadow_mode_only_tells() {
+fn a_policy_in_shadow_mode_is_only_recorded() {
     let text = policy_text(
         "s",
         "mode: shadow\ndefault: deny",
@@ -142,7 +142,7 @@ fn what_a_name_decides() {
         (vec![format!("id: a, tool: t, verdict: allow, {on_argument}")], "allow"),
         (vec![format!("id: a, tool: t, verdict: audit, {on_argument}")], "allow"),
         (vec![format!("id: d, tool: t, verdict: deny, mode: shadow, {on_argument}")], "allow"),
-        // A certain denial before a possible exception, and behind it.
+        // A certain denial before and after a possible exception.
         (
             vec![
                 "id: d, tool: t, verdict: deny, priority: 10".to_owned(),
@@ -157,7 +157,7 @@ fn what_a_name_decides() {
             ],
             "open",
         ),
-        // Of one priority deny wins, so the exception is none.
+        // With the same priority deny wins, so the exception has no effect.
         (
             vec![
                 "id: d, tool: t, verdict: deny".to_owned(),
@@ -251,7 +251,7 @@ fn a_claim_satisfies_only_a_rule_that_restricts() {
     let allow =
         policies(&policy_text("p", "default: deny", &["id: a, agent: 'claude*', verdict: allow"]));
     let of = |agent: Option<&str>, proven| {
-        let mut facts = Facts::at(Surface::Hook);
+        let mut facts = OriginFields::at(Surface::Hook);
         facts.agent = agent.map(str::to_owned);
         facts.agent_proven = proven;
         call_of(facts, "t", "")
@@ -280,14 +280,14 @@ fn a_claim_satisfies_only_a_rule_that_restricts() {
     assert_eq!(session.ask(&of(None, true)).verdict, Verdict::Allow);
 }
 
-/// Whatever spelling a call comes in, it takes a token from the same bucket.
+/// Every spelling of a name takes tokens from the same bucket.
 #[test]
 fn a_limit_counts_every_spelling_in_one_bucket() {
     let bucket = |by: &str, name: ToolName| {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day, by: [{by}] }}");
         let policies = rules(&[&rule]).with_servers(["github"]);
         let call = ToolCall { name, ..super::support::call("x", "") };
-        policies.ask(&call).said.limits.into_iter().next().unwrap().bucket
+        policies.ask(&call).details.limits.into_iter().next().unwrap().bucket
     };
     let at_server = || ToolName::on("github", "delete_repo").unwrap();
     for by in ["tool", "server"] {
@@ -324,7 +324,7 @@ fn limits_are_named_and_match_once_exceeded() {
         "id: often, tool: 'git*', verdict: deny, limit: { calls: 10, per: minute, by: [server, session] }",
         "id: shadow, verdict: deny, mode: shadow, limit: { calls: 1, per: day }",
     ]);
-    let mut facts = Facts::at(Surface::Response);
+    let mut facts = OriginFields::at(Surface::Response);
     facts.session = Some("s".into());
     let call = call_of(facts, "mcp__github__git_push", "");
     let first = policies.ask(&call);
@@ -336,7 +336,7 @@ fn limits_are_named_and_match_once_exceeded() {
         [(LimitBy::Server, "github".to_owned()), (LimitBy::Session, "s".to_owned())]
     );
     assert_eq!((key.rate.calls, key.rate.seconds, key.rate.burst), (10, 60, 10));
-    let second = policies.judge(&call, &NOON, &LimitFacts::exceeded(first.limits.clone()));
+    let second = policies.judge(&call, &NOON, &SpentLimits::exceeded(first.limits.clone()));
     assert_eq!((second.verdict, second.rule.as_deref()), (Verdict::Deny, Some("often")));
     assert_eq!(policies.ask(&super::support::call("ls", "")).limits, []);
 }
@@ -345,9 +345,10 @@ fn limits_are_named_and_match_once_exceeded() {
 fn a_bucket_belongs_to_one_principal() {
     let bucket = |by: &str, who: Who| {
         let rule = format!("id: often, verdict: deny, limit: {{ calls: 1, per: day{by} }}");
-        let facts = Facts { who, session: Some("s".into()), ..Facts::at(Surface::Response) };
+        let facts =
+            OriginFields { who, session: Some("s".into()), ..OriginFields::at(Surface::Response) };
         let judged = rules(&[&rule]).ask(&call_of(facts, "ls", ""));
-        judged.said.limits.into_iter().next().unwrap().bucket
+        judged.details.limits.into_iter().next().unwrap().bucket
     };
     let text = |text: &str| Some(text.to_owned());
     let key = Who { key: text("ci"), user: text("eve"), ..Who::default() };

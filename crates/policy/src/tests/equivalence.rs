@@ -1,13 +1,13 @@
-//! The index against the plain loop over all rules, on random policies and calls; and what a name
-//! decides against what the whole call comes to.
+//! Compares the index with a plain loop over all rules, on random policies and calls, and the
+//! judgement of a name with that of the whole call.
 
-use callgate_call::{Facts, Surface, ToolCall, ToolName};
+use callgate_call::{OriginFields, Surface, ToolCall, ToolName};
 use proptest::prelude::*;
 
 use super::support::*;
 use crate::policy::every_candidate;
 use crate::rule::Question;
-use crate::{LimitFacts, NameJudgement, Policies, Scope};
+use crate::{NameJudgement, Policies, Scope, SpentLimits};
 
 const NAMES: [&str; 32] = [
     "bash",
@@ -43,7 +43,7 @@ const NAMES: [&str; 32] = [
     "mcp__internal_documentation_server__search_across_all_pag_0123ab",
     "my-server_read_x",
 ];
-/// Tools whose server is known, and whose names look like those of others.
+/// Tools of known servers whose names look like other names.
 const ON: [(&str, &str); 5] =
     [("git", "push"), ("a", "b__c"), ("a__b", "c"), ("a", "git.push"), ("git", "git_push")];
 const PATTERNS: [&str; 29] = [
@@ -88,7 +88,7 @@ const SERVERS: [&str; 9] = [
     "my.server",
     "internal-documentation-server",
 ];
-const VALUES: [&str; 49] = [
+const VALUES: [&str; 50] = [
     r#""x""#,
     r#""xy""#,
     r#""rm -rf /""#,
@@ -124,7 +124,7 @@ const VALUES: [&str; 49] = [
     r#"{"b":"y","B":1.0}"#,
     r#"[{"B":"rm"},{"b":"y"}]"#,
     r#"{"__proto__":{"a":"x","b":"xy"}}"#,
-    // Values that lax readers take for another.
+    // Values that lax readers convert to others.
     r#""01""#,
     r#"" 1.0""#,
     r#""yes""#,
@@ -142,6 +142,8 @@ const VALUES: [&str; 49] = [
     // Keys that a rule on `$` may look for.
     r#"{"/etc/passwd":1}"#,
     r#"[{"rm":[{"x":null}]}]"#,
+    // A secret.
+    r#""AKIAIOSFODNN7EXAMPLX""#,
 ];
 const TESTS: [&str; 41] = [
     "equals: x",
@@ -186,14 +188,32 @@ const TESTS: [&str; 41] = [
     "not_equals: false",
     "in: [true, 0]",
 ];
-/// Keys that some programs take for another one.
+/// Keys that some programs treat as another key.
 const ODD_KEYS: [&str; 3] = ["A", "B", "__proto__"];
 const PATHS: [&str; 6] = ["a", "a.b", "'a[*].b'", "b", "$", "context.hour"];
+
+/// Conditions of the other kinds.
+const LEAVES: [&str; 13] = [
+    "{ secret: any }",
+    "{ secret: [private_key, jwt] }",
+    "{ finding: any }",
+    "{ finding: { class: directive, severity: high } }",
+    "{ runs: 'git push' }",
+    "{ reads: ['**/.env', x] }",
+    "{ writes: { not: ['workspace/**'] } }",
+    "{ deletes: '**' }",
+    "{ connects: { not: '@local' } }",
+    "{ sets: '@code' }",
+    "{ marked: force-push }",
+    "{ opaque: true }",
+    "{ escalates: true }",
+];
 
 fn condition() -> impl Strategy<Value = String> {
     let test = (prop::sample::select(&PATHS), prop::sample::select(&TESTS))
         .prop_map(|(path, test)| format!("{{ arg: {path}, {test} }}"));
-    test.prop_recursive(3, 8, 3, |inner| {
+    let leaf = prop::sample::select(&LEAVES).prop_map(str::to_owned);
+    prop_oneof![9 => test, 1 => leaf].prop_recursive(3, 8, 3, |inner| {
         let list = prop::collection::vec(inner.clone(), 1..3).prop_map(|parts| parts.join(", "));
         prop_oneof![
             list.clone().prop_map(|parts| format!("{{ any: [{parts}] }}")),
@@ -232,7 +252,7 @@ fn rule() -> impl Strategy<Value = String> {
         })
 }
 
-/// Enough rules at times that the argument index is used.
+/// Sometimes enough rules for the argument index to be used.
 fn policy() -> impl Strategy<Value = Policies> {
     let declared = prop::sample::subsequence(vec!["git", "a-b", "my.server", "web"], 0..3);
     (policy_named("p"), declared)
@@ -264,7 +284,7 @@ fn input() -> impl Strategy<Value = String> {
 }
 
 pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
-    let surfaces = vec![Surface::Response, Surface::Hook];
+    let surfaces = vec![Surface::Response, Surface::Hook, Surface::Mcp];
     (
         prop::sample::select(&NAMES),
         prop::option::weighted(0.3, prop::sample::select(&ON)),
@@ -274,7 +294,7 @@ pub(super) fn a_call() -> impl Strategy<Value = ToolCall> {
         any::<bool>(),
     )
         .prop_map(|(name, on, input, surface, agent, proven)| {
-            let mut facts = Facts::at(surface);
+            let mut facts = OriginFields::at(surface);
             facts.agent = agent.then(|| "Claude".to_owned());
             facts.agent_proven = proven;
             let call = call_of(facts, name, &input);
@@ -297,14 +317,14 @@ proptest! {
     ) {
         for call in calls {
             let fast = policies.ask(&call);
-            let limits = LimitFacts::unasked();
+            let limits = SpentLimits::none();
             let question = Question::new(&call, &NOON, &limits, policies.servers());
             let mut slow = policies.judge_by(&question, |policy, question| {
                 let all = every_candidate(policy, call.origin.surface);
                 policy.judge_among(question, &all)
             });
-            // How much is blocked is worked out from the name afterwards.
-            slow.said.scope = fast.scope;
+            // The scope is computed from the name afterwards.
+            slow.details.scope = fast.scope;
             prop_assert_eq!(fast, slow, "{:?}", call);
         }
     }
@@ -316,7 +336,7 @@ proptest! {
     ) {
         for call in calls {
             let whole = policies.ask(&call);
-            match policies.judge_name(&call, &NOON, &LimitFacts::unasked()) {
+            match policies.judge_name(&call, &NOON, &SpentLimits::none()) {
                 NameJudgement::Allow(..) => prop_assert!(whole.verdict.passes(), "{:?}", call),
                 NameJudgement::Deny(named) => {
                     prop_assert!(!whole.verdict.passes(), "{:?}", call);

@@ -1,22 +1,22 @@
-//! An explanation tells the same story as the judgement, and all of it.
+//! An explanation agrees with the judgement and is complete.
 
 use callgate_call::json::quote;
-use callgate_call::{Facts, Surface, ToolCall};
+use callgate_call::{OriginFields, Surface, ToolCall};
 use proptest::prelude::*;
 
 use super::equivalence::{a_call, policy_named};
 use super::support::*;
 use crate::{
-    ConditionExplanation, Holds, Judgement, LimitFacts, Part, Policies, RuleExplanation, RuleHit,
-    RuleResult, Shape, Verdict,
+    ConditionExplanation, ConditionKind, Contribution, Holds, Judgement, Policies, RuleExplanation,
+    RuleHit, RuleResult, SpentLimits, Verdict,
 };
 
 fn explain(policies: &Policies, call: &ToolCall) -> Vec<RuleExplanation> {
-    policies.explain(call, &NOON, &LimitFacts::unasked())
+    policies.explain(call, &NOON, &SpentLimits::none())
 }
 
 /// The only rule's explanation.
-fn told(rule: &str, call: &ToolCall) -> RuleExplanation {
+fn explained(rule: &str, call: &ToolCall) -> RuleExplanation {
     explain(&rules(&[rule]), call).remove(0)
 }
 
@@ -24,21 +24,21 @@ fn told(rule: &str, call: &ToolCall) -> RuleExplanation {
 fn shown(condition: &ConditionExplanation) -> String {
     let list =
         |parts: &[ConditionExplanation]| parts.iter().map(shown).collect::<Vec<_>>().join(" ");
-    let shape = match &condition.shape {
-        Shape::Any(parts) => format!("any {}", list(parts)),
-        Shape::All(parts) => format!("all {}", list(parts)),
-        Shape::Not(part) => format!("not {}", shown(part)),
-        Shape::Test(test) => {
+    let kind = match &condition.kind {
+        ConditionKind::Any(parts) => format!("any {}", list(parts)),
+        ConditionKind::All(parts) => format!("all {}", list(parts)),
+        ConditionKind::Not(contribution) => format!("not {}", shown(contribution)),
+        ConditionKind::Test(test) => {
             let more = if test.unseen > 0 { format!("+{}", test.unseen) } else { String::new() };
             let seen = test.seen.join(" ");
             format!("{} {} {} [{seen}]{more}", test.path, test.operator, test.operand)
         }
     };
-    format!("{}({shape})", condition.holds.as_str())
+    format!("{}({kind})", condition.holds.as_str())
 }
 
 #[test]
-fn every_condition_is_told_with_what_it_saw() {
+fn every_condition_is_explained_with_what_it_looked_at() {
     for (when, input, expected) in [
         ("{ arg: a, equals: 1 }", r#"{"a":1.0}"#, "yes(a equals 1 [1.0])"),
         ("{ arg: a, in: [x, 1] }", r#"{"a":"y"}"#, r#"no(a in ["x",1] ["y"])"#),
@@ -58,38 +58,43 @@ fn every_condition_is_told_with_what_it_saw() {
             r#"yes($ contains "x" ["x" 1 2 3]+2)"#,
         ),
     ] {
-        let told = told(&format!("id: r, verdict: deny, when: {when}"), &call("t", input));
-        assert_eq!(shown(&told.when.unwrap()), expected);
+        let explained =
+            explained(&format!("id: r, verdict: deny, when: {when}"), &call("t", input));
+        assert_eq!(shown(&explained.when.unwrap()), expected);
     }
 }
 
 #[test]
-fn values_are_cut() {
+fn values_are_truncated() {
     let input = format!(r#"{{"a":{}}}"#, quote(&"ä".repeat(500)));
-    let told = told("id: r, verdict: deny, when: { arg: a, equals: x }", &call("t", &input));
-    let Shape::Test(test) = told.when.unwrap().shape else { panic!() };
+    let explained =
+        explained("id: r, verdict: deny, when: { arg: a, equals: x }", &call("t", &input));
+    let ConditionKind::Test(test) = explained.when.unwrap().kind else { panic!() };
     assert_eq!(test.seen[0].chars().count(), 120);
 }
 
 #[test]
 fn unknown_has_a_reason_and_is_settled_by_the_verdict() {
     let (broken, when) = (call("t", "{"), "when: { arg: a, equals: 1 }");
-    let deny = told(&format!("id: r, verdict: deny, {when}"), &broken);
-    assert_eq!((deny.result, deny.part), (RuleResult::UnknownMatch, Part::Decided));
+    let deny = explained(&format!("id: r, verdict: deny, {when}"), &broken);
+    assert_eq!((deny.result, deny.contribution), (RuleResult::UnknownMatch, Contribution::Decided));
     let Holds::Unknown { why } = deny.when.unwrap().holds else { panic!() };
     assert!(!why.is_empty());
-    let allow = told(&format!("id: r, verdict: allow, {when}"), &broken);
-    assert_eq!((allow.result, allow.part), (RuleResult::UnknownNoMatch, Part::Nothing));
-    let mut facts = Facts::at(Surface::Hook);
+    let allow = explained(&format!("id: r, verdict: allow, {when}"), &broken);
+    assert_eq!(
+        (allow.result, allow.contribution),
+        (RuleResult::UnknownNoMatch, Contribution::Nothing)
+    );
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.agent = Some("claude".into());
-    let claimed = told("id: r, verdict: allow, agent: claude", &call_of(facts, "t", ""));
+    let claimed = explained("id: r, verdict: allow, agent: claude", &call_of(facts, "t", ""));
     assert_eq!(claimed.result, RuleResult::UnknownNoMatch);
     assert_eq!(claimed.unknown.as_deref(), Some("the agent's name is only claimed"));
 }
 
 #[test]
-fn the_first_thing_that_does_not_fit_is_told() {
-    let mut facts = Facts::at(Surface::Hook);
+fn the_first_mismatch_is_reported() {
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.agent = Some("Codex".into());
     for (rule, name, expected) in [
         ("verdict: deny, surface: [mcp, inbound], tool: u", "t", "surface|mcp, inbound|hook"),
@@ -107,20 +112,20 @@ fn the_first_thing_that_does_not_fit_is_told() {
         ("verdict: deny, who: { team: x }", "t", ""),
         ("verdict: deny, tool: t", "t", ""),
     ] {
-        let told = told(&format!("id: r, {rule}"), &call_of(facts.clone(), name, "{}"));
-        let misfit = told.misfit.map_or(String::new(), |misfit| {
-            let has = misfit.has.unwrap_or_else(|| "-".into());
-            format!("{}|{}|{has}", misfit.what, misfit.wants)
+        let explained = explained(&format!("id: r, {rule}"), &call_of(facts.clone(), name, "{}"));
+        let mismatch = explained.mismatch.map_or(String::new(), |mismatch| {
+            let has = mismatch.has.unwrap_or_else(|| "-".into());
+            format!("{}|{}|{has}", mismatch.what, mismatch.wants)
         });
-        assert_eq!(misfit, expected, "{rule}");
+        assert_eq!(mismatch, expected, "{rule}");
     }
     let offered = call_at(Surface::Inbound, "t", "");
     let rule = "id: r, verdict: deny, surface: inbound, when: { arg: a, exists: true }";
-    assert!(told(rule, &offered).misfit.unwrap().wants.starts_with("arguments"));
+    assert!(explained(rule, &offered).mismatch.unwrap().wants.starts_with("arguments"));
 }
 
 #[test]
-fn every_rule_has_its_part() {
+fn every_rule_has_its_contribution() {
     let policies = compile(&[
         &policy_text(
             "one",
@@ -139,63 +144,77 @@ fn every_rule_has_its_part() {
         &policy_text("trial", "mode: shadow", &["id: no, verdict: deny"]),
     ])
     .0;
-    let by = || Part::Outranked { policy: "one".into(), rule: Some("deny".into()) };
-    let parts: Vec<_> =
-        explain(&policies, &call("t", "")).into_iter().map(|rule| (rule.rule, rule.part)).collect();
+    let by = || Contribution::Outranked { policy: "one".into(), rule: Some("deny".into()) };
+    let parts: Vec<_> = explain(&policies, &call("t", ""))
+        .into_iter()
+        .map(|rule| (rule.rule, rule.contribution))
+        .collect();
     let expected = [
-        ("deny", Part::Decided),
-        ("too", Part::Decided),
+        ("deny", Contribution::Decided),
+        ("too", Contribution::Decided),
         ("milder", by()),
         ("later", by()),
-        ("seen", Part::Recorded),
-        ("would", Part::Shadowed),
-        ("other", Part::Nothing),
+        ("seen", Contribution::Recorded),
+        ("would", Contribution::Shadowed),
+        ("other", Contribution::Nothing),
         ("fine", by()),
-        ("no", Part::Shadowed),
+        ("no", Contribution::Shadowed),
     ];
-    assert_eq!(parts, expected.map(|(rule, part)| (rule.to_owned(), part)));
+    assert_eq!(parts, expected.map(|(rule, contribution)| (rule.to_owned(), contribution)));
 }
 
 #[test]
 fn a_default_may_outrank_a_rule() {
     let allow = policy_text("one", "", &["id: fine, verdict: allow"]);
     let closed = policy_text("two", "default: deny", &["id: u, tool: u, verdict: allow"]);
-    let told = explain(&compile(&[&allow, &closed]).0, &call("t", ""));
-    assert_eq!(told[0].part, Part::Outranked { policy: "two".into(), rule: None });
+    let explained = explain(&compile(&[&allow, &closed]).0, &call("t", ""));
+    assert_eq!(
+        explained[0].contribution,
+        Contribution::Outranked { policy: "two".into(), rule: None }
+    );
 }
 
 #[test]
 fn a_limit_is_one_more_condition() {
     let policies = rules(&["id: r, verdict: deny, limit: { calls: 2, per: minute }"]);
     let call = call("t", "{}");
-    let told = explain(&policies, &call).remove(0);
-    assert_eq!((told.result, told.part), (RuleResult::NoMatch, Part::Nothing));
-    let limit = told.limit.unwrap();
+    let explained = explain(&policies, &call).remove(0);
+    assert_eq!(
+        (explained.result, explained.contribution),
+        (RuleResult::NoMatch, Contribution::Nothing)
+    );
+    let limit = explained.limit.unwrap();
     assert!(!limit.exceeded);
-    let told = policies.explain(&call, &NOON, &LimitFacts::exceeded([limit.key])).remove(0);
-    assert!(told.limit.unwrap().exceeded);
-    assert_eq!((told.result, told.part), (RuleResult::Match, Part::Decided));
+    let explained = policies.explain(&call, &NOON, &SpentLimits::exceeded([limit.key])).remove(0);
+    assert!(explained.limit.unwrap().exceeded);
+    assert_eq!(
+        (explained.result, explained.contribution),
+        (RuleResult::Match, Contribution::Decided)
+    );
 }
 
 #[test]
 fn calls_inside_a_wrapper_are_explained_too() {
     let policies = rules(&["id: no-t, tool: t, verdict: deny", "id: rest, verdict: allow"]);
     let inner = r#"{"tool_uses":[{"recipient_name":"functions.t","parameters":{}}]}"#;
-    let told = explain(&policies, &call("multi_tool_use.parallel", inner));
-    let decided: Vec<_> = told
+    let explained = explain(&policies, &call("multi_tool_use.parallel", inner));
+    let decided: Vec<_> = explained
         .iter()
-        .filter(|rule| rule.part == Part::Decided)
+        .filter(|rule| rule.contribution == Contribution::Decided)
         .map(|rule| (rule.rule.as_str(), rule.inside.as_deref()))
         .collect();
     assert_eq!(decided, [("no-t", Some("functions.t")), ("no-t", Some("t"))]);
-    let told = explain(&policies, &call("multi_tool_use.parallel", r#"{"tool_uses":1}"#));
-    assert_eq!((told[0].result, &told[0].part), (RuleResult::UnknownMatch, &Part::Decided));
-    assert!(told[0].misfit.is_none());
-    assert!(told[0].unknown.as_deref().unwrap().contains("cannot be read"));
+    let explained = explain(&policies, &call("multi_tool_use.parallel", r#"{"tool_uses":1}"#));
+    assert_eq!(
+        (explained[0].result, &explained[0].contribution),
+        (RuleResult::UnknownMatch, &Contribution::Decided)
+    );
+    assert!(explained[0].mismatch.is_none());
+    assert!(explained[0].unknown.as_deref().unwrap().contains("cannot be read"));
 }
 
 #[test]
-fn a_list_of_rules_says_what_they_are_about() {
+fn a_list_of_rules_shows_their_tools() {
     let policies = rules(&[
         "id: a, tool: [Bash, '@read', 'mcp__*'], when: { arg: x, exists: true }, verdict: deny",
         "id: b, when: { arg: context.hour, gt: 9 }, verdict: deny",
@@ -205,7 +224,7 @@ fn a_list_of_rules_says_what_they_are_about() {
     assert_eq!(listed, [(written, true), (Vec::new(), false)]);
 }
 
-/// Two policies, the second at times in shadow mode.
+/// Two policies, the second sometimes in shadow mode.
 fn two_policies() -> impl Strategy<Value = Policies> {
     (policy_named("p"), policy_named("q"), any::<bool>()).prop_map(|(first, second, shadow)| {
         let second = if shadow {
@@ -228,31 +247,34 @@ fn is_in(rule: &RuleExplanation, hits: &[RuleHit]) -> bool {
     hits.iter().any(|hit| hit.policy == rule.policy && hit.rule.as_ref() == Some(&rule.rule))
 }
 
-fn agrees(rule: &RuleExplanation, told: &[RuleExplanation], judgement: &Judgement) -> bool {
-    let listed = match &rule.part {
-        Part::Decided => is_in(rule, &judgement.deciding) && rule.verdict == judgement.verdict,
-        Part::Recorded => is_in(rule, &judgement.audits),
-        Part::Sanitized => is_in(rule, &judgement.sanitizers),
-        // A policy in shadow mode that would let the call pass has nothing to tell.
-        Part::Shadowed => is_in(rule, &judgement.shadows) || rule.verdict == Verdict::Allow,
-        Part::Outranked { policy, rule: None } => {
+fn agrees(rule: &RuleExplanation, explained: &[RuleExplanation], judgement: &Judgement) -> bool {
+    let listed = match &rule.contribution {
+        Contribution::Decided => {
+            is_in(rule, &judgement.deciding) && rule.verdict == judgement.verdict
+        }
+        Contribution::Recorded => is_in(rule, &judgement.audits),
+        Contribution::Sanitized => is_in(rule, &judgement.sanitizers),
+        // A policy in shadow mode that would let the call pass records nothing.
+        Contribution::Shadowed => is_in(rule, &judgement.shadows) || rule.verdict == Verdict::Allow,
+        Contribution::Outranked { policy, rule: None } => {
             judgement.policy.as_ref() == Some(policy) && judgement.verdict > rule.verdict
         }
-        Part::Outranked { policy, rule: Some(by) } => told.iter().any(|other| {
+        Contribution::Outranked { policy, rule: Some(by) } => explained.iter().any(|other| {
             (&other.policy, &other.rule) == (policy, by)
                 && other.result.matches()
                 && (other.verdict > rule.verdict || other.priority < rule.priority)
         }),
-        Part::Nothing => true,
+        Contribution::Nothing => true,
     };
-    listed && rule.result.matches() == (rule.part != Part::Nothing)
+    listed && rule.result.matches() == (rule.contribution != Contribution::Nothing)
 }
 
-/// Without limits a rule does not match exactly if something does not fit or does not hold.
+/// Without limits, a rule does not match if and only if a key mismatches or a condition does not
+/// hold.
 fn is_consistent(rule: &RuleExplanation) -> bool {
     let fails = rule.when.as_ref().is_some_and(|when| when.holds == Holds::No);
     let refused = rule.unknown.as_ref().is_some_and(|why| why.contains("wrapper"));
-    refused || (rule.result == RuleResult::NoMatch) == (rule.misfit.is_some() || fails)
+    refused || (rule.result == RuleResult::NoMatch) == (rule.mismatch.is_some() || fails)
 }
 
 fn is_unknown(rule: &RuleExplanation) -> bool {
@@ -272,19 +294,19 @@ proptest! {
         let offered: Vec<_> = offered.collect();
         for call in calls.iter().chain(&carried).chain(&offered) {
             let judgement = policies.ask(call);
-            let told = explain(&policies, call);
-            prop_assert_eq!(told.len() % policies.rules().count(), 0);
-            for rule in &told {
-                prop_assert!(agrees(rule, &told, &judgement), "{:?} {:#?} {:#?}", call, rule, judgement);
+            let explained = explain(&policies, call);
+            prop_assert_eq!(explained.len() % policies.rules().count(), 0);
+            for rule in &explained {
+                prop_assert!(agrees(rule, &explained, &judgement), "{:?} {:#?} {:#?}", call, rule, judgement);
                 prop_assert!(is_consistent(rule), "{:?} {:#?}", call, rule);
                 let error = |error: &crate::RuleError| {
                     error.policy == rule.policy && error.rule == rule.rule
                 };
                 prop_assert!(!is_unknown(rule) || judgement.errors.iter().any(error), "{:#?}", rule);
             }
-            let among = |hit: &RuleHit, part: fn(&RuleExplanation) -> bool| {
+            let among = |hit: &RuleHit, contribution: fn(&RuleExplanation) -> bool| {
                 hit.rule.is_none()
-                    || told.iter().any(|rule| is_in(rule, std::slice::from_ref(hit)) && part(rule))
+                    || explained.iter().any(|rule| is_in(rule, std::slice::from_ref(hit)) && contribution(rule))
             };
             let decider = RuleHit {
                 policy: judgement.policy.clone().unwrap_or_default(),
@@ -297,15 +319,15 @@ proptest! {
                 unknown: false,
                 terms: None,
             };
-            prop_assert!(among(&decider, |rule| rule.part == Part::Decided), "{:?}", judgement);
+            prop_assert!(among(&decider, |rule| rule.contribution == Contribution::Decided), "{:?}", judgement);
             for hit in &judgement.deciding {
                 prop_assert!(among(hit, |rule| rule.result.matches()), "{:?}", hit);
             }
             for hit in &judgement.audits {
-                prop_assert!(among(hit, |rule| rule.part == Part::Recorded), "{:?}", hit);
+                prop_assert!(among(hit, |rule| rule.contribution == Contribution::Recorded), "{:?}", hit);
             }
             for hit in &judgement.shadows {
-                prop_assert!(among(hit, |rule| rule.part == Part::Shadowed), "{:?}", hit);
+                prop_assert!(among(hit, |rule| rule.contribution == Contribution::Shadowed), "{:?}", hit);
             }
         }
     }

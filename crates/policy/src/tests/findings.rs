@@ -4,7 +4,7 @@ use callgate_call::Surface;
 use callgate_scan::inspect::{Class, Finding, Severity};
 
 use super::support::{NOON, call_at, compile, policy_text, problems, rules};
-use crate::{Findings, Holds, Judgement, LimitFacts, NameJudgement, Policies, Verdict};
+use crate::{Findings, Holds, Judgement, NameJudgement, Policies, SpentLimits, Verdict};
 
 fn found(class: Class, severity: Severity) -> Finding {
     let (detail, path) = ("what was seen".to_owned(), "description".to_owned());
@@ -13,7 +13,7 @@ fn found(class: Class, severity: Severity) -> Finding {
 
 fn judged(policies: &Policies, findings: Findings<'_>) -> Judgement {
     let call = call_at(Surface::Mcp, "mcp__notes__read", "{}");
-    policies.judge_with(&call, &NOON, &LimitFacts::unasked(), findings)
+    policies.judge_with(&call, &NOON, &SpentLimits::none(), findings)
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn class_and_severity_either_or_both() {
         ("{ severity: high }", vec![found(Class::Directive, Severity::Critical)], true),
         ("{ class: directive }", vec![found(Class::HiddenText, high)], false),
         ("{ class: [directive, hidden-text] }", vec![found(Class::HiddenText, low)], true),
-        // Both of one finding, not one of each.
+        // Both must be true of the same finding.
         (
             "{ class: [directive], severity: high }",
             vec![found(Class::Directive, low), found(Class::HiddenText, high)],
@@ -41,7 +41,7 @@ fn class_and_severity_either_or_both() {
 }
 
 #[test]
-fn what_nobody_inspected_counts_against_the_call() {
+fn uninspected_tools_count_against_the_call() {
     let deny = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let judgement = judged(&deny, Findings::NotInspected);
     assert_eq!(judgement.verdict, Verdict::Deny);
@@ -60,13 +60,13 @@ fn what_nobody_inspected_counts_against_the_call() {
 }
 
 #[test]
-fn the_denial_tells_the_worst_finding() {
+fn the_denial_names_the_worst_finding() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let findings =
         [found(Class::HiddenText, Severity::Low), found(Class::Directive, Severity::Critical)];
-    let matched = judged(&policies, Findings::Of(&findings)).said.matched.unwrap();
+    let matched = judged(&policies, Findings::Of(&findings)).details.matched.unwrap();
     assert_eq!(matched.path, "finding");
-    // Not what was found: the denial is for the model.
+    // Not the text that was found: the model reads the denial.
     assert_eq!(matched.value, "directive (critical)");
 }
 
@@ -74,17 +74,17 @@ fn the_denial_tells_the_worst_finding() {
 fn a_name_is_decided_by_findings() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let call = call_at(Surface::Mcp, "mcp__notes__read", "");
-    let ask = |findings| policies.judge_name_with(&call, &NOON, &LimitFacts::unasked(), findings);
+    let ask = |findings| policies.judge_name_with(&call, &NOON, &SpentLimits::none(), findings);
     let findings = [found(Class::Directive, Severity::High)];
     assert!(matches!(ask(Findings::Of(&findings)), NameJudgement::Deny(_)));
     assert!(matches!(ask(Findings::Of(&[])), NameJudgement::Allow(..)));
 }
 
 #[test]
-fn such_a_rule_is_for_mcp_alone() {
+fn a_rule_on_findings_applies_to_mcp_only() {
     let policies = rules(&["id: r, when: { finding: any }, verdict: deny"]);
     let response = call_at(Surface::Response, "mcp__notes__read", "{}");
-    let judgement = policies.judge(&response, &NOON, &LimitFacts::unasked());
+    let judgement = policies.judge(&response, &NOON, &SpentLimits::none());
     assert_eq!(judgement.verdict, Verdict::Allow);
     let wrong = "policy: p\nrules:\n  - id: r\n    surface: [mcp, hook]\n    when: { not: { finding: any } }\n    verdict: deny\n";
     let problems = problems(wrong);
@@ -93,7 +93,7 @@ fn such_a_rule_is_for_mcp_alone() {
 }
 
 #[test]
-fn a_text_answers_for_its_findings_only() {
+fn a_text_is_judged_by_its_findings_only() {
     let lines = [
         "id: finding, when: { finding: { severity: high } }, verdict: deny",
         "id: all, verdict: deny, priority: 200",
@@ -113,7 +113,7 @@ fn a_text_answers_for_its_findings_only() {
 }
 
 #[test]
-fn examples_say_what_was_found() {
+fn examples_state_findings() {
     rules(&["id: r, when: { finding: { class: directive } }, verdict: deny, examples: { \
              match: [{ tool: read, finding: { class: directive, severity: low } }], \
              no_match: [{ tool: read }, { tool: read, finding: { class: look-alike, severity: high } }] }"]);
@@ -124,8 +124,8 @@ fn an_explanation_shows_the_findings() {
     let policies =
         rules(&["id: r, when: { finding: { class: [directive], severity: high } }, verdict: deny"]);
     let call = call_at(Surface::Mcp, "mcp__notes__read", "{}");
-    let told = policies.explain(&call, &NOON, &LimitFacts::unasked());
-    let when = told[0].when.as_ref().unwrap();
+    let explained = policies.explain(&call, &NOON, &SpentLimits::none());
+    let when = explained[0].when.as_ref().unwrap();
     assert!(matches!(&when.holds, Holds::Unknown { why } if why.contains("inspected")), "{when:?}");
     assert!(
         format!("{when:?}").contains(r#"{\"class\":[\"directive\"],\"severity\":\"high\"}"#),

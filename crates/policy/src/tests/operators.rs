@@ -1,12 +1,12 @@
 //! Every operator, by table.
 
-use callgate_call::{Arguments, Facts, Surface};
+use callgate_call::{Arguments, OriginFields, Surface};
 
 use super::support::*;
-use crate::{LimitFacts, Moment, Verdict, Weekday};
+use crate::{Moment, SpentLimits, Verdict, Weekday};
 
-/// Whether a deny rule and an allow rule with this condition match: (deny, allow). Both alike is
-/// true or false; deny without allow is unknown.
+/// Whether a deny rule and an allow rule with this condition match: (deny, allow). If both agree,
+/// the condition is true or false; if only deny matches, it is unknown.
 fn both(condition: &str, input: &str) -> (bool, bool) {
     let deny = rules(&[&format!("id: r, tool: t, verdict: deny, when: {{ {condition} }}")]);
     let allow = policies(&policy_text(
@@ -97,7 +97,7 @@ fn numbers() {
     ]);
 }
 
-/// Readers that keep every digit and readers that make a double of a number see two numbers.
+/// A reader that keeps every digit and a reader that converts to a double see different numbers.
 #[test]
 fn numbers_that_readers_round() {
     check(&[
@@ -152,7 +152,7 @@ fn numbers_as_text_in_every_spelling() {
     ]);
 }
 
-/// Too large for a double: infinite to some, and `null` where JavaScript writes it again.
+/// Too large for a double: some programs read infinity, and JavaScript writes it as `null`.
 #[test]
 fn numbers_without_a_double() {
     check(&[
@@ -170,7 +170,7 @@ fn numbers_without_a_double() {
 }
 
 #[test]
-fn an_unclear_number_is_told() {
+fn an_unclear_number_is_explained() {
     let deny = rules(&["id: r, tool: t, verdict: deny, when: { arg: a, gte: 100 }"]);
     for (input, why) in [
         (
@@ -186,7 +186,7 @@ fn an_unclear_number_is_told() {
 
 /// The Python MCP SDK parses the text of an argument, unless the tool expects a string.
 #[test]
-fn lists_and_objects_inside_of_a_text() {
+fn lists_and_objects_inside_a_text() {
     check(&[
         ("arg: a, equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
         ("arg: a, not_equals: rm", r#"{"a":"[\"rm\"]"}"#, UNKNOWN),
@@ -202,7 +202,7 @@ fn lists_and_objects_inside_of_a_text() {
         ("arg: a, exists: true", r#"{"a":"null"}"#, UNKNOWN),
         ("arg: a, exists: false", r#"{"a":" null"}"#, UNKNOWN),
         ("arg: a, exists: true", r#"{"a":"[]"}"#, TRUE),
-        // What only some parsers read.
+        // JSON that only some parsers accept.
         ("arg: a, equals: x", r#"{"a":"[\"y\",NaN]"}"#, UNKNOWN),
         ("arg: a, equals: x", r#"{"a":"{\"b\":1,\"b\":\"y\"}"}"#, UNKNOWN),
         ("arg: a, not_contains: x", r#"{"a":"[\"\\ud83d\"]"}"#, UNKNOWN),
@@ -234,8 +234,8 @@ fn what_is_written_to_a_file_is_a_text() {
     assert_eq!(deny.verdict("write_other", input), Verdict::Deny);
     let path = r#"{"file_path":"[\"/etc/passwd\"]","content":"x"}"#;
     assert_eq!(deny.verdict("Write", path), Verdict::Deny);
-    let told = &deny.ask(&call("Write", path)).errors[0].why;
-    assert_eq!(told, "`$`: some programs parse this text as JSON, others do not");
+    let why = &deny.ask(&call("Write", path)).errors[0].why;
+    assert_eq!(why, "`$`: some programs parse this text as JSON, others do not");
 }
 
 /// Go and .NET programs ignore the case of keys; most others do not.
@@ -271,7 +271,7 @@ fn keys_in_other_case() {
     let judgement = deny.ask(&call("t", r#"{"A":"x"}"#));
     let why = "`a`: some programs read the key `A` there, others do not";
     assert_eq!(judgement.errors[0].why, why);
-    let matched = judgement.said.matched.unwrap();
+    let matched = judgement.details.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("a", "x"));
 }
 
@@ -289,7 +289,7 @@ fn members_of_a_prototype() {
     ]);
 }
 
-/// Programs that check arguments with pydantic, or use `Number(text)`, take these for one another.
+/// Programs that validate with pydantic, or use `Number(text)`, treat these as equal.
 #[test]
 fn values_that_lax_readers_take_for_another() {
     check(&[
@@ -372,13 +372,13 @@ fn the_whole_input() {
         ("arg: $, starts_with: /etc", r#"{"/etc/passwd":{}}"#, TRUE),
         ("arg: $, matches: '^/etc'", r#"{"/etc/passwd":[]}"#, TRUE),
         ("arg: $, glob: '/etc/*'", r#"{"/etc/passwd":null}"#, TRUE),
-        // A key is no number, and not of the wrong type either.
+        // A key is not a number, and not of the wrong type either.
         ("arg: $, gt: 5", r#"{"a":6}"#, TRUE),
         ("arg: $, gt: 5", r#"{"a":4}"#, FALSE),
         ("arg: files, contains: .env", r#"{"files":{"/srv/app/.env":"X=1"}}"#, UNKNOWN),
     ]);
     let key = rules(&["id: r, verdict: deny, when: { arg: $, contains: .env }"]);
-    let matched = key.ask(&call("t", r#"{"files":{"/srv/.env":"X"}}"#)).said.matched.unwrap();
+    let matched = key.ask(&call("t", r#"{"files":{"/srv/.env":"X"}}"#)).details.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("$", "/srv/.env"));
     let deny = rules(&["id: r, verdict: deny, when: { arg: $, contains: '*** Delete' }"]);
     let mut patch = call("apply_patch", "");
@@ -445,7 +445,7 @@ fn context() {
         ("arg: context.session, equals: s1", true),
         ("arg: context.session, exists: false", false),
     ];
-    let mut facts = Facts::at(Surface::Hook);
+    let mut facts = OriginFields::at(Surface::Hook);
     facts.cwd = Some("/srv/project".into());
     facts.model = Some("claude-x".into());
     facts.provider = Some("anthropic".into());
@@ -454,20 +454,20 @@ fn context() {
     let night = Moment { hour: 23, weekday: Weekday::Sunday };
     for (condition, expected) in table {
         let deny = rules(&[&format!("id: r, verdict: deny, when: {{ {condition} }}")]);
-        let judgement = deny.judge(&call, &night, &LimitFacts::unasked());
+        let judgement = deny.judge(&call, &night, &SpentLimits::none());
         assert_eq!(judgement.verdict == Verdict::Deny, expected, "{condition}");
     }
 }
 
 #[test]
-fn the_matched_argument_is_told() {
+fn the_matched_argument_is_reported() {
     let deny = rules(&[
         "id: r, verdict: deny, when: { any: [{ arg: a, equals: x }, { arg: 'l[*]', matches: 'b' }] }",
     ]);
     let judgement = deny.ask(&call("t", r#"{"a":"y","l":["a","b"]}"#));
-    let matched = judgement.said.matched.unwrap();
+    let matched = judgement.details.matched.unwrap();
     assert_eq!((matched.path.as_str(), matched.value.as_str()), ("l[*]", "b"));
     let long = format!(r#"{{"a":"y","l":["{}"]}}"#, "b".repeat(500));
-    let matched = deny.ask(&call("t", &long)).said.matched.unwrap();
+    let matched = deny.ask(&call("t", &long)).details.matched.unwrap();
     assert_eq!(matched.value.chars().count(), 120);
 }

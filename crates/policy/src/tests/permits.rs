@@ -1,9 +1,9 @@
-//! Permits are for one call, denials say why.
+//! A permit covers one call, and a denial states the reason.
 
 use callgate_call::{Arguments, CallId, ToolName};
 
 use super::support::*;
-use crate::{Denial, DenialText, LimitFacts, NameJudgement, NamePermit, Permit, Policies};
+use crate::{Denial, DenialText, NameJudgement, NamePermit, Permit, Policies, SpentLimits};
 
 fn is_sendable<T: Send + 'static>() {}
 
@@ -48,7 +48,7 @@ fn a_judgement_permits_no_other_call() {
 fn a_name_permit_is_for_that_id_and_name() {
     let mut named = call("t", "");
     named.arguments = Arguments::pending();
-    let judged = Policies::none().judge_name(&named, &NOON, &LimitFacts::unasked());
+    let judged = Policies::none().judge_name(&named, &NOON, &SpentLimits::none());
     let NameJudgement::Allow(permit, _) = judged else { panic!() };
     assert!(permit.covers(&named.id, &named.name));
     assert!(!permit.covers(&CallId::from("call_2"), &named.name));

@@ -1,10 +1,10 @@
-//! Short ways to write policies and calls.
+//! Helpers to write policies and calls.
 
-use callgate_call::{Arguments, CallId, Facts, Origin, Surface, ToolCall, ToolName};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
 
 use crate::{
-    Diagnostic, Judgement, LimitFacts, Moment, NameJudgement, Permit, Policies, Settled, Source,
+    Diagnostic, Judgement, Moment, NameJudgement, Permit, Policies, Settled, Source, SpentLimits,
     Verdict, Warning, Weekday,
 };
 
@@ -45,10 +45,10 @@ pub(super) fn policy_text(name: &str, head: &str, lines: &[&str]) -> String {
 }
 
 pub(super) fn call_at(surface: Surface, name: &str, input: &str) -> ToolCall {
-    call_of(Facts::at(surface), name, input)
+    call_of(OriginFields::at(surface), name, input)
 }
 
-pub(super) fn call_of(facts: Facts, name: &str, input: &str) -> ToolCall {
+pub(super) fn call_of(facts: OriginFields, name: &str, input: &str) -> ToolCall {
     ToolCall {
         id: CallId::from("call_1"),
         name: ToolName::parse(name).unwrap(),
@@ -73,7 +73,7 @@ impl Judgement {
 
 impl Policies {
     pub(super) fn ask(&self, call: &ToolCall) -> Judgement {
-        self.judge(call, &NOON, &LimitFacts::unasked())
+        self.judge(call, &NOON, &SpentLimits::none())
     }
 
     pub(super) fn verdict(&self, name: &str, input: &str) -> Verdict {
@@ -86,7 +86,7 @@ impl Policies {
     }
 
     pub(super) fn by_name_of(&self, call: &ToolCall) -> &'static str {
-        match self.judge_name(call, &NOON, &LimitFacts::unasked()) {
+        match self.judge_name(call, &NOON, &SpentLimits::none()) {
             NameJudgement::Allow(permit, judgement) => {
                 assert!(permit.covers(&call.id, &call.name));
                 assert!(judgement.verdict.passes());
@@ -101,7 +101,8 @@ impl Policies {
     }
 }
 
-/// Says that a test cannot run here; where `cargo xtask test` sets up what it needs, it fails instead.
+/// Reports that a test is skipped. Fails instead under `cargo xtask test`, which installs
+/// everything that tests need.
 pub(super) fn skipped(why: &str) {
     assert!(std::env::var_os("CALLGATE_REQUIRE_PEERS").is_none(), "must not be skipped: {why}");
     eprintln!("skipped: {why}");

@@ -1,9 +1,9 @@
-//! From text rules as written to text rules that find.
+//! Compiles text rules.
 
 use callgate_scan::{Builder, Set, Unusable};
 
-use super::{TextAction, TextRule, Wanted};
-use crate::compile::regex_hint;
+use super::{TextAction, TextPatterns, TextRule};
+use crate::condition::regex_hint;
 use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
 use crate::policy::Policy;
 use crate::source::read::At;
@@ -50,9 +50,9 @@ fn rule(source: &TextRuleSource, policy: &Policy, problems: &mut Problems<'_>) -
     let plain = |written: &[At<String>]| written.iter().map(|at| at.value.clone()).collect();
     Some(TextRule {
         policy: policy.name.clone(),
-        whom: policy.whom.clone(),
+        audience: policy.audience.clone(),
         directions: source.directions.clone(),
-        wanted: Wanted {
+        patterns: TextPatterns {
             detect: plain(&source.detect),
             matches: plain(&source.matches),
             keywords: plain(&source.keywords),
@@ -84,7 +84,7 @@ pub(crate) fn detectors(
     }
 }
 
-/// Reports what cannot be searched for.
+/// Reports a detector, pattern or keyword that cannot be used.
 fn refuse(written: &At<String>, error: &Unusable, problems: &mut Problems<'_>) {
     let (message, label, hint) = match error {
         Unusable::UnknownDetector { name, .. } => {
@@ -118,7 +118,7 @@ fn refuse(written: &At<String>, error: &Unusable, problems: &mut Problems<'_>) {
     problems.add(written.span, message).label(label).hint(hint);
 }
 
-/// Reports every example that does not hold. Rules that did not compile are not asked.
+/// Reports every example that does not hold. Rules that did not compile are skipped.
 pub(crate) fn examples(
     sources: &[TextRuleSource],
     rules: &[TextRule],
@@ -143,8 +143,8 @@ pub(crate) fn examples(
     }
 }
 
-/// Rules that a file may contain, but hardly on purpose: another one, at least as strict, looks for
-/// the same in the same texts.
+/// Warns about rules that are probably a mistake: another rule, at least as strict, looks for the
+/// same in the same texts.
 pub(crate) fn warnings(
     sources: &[TextRuleSource],
     rules: &[TextRule],
@@ -171,10 +171,10 @@ pub(crate) fn warnings(
 }
 
 impl TextRule {
-    /// Whether it finds all that the other does.
+    /// Whether it finds everything that the other rule finds.
     fn covers(&self, other: &Self) -> bool {
         let all = |mine: &[String], theirs: &[String]| theirs.iter().all(|it| mine.contains(it));
-        let (mine, theirs) = (&self.wanted, &other.wanted);
+        let (mine, theirs) = (&self.patterns, &other.patterns);
         all(&mine.detect, &theirs.detect)
             && all(&mine.matches, &theirs.matches)
             && all(&mine.keywords, &theirs.keywords)

@@ -1,4 +1,4 @@
-//! All text rules of one direction at work.
+//! Applies all text rules of one direction.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ pub struct TextGuard(Arc<Guard>);
 #[derive(Debug)]
 struct Guard {
     rules: Vec<Arc<TextRule>>,
-    /// What rules that mask or block look for.
+    /// The patterns of rules that mask or block.
     acting: Option<Set>,
-    /// What is only recorded: nothing is ever held back for it.
+    /// The patterns of rules that only record. No text is ever held back for them.
     watching: Option<Set>,
 }
 
@@ -27,59 +27,60 @@ pub struct TextHit {
     pub policy: String,
     /// The rule's id.
     pub rule: String,
-    /// What becomes of it. A rule in shadow mode audits, and its reason says what it would do.
+    /// What is done about it. A rule in shadow mode audits, and its reason says what it would do.
     pub action: TextAction,
     /// What it is: a detector's name, or the rule's id for its own patterns and keywords.
     pub kind: String,
-    /// The rule's reason; in shadow mode prefixed with `[shadow] would mask: `.
+    /// The rule's reason, with a prefix such as `[shadow] would mask: ` in shadow mode.
     pub reason: String,
     /// The rule's hint.
     pub hint: Option<String>,
 }
 
-/// What becomes of a text, or of a piece of one.
+/// The result for a text, or for a piece of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextOutcome {
-    /// What may leave in its place; `None` if it leaves as it came. Where it is blocked, only what
-    /// stands in front of the first thing that blocks.
+    /// The text to send instead; `None` to send it unchanged. If a rule blocks, only the text
+    /// before the first match that blocks.
     pub text: Option<String>,
     /// What was found.
     pub hits: Vec<TextHit>,
-    /// A rule blocks it.
+    /// Whether a rule blocks it.
     pub blocked: bool,
 }
 
-/// What was decided of a text in pieces. Places are bytes from the beginning of the text.
+/// What was decided about a text that arrives in pieces. Positions are bytes from the start of the
+/// text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextSettled {
-    /// From where to where it was decided now. What stands behind is held back; where a rule
-    /// blocks, it never leaves.
+    /// The range that is decided now. Text after it is held back; if a rule blocks, it is never
+    /// sent.
     pub span: Range<usize>,
-    /// What leaves otherwise than it came, in order.
+    /// The replacements in this range, in order.
     pub changes: Vec<Change>,
     /// What was found.
     pub hits: Vec<TextHit>,
-    /// A rule blocks it.
+    /// Whether a rule blocks it.
     pub blocked: bool,
 }
 
-/// A text in pieces before the rules.
+/// A text that arrives in pieces, while the rules are applied to it.
 #[derive(Debug)]
 pub struct TextFlow {
     guard: TextGuard,
     acting: Option<Flow>,
     watching: Option<Flow>,
     blocked: bool,
-    /// It can be recorded and not changed.
+    /// Whether the text cannot be changed: then rules can only record.
     fixed: bool,
-    /// How many bytes have come.
+    /// The number of bytes that have arrived.
     length: usize,
-    /// How many of them were decided, where no rule acts.
+    /// The number of bytes that were decided; used only if no rule masks or blocks.
     seen: usize,
 }
 
 impl TextGuard {
-    /// These rules at work, if there are any.
+    /// A guard of these rules; `None` if there are none.
     pub(crate) fn new(rules: &[Arc<TextRule>]) -> Result<Option<Self>, Unusable> {
         if rules.is_empty() {
             return Ok(None);
@@ -89,7 +90,7 @@ impl TextGuard {
         Ok(Some(Self(Arc::new(Guard { rules: rules.to_vec(), acting, watching }))))
     }
 
-    /// What becomes of a whole text.
+    /// Applies the rules to a whole text.
     pub fn whole(&self, text: &str) -> TextOutcome {
         let found = |set: &Option<Set>| set.as_ref().map(|set| set.find(text)).unwrap_or_default();
         let (acting, watching) = (found(&self.0.acting), found(&self.0.watching));
@@ -102,7 +103,7 @@ impl TextGuard {
         }
     }
 
-    /// The same for a text that comes in pieces.
+    /// Applies the rules to a text that arrives in pieces.
     pub fn flow(&self) -> TextFlow {
         TextFlow {
             guard: self.clone(),
@@ -115,18 +116,19 @@ impl TextGuard {
         }
     }
 
-    /// The same for a text that nobody can change: rules that audit read it, and no others.
+    /// The same for a text that cannot be changed: only rules that audit apply.
     pub fn fixed_flow(&self) -> TextFlow {
         TextFlow { acting: None, fixed: true, ..self.flow() }
     }
 
-    /// What rules that audit find in a whole text that nobody can change.
+    /// Applies the rules that audit to a whole text that cannot be changed.
     pub fn fixed(&self, text: &str) -> Vec<TextHit> {
         let watching = self.0.watching.as_ref().map(|set| set.find(text)).unwrap_or_default();
         self.audited(&watching).collect()
     }
 
-    /// A rule that only would act, were it not in shadow mode, would not act on such a text.
+    /// The hits of rules that audit. A rule in shadow mode that would mask or block is left out: it
+    /// could not do that to this text.
     fn audited(&self, found: &[Hit]) -> impl Iterator<Item = TextHit> {
         let rules = found.iter().filter_map(|hit| Some((self.0.rules.get(hit.source)?, hit)));
         let audits = rules.filter(|(rule, _)| rule.action == TextAction::Audit);
@@ -138,20 +140,20 @@ impl TextGuard {
     }
 }
 
-/// What the rules that are meant look for; a hit's source is the rule's place.
+/// The patterns of some of the rules. The source of a hit is the position of its rule.
 fn set(
     rules: &[Arc<TextRule>],
-    meant: impl Fn(&TextRule) -> bool,
+    is_used: impl Fn(&TextRule) -> bool,
 ) -> Result<Option<Set>, Unusable> {
     let mut builder = Set::builder();
-    for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| meant(rule)) {
-        for name in &rule.wanted.detect {
+    for (source, rule) in rules.iter().enumerate().filter(|(_, rule)| is_used(rule)) {
+        for name in &rule.patterns.detect {
             builder.detector(source, name)?;
         }
-        for pattern in &rule.wanted.matches {
+        for pattern in &rule.patterns.matches {
             builder.regex(source, &rule.id, pattern)?;
         }
-        for keyword in &rule.wanted.keywords {
+        for keyword in &rule.patterns.keywords {
             builder.word(source, &rule.id, keyword)?;
         }
         let blocks = rule.action == TextAction::Block;
@@ -166,21 +168,21 @@ fn set(
 }
 
 impl TextFlow {
-    /// The next piece. `text` is what may leave now: what was held back before comes first, and
-    /// what may still become a match is held back.
+    /// Takes the next piece. The result's `text` may be sent now: it begins with text that was held
+    /// back before, and what may still become a match is held back.
     pub fn push(&mut self, piece: &str) -> TextOutcome {
         self.length += piece.len();
         self.seen = self.length;
         self.step(|flow| flow.push(piece))
     }
 
-    /// The text is over: what was held back leaves, or does not.
+    /// Ends the text, and decides about the text that was held back.
     pub fn finish(&mut self) -> TextOutcome {
         self.step(Flow::finish)
     }
 
-    /// Takes in a piece of which nothing is to be known yet. Answers where it ends, in bytes from
-    /// the beginning of the text.
+    /// Takes the next piece without deciding. Returns where it ends, in bytes from the start of the
+    /// text.
     pub fn append(&mut self, piece: &str) -> usize {
         self.length += piece.len();
         for flow in [&mut self.acting, &mut self.watching].into_iter().flatten() {
@@ -189,12 +191,12 @@ impl TextFlow {
         self.length
     }
 
-    /// Decides what may leave of all that was taken in.
+    /// Decides about everything that has arrived, and holds back what may still become a match.
     pub fn settle(&mut self) -> TextSettled {
         self.decide(Flow::settle)
     }
 
-    /// The same, where nothing follows: nothing is held back.
+    /// The same at the end of the text: nothing is held back.
     pub fn settle_all(&mut self) -> TextSettled {
         self.decide(Flow::settle_all)
     }
@@ -218,7 +220,7 @@ impl TextFlow {
         settled
     }
 
-    /// The text of a place, as it came: of what was decided last, and of what is held back.
+    /// The original text of a range that was decided last or is held back.
     pub fn text(&self, span: Range<usize>) -> &str {
         self.acting.as_ref().map_or("", |flow| flow.text(span))
     }

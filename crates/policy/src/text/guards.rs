@@ -1,23 +1,25 @@
-//! The text rules of one direction, for each actor only those of the policies that apply to it.
+//! The text rules of one direction, and for each caller only those of the policies that apply to
+//! it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use callgate_call::Facts;
+use callgate_call::OriginFields;
 use callgate_scan::Unusable;
 
 use super::{Direction, TextGuard, TextRule};
 use crate::tri::Tri;
 
-/// More combinations of rules than this are put together anew each time.
+/// The most combinations of rules that are cached. Further ones are built each time.
 const MAX_KEPT: usize = 256;
 
-/// All rules of one direction, together and in the combinations that actors had so far.
+/// All rules of one direction, and the combinations of them that callers needed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Guards {
     rules: Vec<Arc<TextRule>>,
     all: Option<TextGuard>,
-    /// By which rules apply. Few callers differ in that, so each combination is made once.
+    /// Keyed by which rules apply. Callers differ little in that, so each combination is built
+    /// once.
     some: Mutex<HashMap<Vec<bool>, Option<TextGuard>>>,
 }
 
@@ -29,11 +31,11 @@ impl Guards {
         Ok(Self { rules, all, some: Mutex::default() })
     }
 
-    /// What reads the texts of this actor; `None` if no rule does. A rule applies where it is not
-    /// known whether it does.
-    pub(crate) fn find(&self, actor: &Facts) -> Option<TextGuard> {
+    /// The rules for this caller; `None` if there are none. A rule applies if it is unknown whether
+    /// it does.
+    pub(crate) fn find(&self, actor: &OriginFields) -> Option<TextGuard> {
         let applies: Vec<bool> =
-            self.rules.iter().map(|rule| rule.whom.include(actor) != Tri::False).collect();
+            self.rules.iter().map(|rule| rule.audience.include(actor) != Tri::False).collect();
         if applies.iter().all(|applies| *applies) {
             return self.all.clone();
         }
@@ -48,7 +50,8 @@ impl Guards {
         guard
     }
 
-    /// Some of the rules. All of them fit together, so fewer do; if not, all of them read.
+    /// The guard for some of the rules. All of them compile together, so fewer do; should that
+    /// fail, all of them apply.
     fn guard_of(&self, applies: &[bool]) -> Option<TextGuard> {
         let rules = self.rules.iter().zip(applies).filter(|(_, applies)| **applies);
         let rules: Vec<_> = rules.map(|(rule, _)| Arc::clone(rule)).collect();

@@ -1,21 +1,21 @@
-//! Two texts, word by word.
+//! Compares two texts word by word.
 
 use std::fmt;
 
 use crate::path::visible;
 
-/// A piece of two texts that are compared, with nothing hidden in it.
+/// A piece of two compared texts, with invisible characters replaced by their codes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// In both. Long ones have their middle left out.
+pub enum DiffPiece {
+    /// In both texts. The middle of a long piece is left out.
     Same(String),
-    /// Only in the older.
+    /// Only in the old text.
     Removed(String),
-    /// Only in the newer.
+    /// Only in the new text.
     Added(String),
 }
 
-impl fmt::Display for Piece {
+impl fmt::Display for DiffPiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Same(text) => f.write_str(text),
@@ -25,14 +25,14 @@ impl fmt::Display for Piece {
     }
 }
 
-/// So many steps a comparison may take: two texts of a thousand words each. Where more would be
-/// needed, the part in which the texts differ is told as a whole.
+/// The most steps of a comparison: enough for two texts of a thousand words each. If more are
+/// needed, the whole part between the common beginning and end counts as different.
 const MAX_STEPS: usize = 1_000_000;
-/// So many characters around a difference are shown.
+/// The number of characters that are shown on each side of a difference.
 const AROUND: usize = 80;
 
-/// The pieces of both, in order.
-pub(super) fn compare(was: &str, is: &str) -> Vec<Piece> {
+/// The pieces of both texts, in order.
+pub(super) fn compare(was: &str, is: &str) -> Vec<DiffPiece> {
     let (was, is) = (words(was), words(is));
     let begin = was.iter().zip(&is).take_while(|(a, b)| a == b).count();
     let (head, was) = was.split_at(begin);
@@ -40,43 +40,43 @@ pub(super) fn compare(was: &str, is: &str) -> Vec<Piece> {
     let end = was.iter().rev().zip(is.iter().rev()).take_while(|(a, b)| a == b).count();
     let (was, tail) = was.split_at(was.len() - end);
     let is = is.get(..is.len() - end).unwrap_or(&[]);
-    let mut pieces = Pieces::default();
-    head.iter().for_each(|word| pieces.push(Side::Both, word));
+    let mut pieces = DiffPieces::default();
+    head.iter().for_each(|word| pieces.push(DiffSide::Both, word));
     middle(was, is, &mut pieces);
-    tail.iter().for_each(|word| pieces.push(Side::Both, word));
+    tail.iter().for_each(|word| pieces.push(DiffSide::Both, word));
     pieces.finish()
 }
 
-/// Words with the white space behind them, so that nothing of the text is lost.
+/// Words together with the white space after them, so that no text is lost.
 fn words(text: &str) -> Vec<&str> {
     text.split_inclusive(char::is_whitespace).collect()
 }
 
-fn middle(was: &[&str], is: &[&str], pieces: &mut Pieces) {
+fn middle(was: &[&str], is: &[&str], pieces: &mut DiffPieces) {
     if was.len().saturating_mul(is.len()) > MAX_STEPS {
-        was.iter().for_each(|word| pieces.push(Side::Was, word));
-        is.iter().for_each(|word| pieces.push(Side::Is, word));
+        was.iter().for_each(|word| pieces.push(DiffSide::Was, word));
+        is.iter().for_each(|word| pieces.push(DiffSide::Is, word));
         return;
     }
     let common = Common::of(was, is);
     let (mut a, mut b) = (0, 0);
     while let (Some(before), Some(after)) = (was.get(a), is.get(b)) {
         if before == after {
-            pieces.push(Side::Both, before);
+            pieces.push(DiffSide::Both, before);
             (a, b) = (a + 1, b + 1);
         } else if common.at(a + 1, b) >= common.at(a, b + 1) {
-            pieces.push(Side::Was, before);
+            pieces.push(DiffSide::Was, before);
             a += 1;
         } else {
-            pieces.push(Side::Is, after);
+            pieces.push(DiffSide::Is, after);
             b += 1;
         }
     }
-    was.iter().skip(a).for_each(|word| pieces.push(Side::Was, word));
-    is.iter().skip(b).for_each(|word| pieces.push(Side::Is, word));
+    was.iter().skip(a).for_each(|word| pieces.push(DiffSide::Was, word));
+    is.iter().skip(b).for_each(|word| pieces.push(DiffSide::Is, word));
 }
 
-/// How many words the ends of both have in common, from each pair of places on.
+/// For each pair of positions, the number of words that the rests of both texts have in common.
 struct Common {
     lengths: Vec<u32>,
     row: usize,
@@ -106,45 +106,46 @@ impl Common {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum DiffSide {
     Both,
     Was,
     Is,
 }
 
 #[derive(Default)]
-struct Pieces {
-    runs: Vec<(Side, String)>,
+struct DiffPieces {
+    runs: Vec<(DiffSide, String)>,
 }
 
-impl Pieces {
-    fn push(&mut self, side: Side, word: &str) {
+impl DiffPieces {
+    fn push(&mut self, side: DiffSide, word: &str) {
         match self.runs.last_mut() {
             Some((last, text)) if *last == side => text.push_str(word),
             _ => self.runs.push((side, word.to_owned())),
         }
     }
 
-    fn finish(self) -> Vec<Piece> {
+    fn finish(self) -> Vec<DiffPiece> {
         let last = self.runs.len().saturating_sub(1);
-        let piece = |(at, (side, text)): (usize, (Side, String))| match side {
-            Side::Both => Piece::Same(visible(&shortened(&text, at > 0, at < last))),
-            Side::Was => Piece::Removed(visible(&text)),
-            Side::Is => Piece::Added(visible(&text)),
+        let piece = |(at, (side, text)): (usize, (DiffSide, String))| match side {
+            DiffSide::Both => DiffPiece::Same(visible(&shortened(&text, at > 0, at < last))),
+            DiffSide::Was => DiffPiece::Removed(visible(&text)),
+            DiffSide::Is => DiffPiece::Added(visible(&text)),
         };
         self.runs.into_iter().enumerate().map(piece).collect()
     }
 }
 
-/// What both have in common, as far as it stands next to a difference: behind one, before one.
+/// A common piece, shortened to what is next to a difference: `after` and `before` say where there
+/// is one.
 #[expect(clippy::fn_params_excessive_bools, reason = "the two sides of one text")]
-fn shortened(text: &str, behind: bool, before: bool) -> String {
+fn shortened(text: &str, after: bool, before: bool) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= 2 * AROUND + 1 {
         return text.to_owned();
     }
     let mut out = String::new();
-    if behind {
+    if after {
         out.extend(chars.iter().take(AROUND));
     }
     out.push('…');

@@ -1,9 +1,9 @@
-//! Every state against everything that may happen in it.
+//! Every state with every event.
 
 use super::*;
 use crate::{
-    First, Full, Identity, Launch, Observation, Observed, Pin, PinState, Registry, State,
-    TrustError,
+    FirstUse, ItemIdentity, Launch, Observation, Observed, Pin, PinState, PinStatus, Registry,
+    RegistryFull, TrustError,
 };
 
 const HOUR: i64 = Pin::SEEN_EVERY;
@@ -24,26 +24,26 @@ fn here() -> Launch {
     Launch::command("server", &["--root", "/srv"], Some("/usr/bin/server"))
 }
 
-fn id() -> Identity {
-    Identity::tool("s", "t")
+fn id() -> ItemIdentity {
+    ItemIdentity::tool("s", "t")
 }
 
 fn see(registry: &mut Registry, definition: &Definition) -> Observed {
-    registry.observe(&id(), &here(), definition, First::Trust, 0).unwrap()
+    registry.observe(&id(), &here(), definition, FirstUse::Trust, 0).unwrap()
 }
 
-/// A registry that has come into this state with definition `a`.
-fn in_state(state: State) -> Registry {
+/// A registry in which definition `a` has this state.
+fn in_state(state: PinStatus) -> Registry {
     let mut registry = Registry::default();
     match state {
-        State::Unseen => {}
-        State::Trusted => drop(see(&mut registry, &a())),
-        State::Changed => {
+        PinStatus::Unseen => {}
+        PinStatus::Trusted => drop(see(&mut registry, &a())),
+        PinStatus::Changed => {
             see(&mut registry, &a());
             see(&mut registry, &b());
         }
-        State::Quarantined => {
-            registry.observe(&id(), &here(), &a(), First::Quarantine, 0).unwrap();
+        PinStatus::Quarantined => {
+            registry.observe(&id(), &here(), &a(), FirstUse::Quarantine, 0).unwrap();
         }
     }
     assert_eq!(registry.state_of(&id()), state);
@@ -52,7 +52,7 @@ fn in_state(state: State) -> Registry {
 
 #[test]
 fn the_table_of_states() {
-    use State::{Changed, Quarantined, Trusted, Unseen};
+    use PinStatus::{Changed, Quarantined, Trusted, Unseen};
     for (before, seen, what, after, dirty) in [
         (Unseen, a(), "new", Trusted, true),
         (Trusted, a(), "same", Trusted, false),
@@ -80,18 +80,18 @@ fn the_table_of_states() {
 
 #[test]
 fn trust_is_for_what_was_seen_last() {
-    let mut registry = in_state(State::Changed);
+    let mut registry = in_state(PinStatus::Changed);
     let stale = registry.trust(&id(), Some(a().hash())).unwrap_err();
-    assert!(matches!(&stale, TrustError::Moved(moved) if moved.found == *b().hash()), "{stale}");
-    assert_eq!(registry.state_of(&id()), State::Changed);
+    assert!(matches!(&stale, TrustError::PinMoved(moved) if moved.found == *b().hash()), "{stale}");
+    assert_eq!(registry.state_of(&id()), PinStatus::Changed);
     assert_eq!(registry.trust(&id(), Some(b().hash())), Ok(true));
     assert_eq!(registry.trust(&id(), None), Ok(false));
     assert_eq!(see(&mut registry, &b()).what, Observation::Same);
     assert!(matches!(see(&mut registry, &a()).what, Observation::Changed(_)));
 
-    let mut registry = in_state(State::Quarantined);
+    let mut registry = in_state(PinStatus::Quarantined);
     assert_eq!(registry.trust(&id(), None), Ok(true));
-    assert_eq!(registry.state_of(&id()), State::Trusted);
+    assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
 
     let unseen = Registry::default().trust(&id(), None).unwrap_err();
     assert!(unseen.to_string().starts_with("nothing is known of `s/t`"), "{unseen}");
@@ -99,26 +99,26 @@ fn trust_is_for_what_was_seen_last() {
 
 #[test]
 fn a_reset_leads_back_to_unseen() {
-    for state in [State::Trusted, State::Changed, State::Quarantined] {
+    for state in [PinStatus::Trusted, PinStatus::Changed, PinStatus::Quarantined] {
         let mut registry = in_state(state);
         assert_eq!(registry.reset(&id()).map(|pin| pin.state()), Some(state));
-        assert_eq!(registry.state_of(&id()), State::Unseen);
+        assert_eq!(registry.state_of(&id()), PinStatus::Unseen);
         assert_eq!(registry.reset(&id()), None);
-        assert_eq!(registry.names().find("mcp__s__t"), crate::Found::Nothing);
+        assert_eq!(registry.names().find("mcp__s__t"), crate::NameLookup::Nothing);
         assert_eq!(see(&mut registry, &b()).what, Observation::New);
     }
 }
 
 #[test]
 fn quarantine_keeps_what_was_seen_last() {
-    let mut pin = in_state(State::Changed).get(&id()).unwrap().clone();
+    let mut pin = in_state(PinStatus::Changed).get(&id()).unwrap().clone();
     assert!(pin.quarantine());
     assert!(!pin.quarantine());
-    assert_eq!((pin.state(), &pin.version.hash), (State::Quarantined, b().hash()));
+    assert_eq!((pin.state(), &pin.version.hash), (PinStatus::Quarantined, b().hash()));
 }
 
 #[test]
-fn a_server_that_is_started_otherwise_is_another() {
+fn a_server_that_is_started_differently_is_another_server() {
     for other in [
         Launch::command("server", &["--root", "/"], Some("/usr/bin/server")),
         Launch::command("server", &["--root", "/srv"], Some("/tmp/server")),
@@ -126,14 +126,14 @@ fn a_server_that_is_started_otherwise_is_another() {
         Launch::command("server", &["--root/srv"], Some("/usr/bin/server")),
         Launch::origin("https://server.example"),
     ] {
-        let mut registry = in_state(State::Trusted);
-        let seen = registry.observe(&id(), &other, &a(), First::Trust, 0).unwrap();
+        let mut registry = in_state(PinStatus::Trusted);
+        let seen = registry.observe(&id(), &other, &a(), FirstUse::Trust, 0).unwrap();
         let Observation::Changed(change) = seen.what else { panic!("{other:?}") };
         assert_eq!(change.launch, Some((here(), other.clone())));
         assert_eq!((change.was, change.is), (a().hash().clone(), a().hash().clone()));
-        let told = registry.get(&id()).unwrap().diff();
-        assert_eq!(told.len(), 1);
-        assert_eq!(told[0].is.as_deref(), Some(other.shown()));
+        let differences = registry.get(&id()).unwrap().diff();
+        assert_eq!(differences.len(), 1);
+        assert_eq!(differences[0].is.as_deref(), Some(other.shown()));
         assert_eq!(see(&mut registry, &a()).what, Observation::Reverted);
     }
     let loud = Launch::origin("HTTPS://Server.example/");
@@ -143,8 +143,8 @@ fn a_server_that_is_started_otherwise_is_another() {
 }
 
 #[test]
-fn only_meta_that_moved_is_told_once() {
-    let mut registry = in_state(State::Trusted);
+fn a_change_outside_the_pinned_part_is_reported_once() {
+    let mut registry = in_state(PinStatus::Trusted);
     let moved = tool(r#"{"name":"t","description":"a","_meta":{"n":1}}"#);
     let observed = see(&mut registry, &moved);
     assert_eq!((observed.what, observed.is_dirty), (Observation::OnlyMetaMoved, true));
@@ -153,10 +153,10 @@ fn only_meta_that_moved_is_told_once() {
 }
 
 #[test]
-fn the_time_of_last_seeing_is_kept_now_and_then() {
-    let mut registry = in_state(State::Trusted);
+fn the_time_last_seen_is_saved_once_an_hour() {
+    let mut registry = in_state(PinStatus::Trusted);
     let mut at = |now| {
-        let seen = registry.observe(&id(), &here(), &a(), First::Trust, now).unwrap();
+        let seen = registry.observe(&id(), &here(), &a(), FirstUse::Trust, now).unwrap();
         (seen.is_dirty, registry.get(&id()).unwrap().last_seen)
     };
     assert_eq!(at(HOUR - 1), (false, 0));
@@ -167,18 +167,18 @@ fn the_time_of_last_seeing_is_kept_now_and_then() {
 }
 
 #[test]
-fn two_servers_with_one_tool_name_are_two() {
-    let mut registry = in_state(State::Trusted);
-    let other = Identity::tool("other", "t");
-    let seen = registry.observe(&other, &here(), &b(), First::Trust, 0).unwrap();
+fn tools_of_one_name_on_two_servers_are_two_items() {
+    let mut registry = in_state(PinStatus::Trusted);
+    let other = ItemIdentity::tool("other", "t");
+    let seen = registry.observe(&other, &here(), &b(), FirstUse::Trust, 0).unwrap();
     assert_eq!(seen.what, Observation::New);
-    assert_eq!(registry.state_of(&id()), State::Trusted);
+    assert_eq!(registry.state_of(&id()), PinStatus::Trusted);
     assert_eq!(see(&mut registry, &a()).what, Observation::Same);
     assert_eq!(registry.servers().collect::<Vec<_>>(), ["other", "s"]);
     assert_eq!(registry.of_server("s").count(), 1);
     assert_eq!(registry.pins().count(), 2);
-    let case = Identity::tool("s", "T");
-    assert_eq!(registry.state_of(&case), State::Unseen, "names are exact");
+    let case = ItemIdentity::tool("s", "T");
+    assert_eq!(registry.state_of(&case), PinStatus::Unseen, "names are exact");
 }
 
 #[test]
@@ -189,36 +189,37 @@ fn a_server_cannot_fill_memory() {
     };
     let mut see = |number: usize, length: usize| {
         let definition = definition(number, length);
-        let identity = Identity::of("s", &definition);
-        registry.observe(&identity, &here(), &definition, First::Trust, 0).map(|it| it.what)
+        let identity = ItemIdentity::of("s", &definition);
+        registry.observe(&identity, &here(), &definition, FirstUse::Trust, 0).map(|it| it.what)
     };
     let large = 250_000;
     let many = (0..1000).take_while(|number| see(*number, large).is_ok()).count();
     assert!((200..=Registry::MAX_BYTES / large).contains(&many), "{many}");
-    assert_eq!(see(2000, large), Err(Full { server: "s".into() }));
+    assert_eq!(see(2000, large), Err(RegistryFull { server: "s".into() }));
     assert_eq!(see(0, large), Ok(Observation::Same), "what is known stays known");
     assert!(matches!(see(0, large + 1), Ok(Observation::Changed(_))), "a change is always noticed");
-    let changed = registry.get(&Identity::tool("s", "t0")).unwrap();
+    let changed = registry.get(&ItemIdentity::tool("s", "t0")).unwrap();
     assert!(changed.seen().definition.contains("was not kept"));
     assert_eq!(changed.seen().hash, *definition(0, large + 1).hash());
 
     let mut registry = Registry::default();
     for number in 0..=Registry::MAX_PINS {
         let small = definition(number, 1);
-        let seen = registry.observe(&Identity::of("s", &small), &here(), &small, First::Trust, 0);
+        let seen =
+            registry.observe(&ItemIdentity::of("s", &small), &here(), &small, FirstUse::Trust, 0);
         assert_eq!(seen.is_err(), number == Registry::MAX_PINS);
     }
 }
 
 #[test]
 fn what_is_stored_comes_back() {
-    let registry = in_state(State::Changed);
+    let registry = in_state(PinStatus::Changed);
     let mut again = Registry::new(registry.pins().cloned());
-    assert_eq!(again.state_of(&id()), State::Changed);
+    assert_eq!(again.state_of(&id()), PinStatus::Changed);
     assert!(matches!(&again.get(&id()).unwrap().state, PinState::Changed(_)));
-    assert_eq!(see(&mut again, &b()).what, see(&mut in_state(State::Changed), &b()).what);
-    for state in State::ALL {
-        assert_eq!(State::parse(state.as_str()), Some(state));
+    assert_eq!(see(&mut again, &b()).what, see(&mut in_state(PinStatus::Changed), &b()).what);
+    for state in PinStatus::ALL {
+        assert_eq!(PinStatus::parse(state.as_str()), Some(state));
     }
     for kind in ItemKind::ALL {
         assert_eq!(ItemKind::parse(kind.as_str()), Some(kind));

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use callgate_call::{Form, ToolCall};
+use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_dialect::Slot;
 use callgate_gate::{Answer, Close, Gate, NameAnswer, OnDeny, Step};
-use callgate_policy::{LimitFacts, NameJudgement, Policies};
+use callgate_policy::{NameJudgement, Policies, SpentLimits};
 
 use super::body::Body;
 use crate::drive;
@@ -109,7 +109,7 @@ impl Driver<'_> {
 
     fn by_name(&mut self, call: &ToolCall) -> NameAnswer {
         let name = call.name.raw().to_owned();
-        match self.policies.judge_name(call, &drive::moment(), &LimitFacts::default()) {
+        match self.policies.judge_name(call, &drive::moment(), &SpentLimits::default()) {
             NameJudgement::Allow(permit, _) => {
                 self.gated.streamed.push(name);
                 NameAnswer::Stream(permit)
@@ -123,11 +123,14 @@ impl Driver<'_> {
     }
 
     fn whole(&mut self, call: &ToolCall) -> Answer {
-        let judgement = self.policies.judge(call, &drive::moment(), &LimitFacts::default());
+        let judgement = self.policies.judge(call, &drive::moment(), &SpentLimits::default());
         let arguments = judgement.rewritten().unwrap_or(call.arguments.raw()).to_owned();
         let answer = drive::answer(judgement, call);
         let allowed = matches!(answer, Answer::Allow(_));
-        debug_assert!(!matches!(call.arguments.form(), Form::Pending), "judged without arguments");
+        debug_assert!(
+            !matches!(call.arguments.form(), ArgumentsForm::Pending),
+            "judged without arguments"
+        );
         let name = call.name.raw().to_owned();
         self.gated.judged.push(Judged { name, arguments, allowed });
         answer

@@ -3,7 +3,7 @@
 mod exceptions;
 
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
-use callgate_policy::{LimitFacts, Policies};
+use callgate_policy::{Policies, SpentLimits};
 use serde_json::{Value, json};
 
 use super::gated::Gated;
@@ -136,7 +136,7 @@ fn kind(policies: &Policies, call: &Value) -> Kind {
     };
     let origin = Origin::at(Surface::Response);
     let call = ToolCall { id: CallId::from("c"), name, arguments, origin, caller: None };
-    let judgement = policies.judge(&call, &drive::moment(), &LimitFacts::default());
+    let judgement = policies.judge(&call, &drive::moment(), &SpentLimits::default());
     match (judgement.verdict.passes(), judgement.rewritten()) {
         (false, _) => Kind::Denied,
         (true, Some(_)) => Kind::NotReplaced,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::drive::moment;
 use callgate_call::{Arguments, CallId, Origin, Surface, ToolCall, ToolName};
 use callgate_effects::Catalogue;
-use callgate_policy::{LimitFacts, NameJudgement, Policies, Source, render};
+use callgate_policy::{NameJudgement, Policies, Source, SpentLimits, render};
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 static CALLS: LazyLock<Vec<ToolCall>> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ pub fn check(data: &[u8]) {
 
 /// What is decided by the name alone is what the arguments would not have changed.
 fn judge(policies: &Policies, call: &ToolCall) {
-    let limits = LimitFacts::unasked();
+    let limits = SpentLimits::none();
     let whole = policies.judge(call, &moment(), &limits);
     match policies.judge_name(call, &moment(), &limits) {
         NameJudgement::Allow(..) => assert!(whole.verdict.passes(), "{whole:?}"),

@@ -1,6 +1,6 @@
 //! The command line of `callgate mcp pins`.
 
-use callgate_registry::State;
+use callgate_registry::PinStatus;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
@@ -72,7 +72,7 @@ pub(crate) struct PinsList {
 
     /// Only definitions in this state.
     #[arg(long, value_parser = state())]
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<PinStatus>,
 
     #[command(flatten)]
     pub(crate) wide: Wide,
@@ -99,8 +99,8 @@ pub(crate) struct Pick {
     pub(crate) instructions: bool,
 }
 
-fn state() -> impl TypedValueParser<Value = State> {
-    let kept = [State::Trusted, State::Changed, State::Quarantined];
-    PossibleValuesParser::new(kept.map(State::as_str))
-        .try_map(|word| State::parse(&word).ok_or("no such state"))
+fn state() -> impl TypedValueParser<Value = PinStatus> {
+    let kept = [PinStatus::Trusted, PinStatus::Changed, PinStatus::Quarantined];
+    PossibleValuesParser::new(kept.map(PinStatus::as_str))
+        .try_map(|word| PinStatus::parse(&word).ok_or("no such state"))
 }

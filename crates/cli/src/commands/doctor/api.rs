@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use callgate_config::Resolved;
-use callgate_control::{Client, Distrust, Expected, Health, Listen, store_file};
+use callgate_control::{Client, Expected, Health, Listen, Untrusted, store_file};
 use serde::Serialize;
 
 use super::enforcement::Policies;
@@ -44,11 +44,11 @@ pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
             status: Some(health.status.as_str()),
             problem: None,
         },
-        Err(Distrust::Nobody(_)) => State { path: shown, ..State::nothing("not running") },
+        Err(Untrusted::NotListening(_)) => State { path: shown, ..State::nothing("not running") },
         Err(distrust) => {
             let state = match &distrust {
-                Distrust::OtherStore(_) => "another store",
-                Distrust::OtherConfig(_) => "another config",
+                Untrusted::OtherStore(_) => "another store",
+                Untrusted::OtherConfig(_) => "another config",
                 _ => "not believed",
             };
             State { path: shown, problem: Some(distrust.to_string()), ..State::nothing(state) }
@@ -56,9 +56,9 @@ pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
     }
 }
 
-fn ask(path: &Path, expected: &Expected) -> Result<Health, Distrust> {
+fn ask(path: &Path, expected: &Expected) -> Result<Health, Untrusted> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Distrust::Answer(error.to_string()))?;
+    let runtime = runtime.map_err(|error| Untrusted::Answer(error.to_string()))?;
     runtime.block_on(async { Ok(Client::connect(path, expected).await?.health().clone()) })
 }
 

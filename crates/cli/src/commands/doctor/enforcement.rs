@@ -61,7 +61,7 @@ pub(super) fn examine(
         not.extend([CALLS, OFFERS].map(|what| format!("{what}: {why}")));
     } else {
         gate.push(format!("{calls}{why_inactive}"));
-        match (policies, compiled.speak_of(Surface::Inbound)) {
+        match (policies, compiled.concern(Surface::Inbound)) {
             (Policies::Valid, true) => gate.push(format!("{OFFERS}{why_inactive}")),
             (Policies::Valid, false) => {
                 not.push(format!("{OFFERS}: no rule names the surface `inbound`"));

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_audit::{Change, Changed, Kind, McpFacts, Record, Tool};
-use callgate_registry::{Identity, ItemKind, Pin, PinState, State};
+use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
 use super::store;
 use crate::args::{Pick, Pins};
@@ -53,7 +53,7 @@ impl Pick {
     }
 
     /// Whether this is what was asked for; without a choice, everything is.
-    fn fits(&self, identity: &Identity) -> bool {
+    fn fits(&self, identity: &ItemIdentity) -> bool {
         match (&self.tool, &self.prompt, self.instructions) {
             (Some(tool), ..) => identity.kind == ItemKind::Tool && identity.name == *tool,
             (_, Some(prompt), _) => identity.kind == ItemKind::Prompt && identity.name == *prompt,
@@ -65,7 +65,7 @@ impl Pick {
     /// The chosen definition as `server/tool`.
     fn shown_name(&self, server: &str) -> String {
         match (&self.tool, &self.prompt, self.instructions) {
-            (Some(tool), ..) => Identity::tool(server, tool).to_string(),
+            (Some(tool), ..) => ItemIdentity::tool(server, tool).to_string(),
             (_, Some(prompt), _) => format!("{server}/prompt:{prompt}"),
             (.., true) => format!("{server}/instructions"),
             (None, None, false) => server.to_owned(),
@@ -74,8 +74,8 @@ impl Pick {
 }
 
 /// What of a server, as flags: to be pasted into a shell.
-fn flags(identity: &Identity) -> String {
-    let Identity { server, kind, name } = identity;
+fn flags(identity: &ItemIdentity) -> String {
+    let ItemIdentity { server, kind, name } = identity;
     let server = quoted(server);
     match kind {
         ItemKind::Tool => format!("--server {server} --tool {}", quoted(name)),
@@ -85,7 +85,7 @@ fn flags(identity: &Identity) -> String {
 }
 
 /// The flag that chooses a definition of a server.
-fn choice(identity: &Identity) -> String {
+fn choice(identity: &ItemIdentity) -> String {
     match identity.kind {
         ItemKind::Tool => format!("--tool {}", quoted(&identity.name)),
         ItemKind::Prompt => format!("--prompt {}", quoted(&identity.name)),
@@ -131,7 +131,7 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
         definition_hash: Some(before.seen().hash.as_str().to_owned()),
         ..Tool::default()
     };
-    let state = after.map_or(State::Unseen, Pin::state);
+    let state = after.map_or(PinStatus::Unseen, Pin::state);
     let mcp = McpFacts { pin: Some(state.as_str().to_owned()), ..McpFacts::default() };
     Record {
         who: operator(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_config::McpServer;
 use callgate_decide::mcp::{McpSettings, ServerKind};
-use callgate_registry::{ItemKind, Pin, State};
+use callgate_registry::{ItemKind, Pin, PinStatus};
 use serde_json::{Value, json};
 
 use super::store;
@@ -24,7 +24,7 @@ struct Server {
     address: String,
     tools: usize,
     /// The number of its definitions in each state.
-    states: BTreeMap<State, usize>,
+    states: BTreeMap<PinStatus, usize>,
     /// In microseconds since 1970.
     last_seen: Option<i64>,
 }
@@ -102,14 +102,14 @@ impl Server {
 
     /// The state of its definitions: trusted, or how many are not.
     fn state(&self) -> String {
-        let waiting = [State::Changed, State::Quarantined];
+        let waiting = [PinStatus::Changed, PinStatus::Quarantined];
         let some: Vec<String> = waiting
             .iter()
             .filter_map(|state| Some(format!("{} {state}", self.states.get(state)?)))
             .collect();
         match (self.states.is_empty(), some.is_empty()) {
-            (true, _) => State::Unseen.to_string(),
-            (false, true) => State::Trusted.to_string(),
+            (true, _) => PinStatus::Unseen.to_string(),
+            (false, true) => PinStatus::Trusted.to_string(),
             (false, false) => some.join(", "),
         }
     }

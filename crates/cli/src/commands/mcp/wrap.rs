@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use callgate_call::{Facts, Origin, Surface, Who};
+use callgate_call::{Origin, OriginFields, Surface, Who};
 use callgate_config::{Error, McpServer, Process, Resolved, StartSettings};
 use callgate_decide::mcp::{Launch, McpSession};
 use callgate_decide::{Context, Decider, login};
@@ -159,12 +159,12 @@ fn conversation(decider: &Decider, server: &str, launch: &Launch) -> McpSession 
     let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let named = SESSIONS.iter().find_map(|name| text(name));
     let origin = |session| {
-        Origin::new(Facts {
+        Origin::new(OriginFields {
             who: Who::user(login::own()),
             session,
             cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             home: text("HOME"),
-            ..Facts::at(Surface::Mcp)
+            ..OriginFields::at(Surface::Mcp)
         })
     };
     let begin = |session| decider.mcp(server, launch, Context::new(origin(session)));

@@ -64,7 +64,7 @@ fn row(rule: &RuleInfo) -> [String; 6] {
 }
 
 fn default_row(default: &DefaultInfo) -> [String; 6] {
-    let mut only: Vec<String> = named(&default.whom).collect();
+    let mut only: Vec<String> = named(&default.audience).collect();
     only.extend(surface_restriction(&default.surfaces));
     [
         rule_name(Some(&default.policy), None),
@@ -81,8 +81,8 @@ fn text_row(rule: &TextRuleInfo) -> [String; 6] {
         rule_name(Some(&rule.policy), Some(&rule.id)),
         verdict(rule.action.as_str(), rule.shadow),
         directions(rule).join(","),
-        named(&rule.whom).collect::<Vec<_>>().join("; "),
-        rule.wanted.join(", "),
+        named(&rule.audience).collect::<Vec<_>>().join("; "),
+        rule.patterns.join(", "),
         rule.reason.clone(),
     ]
 }
@@ -99,7 +99,7 @@ fn verdict(word: &str, shadow: bool) -> String {
 
 /// Everything but the tool that has to hold before the rule matches.
 fn restrictions(rule: &RuleInfo) -> Vec<String> {
-    let mut only: Vec<String> = named(&rule.whom).chain(named(&rule.who)).collect();
+    let mut only: Vec<String> = named(&rule.audience).chain(named(&rule.who)).collect();
     if !rule.servers.is_empty() {
         only.push(format!("server={}", rule.servers.join("|")));
     }
@@ -192,7 +192,7 @@ impl<'a> Listed<'a> {
         Self {
             policy: &rule.policy,
             rule: &rule.id,
-            whom: by_key(&rule.whom),
+            whom: by_key(&rule.audience),
             who: by_key(&rule.who),
             verdict: rule.verdict.as_str(),
             priority: rule.priority,
@@ -227,7 +227,7 @@ impl<'a> ListedDefault<'a> {
         Self {
             policy: &default.policy,
             default: true,
-            whom: by_key(&default.whom),
+            whom: by_key(&default.audience),
             verdict: default.verdict.as_str(),
             shadow: default.shadow,
             surfaces: surfaces(&default.surfaces),
@@ -256,11 +256,11 @@ impl<'a> ListedText<'a> {
         Self {
             policy: &rule.policy,
             text_rule: &rule.id,
-            whom: by_key(&rule.whom),
+            whom: by_key(&rule.audience),
             verdict: rule.action.as_str(),
             shadow: rule.shadow,
             directions: directions(rule),
-            looks_for: &rule.wanted,
+            looks_for: &rule.patterns,
             reason: &rule.reason,
             hint: rule.hint.as_deref(),
         }

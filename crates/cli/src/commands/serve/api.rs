@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use anyhow::Result;
 use callgate_config::{PolicySet, Resolved};
 use callgate_control::{
-    Health, Held, HoldError, Host, Listen, PolicyHealth, Problem, Rules, Server, Status,
+    Health, Host, Listen, OwnedSocket, PolicyHealth, Problem, Rules, Server, SocketError, Status,
     StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
@@ -128,10 +128,10 @@ impl Api {
             Listen::Usual(path) | Listen::Chosen(path) => path,
         };
         let is_chosen = matches!(listen, Listen::Chosen(_));
-        match Held::take(path) {
+        match OwnedSocket::take(path) {
             Ok(held) => Ok(Self::serve(held, known)),
             // The operator wants it there, and something is wrong there.
-            Err(error) if is_chosen && !matches!(error, HoldError::Taken { .. }) => {
+            Err(error) if is_chosen && !matches!(error, SocketError::Taken { .. }) => {
                 Err(Problem::of(&error).into())
             }
             Err(error) => {
@@ -143,7 +143,7 @@ impl Api {
         }
     }
 
-    fn serve(held: Held, known: Arc<GatewayState>) -> Self {
+    fn serve(held: OwnedSocket, known: Arc<GatewayState>) -> Self {
         let path = held.path().to_owned();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(Server::new(held, known).serve(async {

@@ -126,7 +126,7 @@ fn settings(resolved: &Resolved, address: SocketAddr) -> String {
     };
     let mut text = String::new();
     for (dialect, label, variable, path) in CLIENTS {
-        if resolved.proxy.providers.iter().any(|provider| provider.speaks(dialect)) {
+        if resolved.proxy.providers.iter().any(|provider| provider.supports(dialect)) {
             let _ = writeln!(text, "  {label}\n    export {variable}=http://{address}{path}");
         }
     }

@@ -1,7 +1,7 @@
-//! Short ways to set up a server and ask about it.
+//! Helpers that set up a server and make calls.
 
 use callgate_audit::{Filter, Order, Record};
-use callgate_call::{Arguments, Facts, Origin, Surface, Who};
+use callgate_call::{Arguments, Origin, OriginFields, Surface, Who};
 use callgate_effects::Catalogue;
 use callgate_policy::{Policies, Source};
 use callgate_store::{Durability, Location, Retention, Store};
@@ -51,7 +51,7 @@ impl World {
 
     pub(super) fn session(&self, server: &str) -> McpSession {
         let launch = Launch::command(server, &["--stdio"], None);
-        let facts = Facts { session: Some("s1".into()), ..Facts::at(Surface::Mcp) };
+        let facts = OriginFields { session: Some("s1".into()), ..OriginFields::at(Surface::Mcp) };
         self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
     }
 
@@ -59,7 +59,8 @@ impl World {
     pub(super) fn session_of(&self, key: &str, server: &str) -> McpSession {
         let launch = Launch::command(server, &["--stdio"], None);
         let who = Who { key: Some(key.into()), ..Who::default() };
-        let facts = Facts { who, session: Some("s1".into()), ..Facts::at(Surface::Mcp) };
+        let facts =
+            OriginFields { who, session: Some("s1".into()), ..OriginFields::at(Surface::Mcp) };
         self.decider.mcp(server, &launch, Context::new(Origin::new(facts)))
     }
 
@@ -131,7 +132,7 @@ pub(super) fn rate(calls: u32, burst: u32) -> Rate {
     Rate { calls, seconds: 60, burst }
 }
 
-/// A denial, as the model reads it.
-pub(super) fn told(denial: &Denial) -> String {
+/// The text of a denial, for the model.
+pub(super) fn model_message(denial: &Denial) -> String {
     callgate_policy::DenialText::default().notice(denial)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_registry::{Difference, Pin, State, diff};
+use callgate_registry::{Difference, Pin, PinStatus, diff};
 use serde_json::{Value, json};
 
 use super::super::store;
@@ -27,7 +27,7 @@ pub(super) fn run(
     if let (Some(server), true) = (server, pins.is_empty()) {
         return Err(unknown(pick, server));
     }
-    pins.retain(|pin| pin.state() != State::Trusted);
+    pins.retain(|pin| pin.state() != PinStatus::Trusted);
     if json {
         let lines = pins.iter().map(|pin| report::line(&as_json(pin)));
         render::print(&lines.collect::<Result<String, _>>()?)?;
@@ -45,7 +45,7 @@ pub(super) fn run(
 /// The differences; for a definition that is not trusted yet, all of it.
 fn differences(pin: &Pin) -> Vec<Difference> {
     match pin.state() {
-        State::Quarantined => diff("{}", &pin.version.definition),
+        PinStatus::Quarantined => diff("{}", &pin.version.definition),
         _ => pin.diff(),
     }
 }
@@ -55,7 +55,7 @@ fn shown(pin: &Pin) -> String {
     let seen = &pin.seen().hash;
     let identity = printable(&pin.identity.to_string());
     let _ = match pin.state() {
-        State::Quarantined => writeln!(text, "{identity}: new, as {}", seen.short()),
+        PinStatus::Quarantined => writeln!(text, "{identity}: new, as {}", seen.short()),
         _ => {
             let was = pin.version.hash.short();
             writeln!(text, "{identity}: trusted as {was}, seen as {}", seen.short())
@@ -90,7 +90,7 @@ fn as_json(pin: &Pin) -> Value {
     let differences = differences(pin).into_iter().map(
         |difference| json!({ "path": difference.path, "was": difference.was, "is": difference.is }),
     );
-    let was = (pin.state() == State::Changed).then(|| pin.version.hash.as_str());
+    let was = (pin.state() == PinStatus::Changed).then(|| pin.version.hash.as_str());
     json!({
         "server": pin.identity.server,
         "kind": pin.identity.kind.as_str(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_registry::{ItemKind, Pin, PinState, State};
+use callgate_registry::{ItemKind, Pin, PinState, PinStatus};
 use serde_json::{Value, json};
 
 use super::super::store;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
 
 /// Points out definitions that wait for approval.
 fn note_waiting(pins: &[Pin]) {
-    let waiting = pins.iter().filter(|pin| pin.state() != State::Trusted).count();
+    let waiting = pins.iter().filter(|pin| pin.state() != PinStatus::Trusted).count();
     if waiting > 0 {
         let them = if waiting == 1 {
             "1 definition is waiting"

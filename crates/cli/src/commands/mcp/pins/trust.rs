@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_audit::Record;
 use callgate_decide::mcp::{load_registry, stored_pin};
-use callgate_registry::{Hash, Pin};
+use callgate_registry::{Pin, PinHash};
 use callgate_store::PutPin;
 
 use super::super::store;
@@ -76,9 +76,9 @@ pub(super) fn run(
 const SHORTEST: usize = 12;
 
 /// The hash that was meant, if it is the one that is there.
-fn expected(pin: &Pin, given: &str) -> Result<Hash> {
+fn expected(pin: &Pin, given: &str) -> Result<PinHash> {
     let found = &pin.seen().hash;
-    let digits = |hash: &str| hash.trim().trim_start_matches(Hash::VERSION).to_ascii_lowercase();
+    let digits = |hash: &str| hash.trim().trim_start_matches(PinHash::VERSION).to_ascii_lowercase();
     let (given_digits, all) = (digits(given), digits(found.as_str()));
     if given_digits.len() < SHORTEST {
         return Err(hinted(

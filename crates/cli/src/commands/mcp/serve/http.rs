@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
-use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server, Visitor};
+use callgate_proxy::{ClientInfo, Mode, Mount, MountBody, Mounts, Server};
 use callgate_store::Store;
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -95,7 +95,7 @@ struct Door(Arc<Http<Known>>);
 impl Mount for Door {
     fn answer(
         &self,
-        _: Visitor,
+        _: ClientInfo,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
         let http = Arc::clone(&self.0);

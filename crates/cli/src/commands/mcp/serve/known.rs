@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::Result;
 use callgate_config::Resolved;
 use callgate_control::{Problem, Rules};
-use callgate_mcp::{About, Called, Host, Resource, Tool};
+use callgate_mcp::{About, CallResult, Host, Resource, Tool};
 use callgate_policy::Policies;
 use callgate_store::{Location, Reader};
 use jiff::Timestamp;
@@ -142,7 +142,7 @@ impl Host for Known {
         text.map_err(|error| error_text(&error))
     }
 
-    fn call(&self, tool: &str, arguments: &str) -> Called {
+    fn call(&self, tool: &str, arguments: &str) -> CallResult {
         let now = self.now();
         let called = match tool {
             offer::EVALUATE => evaluate::call(&now, arguments),
@@ -150,13 +150,13 @@ impl Host for Known {
             offer::RECENT_DECISIONS => recent::call(&now, arguments),
             _ => Err(anyhow::anyhow!("there is no such tool")),
         };
-        called.unwrap_or_else(|error| Called::Failed(error_text(&error)))
+        called.unwrap_or_else(|error| CallResult::Failed(error_text(&error)))
     }
 }
 
 /// The result of a tool: redacted JSON, and the same as text, which may still contain secrets.
-pub(super) fn answered(structured: String, text: &str) -> Called {
-    Called::Done { structured, text: callgate_scan::redact(text).into_owned() }
+pub(super) fn answered(structured: String, text: &str) -> CallResult {
+    CallResult::Done { structured, text: callgate_scan::redact(text).into_owned() }
 }
 
 /// What went wrong and what to do next, for a model.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Result;
 use callgate_audit::{Action, Filter, Kind, Stored};
 use callgate_control::clean;
-use callgate_mcp::{Called, Changes};
+use callgate_mcp::{CallResult, Changes};
 use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ pub(super) fn resource(now: &Loaded) -> Result<String> {
     Ok(clean(&serde_json::to_string(&Decisions::of(&found, RESOURCE))?))
 }
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let asked: Asked = serde_json::from_str(arguments).map_err(|error| {
         let hint = "limit is a number; verdict, tool, server, session and since are strings";
         hinted(format!("the arguments cannot be read: {error}"), hint)
@@ -177,7 +177,7 @@ pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
             }
             let before = std::mem::replace(&mut seen, (stamp, last(&known))).1;
             if seen.1 != before {
-                changes.tell(&[RECENT]);
+                changes.notify(&[RECENT]);
             }
         }
     };

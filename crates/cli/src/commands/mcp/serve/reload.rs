@@ -31,12 +31,12 @@ pub(super) fn reloader(
             config = resolved.path.clone().or(config.take());
             watched.clone_from(&resolved.policies.watched);
             known.swap(resolved);
-            changes.tell(&[RULES, HEALTH]);
+            changes.notify(&[RULES, HEALTH]);
             Some(watched.clone())
         }
         Err(error) => {
             known.reject(why(&error));
-            changes.tell(&[HEALTH]);
+            changes.notify(&[HEALTH]);
             // A change of a file that the rejected config names may mend it.
             Some([&watched, error.watched()].concat())
         }

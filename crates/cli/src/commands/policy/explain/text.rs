@@ -1,8 +1,8 @@
 //! An explanation for people: a block for each rule, each line with its answer in front.
 
 use callgate_policy::{
-    ConditionExplanation, Holds, LimitExplanation, Misfit, Part, RuleExplanation, RuleResult,
-    Shape, TestExplanation,
+    ConditionExplanation, ConditionKind, Contribution, Holds, LimitExplanation, RuleExplanation,
+    RuleMismatch, RuleResult, TestExplanation,
 };
 
 use crate::render::{printable, rule_name};
@@ -10,11 +10,11 @@ use crate::render::{printable, rule_name};
 /// A block for every rule that applies to the call; then one line for each other rule, unless
 /// `all` get a block.
 pub(crate) fn rules(rules: &[RuleExplanation], all: bool) -> String {
-    let is_told = |rule: &&RuleExplanation| all || rule.misfit.is_none();
+    let is_told = |rule: &&RuleExplanation| all || rule.mismatch.is_none();
     let mut text: String = rules.iter().filter(is_told).map(block).collect();
     let others = rules.iter().filter(|rule| !is_told(rule));
     let others: Vec<_> =
-        others.filter_map(|rule| Some((title(rule), rule.misfit.as_ref()?))).collect();
+        others.filter_map(|rule| Some((title(rule), rule.mismatch.as_ref()?))).collect();
     if others.is_empty() {
         return text;
     }
@@ -31,8 +31,8 @@ fn block(rule: &RuleExplanation) -> String {
     let shadow = if rule.shadow { ", shadow" } else { "" };
     let mut text =
         format!("{}: {}, priority {}{shadow}\n", title(rule), rule.verdict, rule.priority);
-    if let Some(misfit) = &rule.misfit {
-        line(&mut text, "no", 0, &misfit_line(misfit));
+    if let Some(mismatch) = &rule.mismatch {
+        line(&mut text, "no", 0, &misfit_line(mismatch));
     }
     if let Some(why) = &rule.unknown {
         line(&mut text, "unknown", 0, &printable(why));
@@ -64,11 +64,13 @@ fn line(text: &mut String, answer: &str, depth: usize, asked: &str) {
 /// Depth is bounded by the reader of policies.
 fn condition(text: &mut String, told: &ConditionExplanation, depth: usize) {
     let answer = told.holds.as_str();
-    let (word, parts) = match &told.shape {
-        Shape::Test(test) => return line(text, answer, depth, &test_line(test, &told.holds)),
-        Shape::Any(parts) => ("any of", parts.as_slice()),
-        Shape::All(parts) => ("all of", parts.as_slice()),
-        Shape::Not(part) => ("not", std::slice::from_ref(part.as_ref())),
+    let (word, parts) = match &told.kind {
+        ConditionKind::Test(test) => {
+            return line(text, answer, depth, &test_line(test, &told.holds));
+        }
+        ConditionKind::Any(parts) => ("any of", parts.as_slice()),
+        ConditionKind::All(parts) => ("all of", parts.as_slice()),
+        ConditionKind::Not(part) => ("not", std::slice::from_ref(part.as_ref())),
     };
     line(text, answer, depth, word);
     for part in parts {
@@ -99,7 +101,7 @@ fn written(json: &str) -> String {
     }
 }
 
-fn misfit_line(misfit: &Misfit) -> String {
+fn misfit_line(misfit: &RuleMismatch) -> String {
     let has = match &misfit.has {
         Some(has) => format!("has {has}"),
         None => "has none".to_owned(),
@@ -123,13 +125,13 @@ fn conclusion(rule: &RuleExplanation) -> String {
         RuleResult::UnknownMatch => "unknown counts as a match, as the rule restricts",
         RuleResult::UnknownNoMatch => "unknown counts as no match, as the rule allows",
     };
-    match &rule.part {
-        Part::Nothing => result.to_owned(),
-        Part::Decided => format!("{result}: decided"),
-        Part::Recorded => format!("{result}: recorded"),
-        Part::Sanitized => format!("{result}: sanitizes the arguments"),
-        Part::Shadowed => format!("{result}: in shadow mode, without effect"),
-        Part::Outranked { policy, rule } => {
+    match &rule.contribution {
+        Contribution::Nothing => result.to_owned(),
+        Contribution::Decided => format!("{result}: decided"),
+        Contribution::Recorded => format!("{result}: recorded"),
+        Contribution::Sanitized => format!("{result}: sanitizes the arguments"),
+        Contribution::Shadowed => format!("{result}: in shadow mode, without effect"),
+        Contribution::Outranked { policy, rule } => {
             format!("{result}: outranked by {}", rule_name(Some(policy), rule.as_deref()))
         }
     }

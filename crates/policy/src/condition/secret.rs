@@ -1,0 +1,103 @@
+//! The condition `secret`: whether the input contains a secret or personal data.
+
+use callgate_call::json::quote;
+use callgate_call::{Arguments, ArgumentsForm, Unreadable};
+use callgate_scan::Set;
+
+use super::{Evidence, KeyDoc, LeafCondition, Scene};
+use crate::diagnostic::Problems;
+use crate::explain::TestExplanation;
+use crate::judgement::Matched;
+use crate::source::read::{At, Fields, texts};
+use crate::text::detectors;
+use crate::tri::Tri;
+
+/// The detectors of which one must find something anywhere in the input.
+#[derive(Debug, Clone)]
+pub(crate) struct SecretCondition {
+    set: Set,
+    /// The detectors and groups as written.
+    names: Vec<String>,
+}
+
+/// Stands for every detector of secrets.
+const ANY: &str = "any";
+
+impl LeafCondition for SecretCondition {
+    const HEADS: &'static [&'static str] = &["secret"];
+
+    const KEYS: &'static [KeyDoc] = &[KeyDoc {
+        keys: &["secret"],
+        meaning: "`any`, or a list of [detectors](detectors.md): one of them finds something \
+                  anywhere in the input; takes no operator",
+    }];
+
+    fn compile(fields: &Fields<'_>, problems: &mut Problems<'_>) -> Option<Self> {
+        let before = problems.len();
+        let names = texts(fields.get("secret")?, "`secret`", problems);
+        let mut builder = Set::builder();
+        let expanded: Vec<At<String>> = names.iter().map(expand_any).collect();
+        detectors(&expanded, 0, &mut builder, problems);
+        if problems.len() > before {
+            return None;
+        }
+        let names = names.into_iter().map(|name| name.value).collect();
+        Some(Self { set: builder.build().ok()?, names })
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence::WholeInput
+    }
+
+    fn holds(&self, scene: &Scene<'_>) -> Tri {
+        Tri::any(scene.input().map(|input| {
+            self.kinds(input).map_or(Tri::Unknown, |kinds| (!kinds.is_empty()).into())
+        }))
+    }
+
+    /// Names the kind of secret, never the secret.
+    fn matched(&self, scene: &Scene<'_>) -> Option<Matched> {
+        let mut kinds = scene.input().flat_map(|input| self.kinds(input).unwrap_or_default());
+        let value = kinds.next().map(|kind| format!("[REDACTED:{kind}]"))?;
+        Some(Matched { path: "secret".to_owned(), value })
+    }
+
+    fn why_unknown(&self, scene: &Scene<'_>) -> Option<String> {
+        scene.input().find_map(|input| input.value().err()).map(ToString::to_string)
+    }
+
+    /// Shows the kinds, never what was found.
+    fn explain(&self, scene: &Scene<'_>) -> TestExplanation {
+        let kinds = self.kinds(&scene.call.arguments).unwrap_or_default();
+        let names: Vec<String> = self.names.iter().map(|name| quote(name)).collect();
+        let operand = format!("[{}]", names.join(","));
+        TestExplanation::new("secret", "in", operand, kinds.iter().map(|kind| quote(kind)))
+    }
+
+    fn canonical(&self) -> String {
+        format!("secret {:?}", self.names)
+    }
+}
+
+impl SecretCondition {
+    /// The kinds of secrets in an input, each once.
+    fn kinds<'c>(&self, input: &'c Arguments) -> Result<Vec<String>, &'c Unreadable> {
+        input.value()?;
+        let text = input.raw();
+        let hits = match input.form() {
+            ArgumentsForm::Text(_) => self.set.find(text),
+            // The input has a value, so its text is empty or one document.
+            _ => self.set.clean_json(text).map(|cleaned| cleaned.hits).unwrap_or_default(),
+        };
+        let mut kinds: Vec<String> = hits.iter().map(|hit| hit.kind.to_string()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        Ok(kinds)
+    }
+}
+
+/// `any` stands for the group of all secrets.
+fn expand_any(name: &At<String>) -> At<String> {
+    let value = if name.value == ANY { "secret".to_owned() } else { name.value.clone() };
+    At { value, span: name.span }
+}
