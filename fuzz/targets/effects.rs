@@ -8,7 +8,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(data);
-    let ground = Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
+    let ground =
+        Ground { cwd: Some("/w"), home: Some("/home/u"), workspace: Some("/w"), resolver: None };
     check(&command(&text, &ground), &text, &ground);
     let catalogue = Catalogue::builtin();
     for name in ["python", "apply_patch", "exec", "unknown"] {
