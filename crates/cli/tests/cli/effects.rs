@@ -58,6 +58,5 @@ fn a_rule_of_ones_own_can_ask_what_a_call_would_do() {
     };
     assert_eq!(judged("find /var/lib -name '*.db' -delete"), 1);
     assert_eq!(judged("rm -rf ../other"), 1);
-    assert_eq!(judged("rm -rf build"), 0);
     assert_eq!(judged("echo rm -rf /var/lib"), 0);
 }
