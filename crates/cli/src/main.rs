@@ -37,5 +37,6 @@ fn main() -> ExitCode {
             Exit::Error
         }
     };
+    commands::serve::logging::finish();
     exit.into()
 }

@@ -4,6 +4,7 @@ pub(crate) mod api;
 mod banner;
 mod decisions;
 mod descriptors;
+mod log_queue;
 pub(crate) mod logging;
 mod mcp;
 mod running;

@@ -19,6 +19,7 @@ mod concurrency;
 mod frames;
 mod kill;
 mod load;
+mod log;
 mod process;
 mod readonly;
 mod reload;

@@ -248,9 +248,12 @@ fn use_up_last_page(gateway: &Gateway) -> usize {
     let is_recorded = |path: &&str| {
         let failures =
             || gateway.said().matches("the record of a call could not be written").count();
-        let before = failures();
+        // The log has one such line for each call, after the line about its failure.
+        let decisions = || gateway.said().matches(" decision verdict=").count();
+        let before = (failures(), decisions());
         ask(path).send(gateway.address());
-        failures() == before
+        assert!(gateway.wait_until(|_| decisions() > before.1), "{}", gateway.said());
+        failures() == before.0
     };
     let many = |path| std::iter::repeat_n(path, 50).take_while(is_recorded).count();
     many(MESSAGES) + many(CHAT)

@@ -9,6 +9,7 @@ use callgate_dialect::Dialect;
 use callgate_proxy::Mode;
 use callgate_store::{Durability, Location};
 
+use super::logging;
 use crate::args::LogFormat;
 use crate::render;
 
@@ -44,7 +45,7 @@ impl<'a> Facts<'a> {
 /// Shows it to people, or logs one line for programs.
 pub(super) fn show(facts: &Facts<'_>, format: LogFormat) {
     match format {
-        LogFormat::Text => render::talk(&text(facts)),
+        LogFormat::Text => logging::talk(&text(facts)),
         LogFormat::Json => tracing::info!(
             version = env!("CARGO_PKG_VERSION"),
             config = facts.config,

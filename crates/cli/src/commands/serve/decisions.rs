@@ -6,6 +6,7 @@ use callgate_audit::{Action, Kind, Record, Verdict};
 use callgate_decide::Decider;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::logging;
 use crate::args::LogFormat;
 use crate::call_text;
 use crate::render::{self, Color, printable, rule_name};
@@ -34,7 +35,7 @@ fn print_denied(record: &Record, color: Color) {
         return;
     };
     let width = table::width_of(&io::stderr()).unwrap_or(usize::MAX);
-    render::talk(&denied_line(record, verdict, width, color));
+    logging::talk(&denied_line(record, verdict, width, color));
 }
 
 /// `10:15:02  deny   Bash: git push --force  mine/no-force-push`, as wide as the terminal at most.

@@ -1,13 +1,14 @@
 //! The log of the gateway, on stderr. It holds names and counts; header values, bodies and arguments
 //! of calls never go into it.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
 use anyhow::Result;
 use callgate_config::env;
 use tracing_subscriber::EnvFilter;
 
+use super::log_queue;
 use crate::args::LogFormat;
 use crate::render::{self, Color, hinted};
 
@@ -41,7 +42,12 @@ fn start_with(format: LogFormat, default: &str) -> Result<()> {
             (EnvFilter::new(default), Err(hinted(message, hint)))
         }
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // An event that cannot be written is lost. Reporting that on stderr would panic where stderr is
+    // closed, and end the call that was logged.
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(log_queue::get)
+        .log_internal_errors(false);
     match format {
         LogFormat::Text => {
             log.with_target(false).with_ansi(Color::of(&io::stderr()) == Color::On).init();
@@ -63,13 +69,24 @@ pub(crate) fn notice(message: &str) {
     if is_json() {
         tracing::info!("{message}");
     } else {
-        render::talk(&format!("{message}\n"));
+        talk(&format!("{message}\n"));
     }
+}
+
+/// Text for people on stderr, in its place among the lines of the log.
+pub(super) fn talk(text: &str) {
+    let _ = log_queue::get().write_all(text.as_bytes());
+}
+
+/// Waits until the log is written, at the end of the program.
+pub(crate) fn finish() {
+    log_queue::finish();
 }
 
 /// The error that ends the program.
 pub(crate) fn fatal(error: &anyhow::Error) {
     if !is_json() {
+        finish();
         return render::error(error);
     }
     let (message, hint) = render::message_and_hint(error);
