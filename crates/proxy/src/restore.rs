@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use callgate_decide::{Decider, RemovedEntry, SoughtRemoved};
+use callgate_decide::{Decider, RemovedEntry, RemovedQuery};
 use callgate_dialect::Dialect;
 use callgate_dialect::request::{
     self, ClientCall, ClientTurn, RemovedCall, RemovedTurn, Restored, Sent, SentTurn,
@@ -59,7 +59,7 @@ pub(crate) fn restore(
 ) -> Option<PutBack> {
     // A request that cannot be read goes up as it is: the provider will say what it thinks of it.
     let sent = request::sent(dialect, body).ok()?;
-    let sought = SoughtRemoved {
+    let sought = RemovedQuery {
         signs: states(&sent.states),
         keys: sent
             .turns
@@ -80,7 +80,7 @@ pub(crate) fn restore(
     if !found.crowded.is_empty() {
         restored.skipped.push((String::new(), CROWDED));
     }
-    if decider.knows_removed(binding, &traces(&sent, &turns, binding)) {
+    if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
         restored.skipped.push((String::new(), CHANGED));
     }
     let is_idle = restored == Restored::default() && answered.is_none();

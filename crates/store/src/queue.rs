@@ -1,4 +1,4 @@
-//! What waits to be written, within bounds.
+//! The bounded queue of records to be written.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,135 +7,136 @@ use parking_lot::{Condvar, Mutex};
 
 use callgate_audit::Sealed;
 
-use crate::receipt::{Answer, AppendError, Receipt};
-use crate::state::Kept;
+use crate::receipt::{AppendError, Receipt, ReceiptSender};
+use crate::state::StateEntry;
 
-/// Something that waits for the writer.
+/// An entry that waits for the writer.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct QueueEntry {
     pub(crate) work: Work,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReceiptSender,
 }
 
-/// What the writer is to do.
+/// What the writer has to do.
 #[derive(Debug)]
 pub(crate) enum Work {
-    /// Write these.
+    /// Write these records.
     Write(Write),
-    /// Answer when everything before it is written, and what was counted too.
+    /// Answer when everything before it is written, including the counted turns.
     Flush,
 }
 
-/// What belongs together: no record is written before what is kept with it is.
+/// Records and state entries that belong together: the state entries are written before any of the
+/// records.
 #[derive(Debug, Default)]
 pub(crate) struct Write {
-    pub(crate) kept: Vec<Kept>,
+    pub(crate) entries: Vec<StateEntry>,
     pub(crate) records: Vec<Sealed>,
 }
 
 impl Work {
-    /// What is to be kept beside the records.
-    pub(crate) fn kept(&self) -> &[Kept] {
+    /// The state entries to write with the records.
+    pub(crate) fn entries(&self) -> &[StateEntry] {
         match self {
-            Self::Write(write) => &write.kept,
+            Self::Write(write) => &write.entries,
             Self::Flush => &[],
         }
     }
 
     fn size(&self) -> usize {
-        let Self::Write(Write { kept, records }) = self else { return 0 };
+        let Self::Write(Write { entries, records }) = self else { return 0 };
         let records: usize = records.iter().map(|sealed| sealed.body.len() + 256).sum();
-        records + kept.iter().map(Kept::size).sum::<usize>()
+        records + entries.iter().map(StateEntry::size).sum::<usize>()
     }
 }
 
-/// The queue between those who append and the one who writes.
+/// The queue between appending threads and the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    waiting: Mutex<Waiting>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
-    entries: VecDeque<Entry>,
+struct QueueState {
+    entries: VecDeque<QueueEntry>,
     bytes: usize,
     closed: bool,
-    /// There is something to do that is not queued.
+    /// The writer has work that is not in the queue.
     nudged: bool,
 }
 
-/// What the writer took.
+/// The result of [`Queue::take`].
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// Entries, in order.
-    Batch(Vec<Entry>),
-    /// Nothing came in time, or there is something else to do.
+    Batch(Vec<QueueEntry>),
+    /// Nothing came in time, or the writer was nudged.
     Nothing,
-    /// The queue is closed, and empty.
+    /// The queue is closed and empty.
     Closed,
 }
 
 impl Queue {
-    /// Queues something, or says at once that there is no room.
+    /// Adds an entry, or refuses it at once if the queue is full.
     pub(crate) fn push(&self, work: Work) -> Receipt {
         let size = work.size();
-        let mut waiting = self.waiting.lock();
-        if waiting.closed {
+        let mut state = self.state.lock();
+        if state.closed {
             return Receipt::ready(Err(AppendError::Closed));
         }
-        if waiting.entries.len() >= MAX_ENTRIES || waiting.bytes + size > MAX_BYTES {
+        if state.entries.len() >= MAX_ENTRIES || state.bytes + size > MAX_BYTES {
             return Receipt::ready(Err(AppendError::Full));
         }
         let (receipt, answer) = Receipt::waiting();
-        waiting.entries.push_back(Entry { work, answer });
-        waiting.bytes += size;
-        drop(waiting);
+        state.entries.push_back(QueueEntry { work, answer });
+        state.bytes += size;
+        drop(state);
         self.changed.notify_one();
         receipt
     }
 
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
-        let mut waiting = self.waiting.lock();
-        if waiting.entries.is_empty() && !waiting.closed && !waiting.nudged {
-            self.changed.wait_for(&mut waiting, timeout);
+        let mut state = self.state.lock();
+        if state.entries.is_empty() && !state.closed && !state.nudged {
+            self.changed.wait_for(&mut state, timeout);
         }
-        waiting.nudged = false;
-        if waiting.entries.is_empty() {
-            return if waiting.closed { Taken::Closed } else { Taken::Nothing };
+        state.nudged = false;
+        if state.entries.is_empty() {
+            return if state.closed { Taken::Closed } else { Taken::Nothing };
         }
-        let many = waiting.entries.len().min(MAX_BATCH);
-        let batch: Vec<Entry> = waiting.entries.drain(..many).collect();
+        let many = state.entries.len().min(MAX_BATCH);
+        let batch: Vec<QueueEntry> = state.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
-        waiting.bytes = waiting.bytes.saturating_sub(taken);
+        state.bytes = state.bytes.saturating_sub(taken);
         Taken::Batch(batch)
     }
 
-    /// Ends the wait of whoever takes.
+    /// Ends the wait of the writer.
     pub(crate) fn nudge(&self) {
-        self.waiting.lock().nudged = true;
+        self.state.lock().nudged = true;
         self.changed.notify_one();
     }
 
-    /// Takes nothing more in. What is queued is still given out.
+    /// Accepts no more entries. Queued entries are still handed out.
     pub(crate) fn close(&self) {
-        self.waiting.lock().closed = true;
+        self.state.lock().closed = true;
         self.changed.notify_all();
     }
 
-    /// Closes, and answers all who still wait: for when nobody will write.
+    /// Closes the queue and answers all waiting entries: there will be no writer.
     pub(crate) fn abandon(&self) {
         self.close();
-        let left = std::mem::take(&mut self.waiting.lock().entries);
+        let left = std::mem::take(&mut self.state.lock().entries);
         drop(left);
     }
 }
 
-/// Records that may wait: seconds of them, at the rate of a slow disk. More would only hide that
-/// the disk is slower than the calls.
+/// How many records may wait: a few seconds of them on a slow disk. More would only hide that the
+/// disk is slower than the calls.
 const MAX_ENTRIES: usize = 65_536;
-/// Bytes that may wait, for the same reason.
+/// How many bytes may wait, for the same reason.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// Records in one transaction: the first of them waits for the last.
 const MAX_BATCH: usize = 4096;
@@ -146,7 +147,7 @@ mod tests {
     use callgate_audit::{Kind, Record};
 
     fn records(sealed: Sealed) -> Work {
-        Work::Write(Write { kept: Vec::new(), records: vec![sealed] })
+        Work::Write(Write { entries: Vec::new(), records: vec![sealed] })
     }
 
     fn item() -> Work {

@@ -204,7 +204,7 @@ async fn decide(session: McpSession, subject: Subject) -> McpDecision {
     match decision {
         Decision::Allow(permit) => {
             if let Some(stray) = stray {
-                session.inner.audit.append_beside(*stray);
+                session.inner.audit.append_derived(*stray);
             }
             McpDecision::Allow { permit, along, ticket }
         }

@@ -62,7 +62,7 @@ pub(crate) enum Kept {
 pub(crate) fn keep_all(audit: &Store, pins: &[&Pin]) -> Result<Vec<Kept>, StoreError> {
     let put = audit.put_pins(&pins.iter().map(|pin| stored(pin)).collect::<Vec<_>>())?;
     let kept = put.into_iter().zip(pins).map(|(put, ours)| match put {
-        PutPin::Kept(revision) => Kept::Ours(Box::new(Pin { revision, ..(*ours).clone() })),
+        PutPin::Stored(revision) => Kept::Ours(Box::new(Pin { revision, ..(*ours).clone() })),
         PutPin::Stale(theirs) => Kept::Theirs(theirs.and_then(|it| pin(*it)).map(Box::new)),
     });
     Ok(kept.collect())

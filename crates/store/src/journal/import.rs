@@ -1,4 +1,4 @@
-//! Filling a new journal with records that were chained somewhere else.
+//! Fills a new journal with records that were chained elsewhere.
 
 use std::sync::Arc;
 
@@ -6,35 +6,36 @@ use callgate_audit::{Hash, Link};
 
 use super::frame;
 use super::head::Head;
-use super::header::{Before, Cause};
+use super::header::{Cause, Previous};
 use super::limits::Limits;
 use super::volume::{Locked, Volume};
 use super::write::{Journal, Tip};
 use crate::database::Fault;
 use crate::settings::{Durability, Retention};
 
-/// A journal that is being filled. Whatever lay there is gone; nobody else can write until it is dropped.
+/// A journal that is being filled. All its earlier content is gone, and no other process can write
+/// until this is dropped.
 pub(crate) struct Import<'a> {
     journal: Journal,
-    first: Before,
+    first: Previous,
     bytes: Vec<u8>,
-    /// The last record, and where it begins in what is not written yet.
-    last: Before,
+    /// The last record, and its offset in the buffer.
+    last: Previous,
     start: usize,
     _lock: Box<dyn Locked + 'a>,
 }
 
-/// How the records that are brought in end.
+/// How the imported records end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// With the last one.
+    /// With the last record.
     Whole,
-    /// Some were cut off there.
-    CutOff,
+    /// The last records are missing.
+    Truncated,
 }
 
 impl<'a> Import<'a> {
-    /// Begins with the record behind this one, which has expired.
+    /// Starts after this record, which has expired.
     pub(crate) fn begin(
         volume: &'a Arc<dyn Volume>,
         seq: u64,
@@ -46,17 +47,17 @@ impl<'a> Import<'a> {
             volume.remove(number)?;
         }
         let none = Retention { age: None, records: None, bytes: None };
-        let first = Before { seq, hash, at: 0, total };
+        let first = Previous { seq, hash, at: 0, total };
         let mut journal =
             Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
-        // Both places, so that no older head is left.
+        // Both slots, so that no older head is left.
         let head = journal.write_head(Head::NEW)?;
         journal.write_head(head)?;
         journal.begin_segment(first, Cause::First, 0)?;
         Ok(Self { journal, first, bytes: Vec::new(), last: first, start: 0, _lock: lock })
     }
 
-    /// Adds a record as it is: whether its hash is right is for `verify` to tell.
+    /// Adds a record unchanged. `verify` reports a wrong hash.
     pub(crate) fn add(&mut self, link: &Link<'_>, hash: &Hash) -> Result<(), Fault> {
         if self.bytes.len() >= MANY {
             self.flush()?;
@@ -64,11 +65,11 @@ impl<'a> Import<'a> {
         self.start = self.bytes.len();
         frame::put_record(&mut self.bytes, link, &self.last.hash, hash);
         let (seq, total) = (link.seq.unsigned_abs(), link.total.unsigned_abs());
-        self.last = Before { seq, hash: *hash, at: link.at, total };
+        self.last = Previous { seq, hash: *hash, at: link.at, total };
         Ok(())
     }
 
-    /// Makes sure that all of it is on the disk, and that the journal goes on behind it.
+    /// Syncs everything to the disk, so that the journal continues after it.
     pub(crate) fn finish(mut self, tail: Tail) -> Result<(), Fault> {
         self.flush()?;
         let tip = self.journal.tip()?;
@@ -78,8 +79,8 @@ impl<'a> Import<'a> {
         (head.first, head.before_first) = (self.first.seq + 1, self.first.hash);
         (head.last, head.segment) = (tip.last, tip.header.segment);
         (head.start, head.end) = (tip.start, tip.end);
-        if tail == Tail::CutOff {
-            // The next record leaves a gap, so that it stays visible.
+        if tail == Tail::Truncated {
+            // The next record leaves a gap, so that the loss stays visible.
             head.last.seq += 1;
         }
         let head = self.journal.write_head(head)?;
@@ -102,7 +103,7 @@ impl<'a> Import<'a> {
     }
 }
 
-/// What is written at once.
+/// The size of one write.
 const MANY: usize = 4 * 1024 * 1024;
 /// The length of a segment.
 const LONG: u64 = 32 * 1024 * 1024;

@@ -9,7 +9,7 @@ fn a_damaged_index_is_made_anew() {
     fill(&folder.index(), &log).unwrap();
     folder.raw().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
     let mut bytes = std::fs::read(folder.path()).unwrap();
-    // The header still says what it is; the rest is noise.
+    // The header is still that of an index; the rest is noise.
     bytes[100..].fill(0xa5);
     std::fs::write(folder.path(), bytes).unwrap();
     let index = folder.index();
@@ -63,7 +63,7 @@ fn what_is_not_an_index_is_left_as_it_is() {
 fn an_older_callgate_says_that_it_is_too_old() {
     let folder = Folder::new();
     folder.index();
-    // It looks for these.
+    // An older version looks at these.
     let found = crate::legacy::RECORDS.identify(&folder.raw()).unwrap();
     assert_eq!(found, crate::schema::Identity::Store(5));
     assert_eq!(crate::legacy::RECORDS.version(), 4);
