@@ -401,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_root_makes_belongs_to_the_owner_of_the_folder() {
+    fn files_made_by_root_belong_to_the_owner_of_the_folder() {
         if !rustix::process::geteuid().is_root() {
             return;
         }
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_another_user_is_not_private() {
+    fn a_file_of_another_user_is_not_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store");
         make_private(&path).unwrap();

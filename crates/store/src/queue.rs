@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_says_so_at_once() {
+    fn a_full_queue_refuses_at_once() {
         let queue = Queue::default();
         let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item())).collect();
         assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));

@@ -22,7 +22,7 @@ use crate::shared::migrate_legacy_store;
 use crate::state::StateReader;
 use crate::state::pins::StoredPin;
 use crate::verify::{Verified, VerifyError};
-use callgate_audit::{Body, Compiled, Filter, Order, Record, Stats, Stored, Tally};
+use callgate_audit::{Body, CompiledFilter, Filter, Order, Record, Stats, Stored, Tally};
 use parts::Parts;
 
 /// Reads the records of a store. It never writes to the journal. It updates the shared index if it
@@ -119,7 +119,7 @@ impl Reader {
         filter: &Filter,
         mut visit: impl FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), ReadError> {
-        let compiled = Compiled::new(filter)?;
+        let compiled = CompiledFilter::new(filter)?;
         let mut left = filter.limit.unwrap_or(usize::MAX);
         if left == 0 {
             return Ok(());
@@ -184,7 +184,7 @@ impl Reader {
 
     /// Counts the records that pass the filter. Its limit and order do not matter.
     pub fn stats(&self, filter: &Filter) -> Result<Stats, ReadError> {
-        let compiled = Compiled::new(filter)?;
+        let compiled = CompiledFilter::new(filter)?;
         let mut tally = Tally::new(&compiled);
         self.retrying(|| {
             tally = Tally::new(&compiled);
@@ -228,7 +228,7 @@ impl Reader {
     /// of them, so that the search can be resumed after an error.
     fn search(
         &self,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledFilter<'_>,
         bounds: &mut Bounds,
         visit: &mut dyn FnMut(Stored) -> Result<ControlFlow<()>, ReadError>,
     ) -> Result<(), IndexError> {
@@ -261,7 +261,7 @@ impl Reader {
     fn passing(
         &self,
         parts: &Parts<'_>,
-        compiled: &Compiled<'_>,
+        compiled: &CompiledFilter<'_>,
         entry: &Entry,
     ) -> Result<Option<Stored>, IndexError> {
         let body = decode(entry)?;

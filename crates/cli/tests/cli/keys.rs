@@ -29,7 +29,7 @@ fn made_listed_and_revoked() {
     let ran = Test::again(ran, &["keys", "revoke", "ci"]).run();
     let ran = ran.sees(0, "", "the key `ci` is revoked\n");
     let ran = Test::again(ran, &["keys", "revoke", "ci"]).run();
-    let error = "error: there is no key `ci` in force\nhint: `callgate keys list` shows all keys\n";
+    let error = "error: there is no key `ci` in force\nhint: `callgate keys list` shows them all\n";
     let ran = ran.sees(2, "", error);
 
     let ran = Test::again(ran, &["keys", "list"]).run();

@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_stored_comes_back(
+        fn a_stored_set_is_read_back(
             one in prop::collection::btree_set(0_u16..4096, 0..600),
             other in prop::collection::btree_set(0_u16..4096, 0..10),
         ) {

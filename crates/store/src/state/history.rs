@@ -9,7 +9,7 @@ use crate::receipt::Receipt;
 use crate::state::StateEntry;
 use crate::state::meters::halves;
 use crate::store::{Glance, Store};
-use callgate_audit::{RecordId, word};
+use callgate_audit::{RecordId, seal_name};
 
 /// One call of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub(crate) type FlowKey = [u8; 32];
 impl SealedStep {
     pub(crate) fn new(session: &FlowName, step: FlowStep) -> Self {
         let step = FlowStep {
-            server: word(&step.server),
-            tool: word(&step.tool),
-            role: word(&step.role),
+            server: seal_name(&step.server),
+            tool: seal_name(&step.tool),
+            role: seal_name(&step.role),
             ..step
         };
         Self { session: key(session), step }

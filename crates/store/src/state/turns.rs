@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parking_lot::Mutex;
 
 use crate::database::Fault;
-use callgate_audit::word;
+use callgate_audit::seal_name;
 use callgate_audit::{Principal, Tokens};
 
 /// A response without calls.
@@ -67,10 +67,10 @@ impl Counts {
 impl CountedTurns {
     /// Counts one response. `now` is in microseconds since 1970.
     pub(crate) fn count(&self, turn: TurnCount, now: i64) {
-        let model = turn.model.map(|model| word(&model)).unwrap_or_default();
+        let model = turn.model.map(|model| seal_name(&model)).unwrap_or_default();
         let Principal { org, team, user, key, agent, .. } = turn.who;
         // Only the agent is claimed by the client itself.
-        let agent = agent.map(|agent| word(&agent));
+        let agent = agent.map(|agent| seal_name(&agent));
         let who = [org, team, user, key, agent].map(Option::unwrap_or_default);
         let mut slot =
             TurnGroup { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };

@@ -84,7 +84,7 @@ fn many_handles_and_threads_keep_one_chain() {
 }
 
 #[test]
-fn the_last_handle_writes_what_is_queued() {
+fn the_last_handle_writes_the_queue() {
     let place = Place::new();
     let audit = place.open(Durability::Disk);
     let other = audit.clone();
@@ -270,7 +270,7 @@ proptest! {
 }
 
 #[test]
-fn what_stands_beside_others_is_written_when_all_is_flushed_and_at_the_end() {
+fn derived_records_are_written_on_flush_and_at_the_end() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
     audit.append_derived(call("derived", "{}"));
@@ -287,7 +287,7 @@ fn what_stands_beside_others_is_written_when_all_is_flushed_and_at_the_end() {
 }
 
 #[test]
-fn many_that_stand_beside_others_do_not_pile_up() {
+fn many_derived_records_do_not_pile_up() {
     let shared = Shared::open(&Place::new().settings(Durability::Process)).unwrap();
     let mut given = 0;
     for _ in 0..3000 {
@@ -299,7 +299,7 @@ fn many_that_stand_beside_others_do_not_pile_up() {
 }
 
 #[test]
-fn what_stands_beside_others_is_written_though_nobody_asks() {
+fn derived_records_are_written_without_a_flush() {
     for durability in [Durability::Disk, Durability::Process] {
         let place = Place::new();
         let audit = place.open(durability);

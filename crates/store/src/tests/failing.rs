@@ -72,7 +72,7 @@ fn health_comes_back_without_a_call() {
 }
 
 #[test]
-fn a_removed_file_is_noticed_and_made_anew() {
+fn a_removed_file_is_noticed_and_created_again() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
     audit.append(call("Bash", "{}")).wait().unwrap();
@@ -90,7 +90,7 @@ fn a_removed_file_is_noticed_and_made_anew() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn a_store_that_cannot_be_opened_reports_why() {
     let folder = tempfile::tempdir().unwrap();
     let settings = |name: &str| Settings::at(Location::Sqlite(folder.path().join(name)));
     let open = |name: &str| Store::open(&settings(name)).unwrap_err();
@@ -130,7 +130,7 @@ fn what_cannot_be_opened_says_why() {
 }
 
 #[test]
-fn a_store_that_nobody_may_write_can_be_read() {
+fn a_read_only_store_can_be_read() {
     let place = Place::new();
     drop({
         let audit = place.open(Durability::Disk);
@@ -174,7 +174,7 @@ fn the_log_of_the_state_does_not_grow_for_ever() {
 }
 
 #[test]
-fn the_log_begins_anew_under_constant_readers() {
+fn the_log_restarts_under_constant_readers() {
     let place = Place::new();
     let store = Arc::new(shared(&place, Durability::Process));
     let mut maintenance = Maintenance::new(&store).unwrap();
@@ -211,7 +211,7 @@ fn the_log_begins_anew_under_constant_readers() {
 }
 
 #[test]
-fn what_stands_beside_others_waits_for_a_store_that_fails() {
+fn derived_records_wait_for_a_failing_store() {
     let place = Place::new();
     let store = shared(&place, Durability::Process);
     store.derived.add(call("first", "{}"));

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::*;
 use crate::state::keys::hash_of;
 use crate::{KeyRefusal, KeyState, SecretChoice, StoreError, Term};
-use callgate_audit::{Change, Changed, Principal};
+use callgate_audit::{Change, ChangeTarget, Principal};
 
 fn by() -> Principal {
     Principal { user: Some("root".into()), ..Principal::default() }
@@ -137,7 +137,8 @@ fn who_changed_a_key_is_on_record() {
 
     let changes = changes(&place);
     assert!(changes.iter().all(|(by, change)| {
-        by.as_deref() == Some("root") && (change.what, change.name.as_str()) == (Changed::Key, "ci")
+        by.as_deref() == Some("root")
+            && (change.what, change.name.as_str()) == (ChangeTarget::Key, "ci")
     }));
     let recorded: Vec<_> = changes
         .iter()

@@ -46,7 +46,7 @@ fn head_of(place: &Place) -> String {
 }
 
 #[test]
-fn records_keys_and_the_chain_come_along() {
+fn records_keys_and_the_chain_are_migrated() {
     for version in [1, 2, 3, 4] {
         let place = old(version);
         let head = head_of(&place);
@@ -70,7 +70,7 @@ fn records_keys_and_the_chain_come_along() {
 }
 
 #[test]
-fn whoever_reads_an_old_store_moves_it_too() {
+fn a_reader_migrates_an_old_store_too() {
     let place = old(4);
     assert_eq!(all(&place.reader()).len(), 6);
     assert_eq!(place.reader().verify(|_, _| {}).unwrap().records, 6);
@@ -90,7 +90,7 @@ fn several_processes_at_once_move_it_once() {
 }
 
 #[test]
-fn an_older_callgate_fails_and_says_why() {
+fn an_older_callgate_fails_with_a_reason() {
     let place = old(4);
     // A process that still has the store open, and writes as version 0.1 did.
     let running = place.raw();
@@ -114,7 +114,7 @@ fn an_older_callgate_fails_and_says_why() {
 }
 
 #[test]
-fn what_was_wrong_with_the_old_records_stays_wrong() {
+fn broken_old_records_stay_broken() {
     for (change, at) in [
         ("UPDATE records SET body = replace(body, '5', '6') WHERE seq = 5", 5),
         ("DELETE FROM records WHERE seq = 6", 6),

@@ -84,7 +84,7 @@ fn a_persons_change_of_a_pin_is_recorded_with_it() {
 }
 
 #[test]
-fn whoever_has_not_seen_the_newest_changes_nothing() {
+fn a_stale_pin_changes_nothing() {
     let place = Place::new();
     let (one, two) = (place.open(Durability::Process), place.open(Durability::Process));
     assert_eq!(one.put_pin(&pin("s", "t", 0)), Ok(PutPin::Stored(1)));
@@ -291,7 +291,7 @@ fn a_step_is_kept_unless_something_speaks_against_it() {
 }
 
 #[test]
-fn whoever_makes_too_many_rows_loses_their_own() {
+fn an_owner_with_too_many_rows_loses_their_own() {
     let place = Place::new();
     let shared = shared(&place);
     let audit = place.open(Durability::Process);

@@ -121,7 +121,7 @@ fn the_file_is_private_and_of_its_own_kind() {
 }
 
 #[test]
-fn a_state_that_was_removed_is_noticed_and_made_anew() {
+fn a_removed_state_is_noticed_and_created_again() {
     let place = Place::new();
     let audit = place.open(Durability::Process);
     let key = audit.add_key("ci", &Who::default(), None, &by()).unwrap();
@@ -254,7 +254,7 @@ fn a_batch_is_kept_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_an_older_store_keeps_is_taken_over_once() {
+fn the_state_of_an_older_store_is_copied_once() {
     let secret = "cg_0123456789012345678901234567890123456789012";
     let older = Place::new();
     std::fs::create_dir_all(older.path().parent().unwrap()).unwrap();

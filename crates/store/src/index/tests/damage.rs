@@ -4,7 +4,7 @@ use super::*;
 use crate::error::OpenError;
 
 #[test]
-fn a_damaged_index_is_made_anew() {
+fn a_damaged_index_is_rebuilt() {
     let (folder, log) = (Folder::new(), sample());
     fill(&folder.index(), &log).unwrap();
     folder.raw().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
@@ -17,7 +17,7 @@ fn a_damaged_index_is_made_anew() {
 }
 
 #[test]
-fn who_keeps_an_index_up_makes_a_damaged_one_anew() {
+fn keeping_up_rebuilds_a_damaged_index() {
     let (folder, log) = (Folder::new(), sample());
     let index = folder.index();
     assert_eq!(index.keep_up(&log, 1).unwrap().seq, 4095, "one block at a time");
@@ -31,7 +31,7 @@ fn who_keeps_an_index_up_makes_a_damaged_one_anew() {
 }
 
 #[test]
-fn what_is_not_an_index_is_left_as_it_is() {
+fn a_file_that_is_not_an_index_is_not_changed() {
     type Make = fn(&Folder);
     let files: [(&str, Make); 4] = [
         ("something else", |folder| {
@@ -60,7 +60,7 @@ fn what_is_not_an_index_is_left_as_it_is() {
 }
 
 #[test]
-fn an_older_callgate_says_that_it_is_too_old() {
+fn an_older_callgate_reports_that_it_is_too_old() {
     let folder = Folder::new();
     folder.index();
     // An older version looks at these.

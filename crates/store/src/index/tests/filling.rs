@@ -56,7 +56,7 @@ fn several_may_fill_at_once() {
 }
 
 #[test]
-fn what_was_interrupted_is_taken_up_again() {
+fn an_interrupted_fill_is_resumed() {
     let (folder, whole, log) = (Folder::new(), Folder::new(), sample());
     let index = folder.index();
     // In the middle of the second block: the first stays, nothing of the second does.

@@ -108,7 +108,7 @@ fn a_sync_that_fails_anywhere_loses_nothing_that_was_confirmed() {
 }
 
 #[test]
-fn what_does_not_fit_on_a_full_disk_is_not_there_at_all() {
+fn a_batch_that_does_not_fit_on_a_full_disk_leaves_nothing() {
     for room in 0..2_000 {
         let volume = Arc::<SimVolume>::default();
         let mut journal = open(&volume, &NONE).unwrap();

@@ -137,7 +137,7 @@ fn a_lost_or_changed_head_is_found_and_stays_found() {
 }
 
 #[test]
-fn an_older_head_does_not_hide_what_expired_before_its_time() {
+fn an_older_head_does_not_hide_early_expiry() {
     let volume = written();
     let first = volume.numbers().unwrap()[0];
     volume.remove(first).unwrap();

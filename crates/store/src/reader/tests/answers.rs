@@ -32,7 +32,7 @@ fn a_call_has_the_tokens_of_its_turn() {
 }
 
 #[test]
-fn two_texts_with_one_hash_are_told_apart() {
+fn two_texts_with_one_hash_are_distinguished() {
     let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     let mut record = call("Bash");
     record.request = Some("r1".to_owned());
@@ -60,7 +60,7 @@ fn a_denial_by_name_is_completed() {
     log.append(rest);
     let shown = reader.show(&denied.id.to_string()).unwrap();
     assert_eq!(shown.record.tool.unwrap().input.as_deref(), Some(r#"{"command":"rm"}"#));
-    assert!(matches!(shown.input, Some(InputProof { bytes: 16, cut: false, .. })));
+    assert!(matches!(shown.input, Some(InputProof { bytes: 16, truncated: false, .. })));
     assert_eq!(seqs(&reader.records(&Filter::default()).unwrap()), [1], "not by itself");
     assert_eq!(stats(&reader, &Filter::default()).unwrap().records, 1);
 }
@@ -89,7 +89,7 @@ fn a_record_is_found_by_the_beginning_of_its_id() {
 }
 
 #[test]
-fn what_follows_a_number_is_found_at_once() {
+fn records_after_a_sequence_number_are_found_at_once() {
     let (folder, log) = (Folder::new(), MemoryLog::starting_after(4090));
     let reader = reader(&folder, &log);
     let mut after = 0;

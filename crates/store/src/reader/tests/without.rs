@@ -19,7 +19,7 @@ fn expected() -> Vec<u64> {
 }
 
 #[test]
-fn a_locked_index_holds_up_nobody() {
+fn a_locked_index_delays_no_reader() {
     let (folder, log) = (Folder::new(), journal());
     let reader = reader(&folder, &log);
     let lock = folder.raw();
@@ -79,7 +79,7 @@ fn an_index_of_another_journal_is_not_believed() {
 }
 
 #[test]
-fn an_index_may_be_made_anew_while_it_is_read() {
+fn an_index_may_be_rebuilt_during_a_query() {
     for order in [Order::OldestFirst, Order::NewestFirst] {
         let (folder, log) = (Folder::new(), journal());
         let (reader, other) = (reader(&folder, &log), reader(&folder, &log));

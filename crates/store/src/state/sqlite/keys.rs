@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
-use callgate_audit::{Change, Changed, Kind, Principal, Record};
+use callgate_audit::{Change, ChangeTarget, Kind, Principal, Record};
 use callgate_call::Who;
 
 use crate::database::{Database, Fault};
@@ -150,7 +150,7 @@ fn record(
     after: BTreeMap<String, String>,
 ) -> Record {
     let (name, action) = (name.to_owned(), action.to_owned());
-    let change = Change { what: Changed::Key, name, action, before, after };
+    let change = Change { what: ChangeTarget::Key, name, action, before, after };
     Record { who: by.clone(), change: Some(change), ..Record::new(Kind::Change) }
 }
 

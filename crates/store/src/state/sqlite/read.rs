@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OpenFlags, Row};
 
-use callgate_audit::{Compiled, Principal, Tally};
+use callgate_audit::{CompiledFilter, Principal, Tally};
 
 use super::pins;
 use super::schema::STATE;
@@ -55,7 +55,7 @@ impl StateReader {
     /// Adds the responses without calls that pass.
     pub(crate) fn count_turns(
         &self,
-        filter: &Compiled<'_>,
+        filter: &CompiledFilter<'_>,
         tally: &mut Tally<'_>,
     ) -> Result<(), ReadError> {
         let hour = |time: jiff::Timestamp| time.as_microsecond().div_euclid(HOUR);
