@@ -1,17 +1,17 @@
-//! Text frames of one stream are alike but for their text. A frame whose bytes before and behind the
-//! text equal those of the frame just read, which was read in full, means the same; only the text
-//! between must be read.
+//! A fast path for text frames: those of one stream differ only in their text. A frame whose bytes
+//! before and after the text equal those of the previous frame, which was read in full, means the
+//! same; only the text in between must be read.
 //!
 //! This skips no check: every byte is either equal to one that was checked in the same place, or
-//! checked now. Any other frame in between may change what an index means, so a template serves
-//! only from one text frame to the next.
+//! checked now. Any other frame in between may change the meaning of an index, so a template
+//! applies only from one text frame to the next.
 
 use callgate_call::json::{Span, string_end};
 
-use crate::aside::Aside;
 use crate::event::{Block, BlockStep, Lane, Order, Reading};
+use crate::side_text::SideText;
 
-/// The frame just read, if it was text and nothing else.
+/// The previous frame, if it contained only text.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     valid: bool,
@@ -20,19 +20,19 @@ pub(crate) struct Template {
     before: Vec<u8>,
     /// Everything from the quote that ends it.
     behind: Vec<u8>,
-    /// Behind the quote there is nothing but closing brackets. Some providers pad those with
-    /// white space, of varying length.
+    /// After the quote there are only closing brackets. Some providers pad those with white space
+    /// of varying length.
     only_closes: bool,
     order: Order,
     lane: Lane,
     block: Option<Block>,
-    uneven: bool,
-    /// The voice of the text, where it has one of its own.
-    aside: Option<Aside>,
+    skipped_by_some_clients: bool,
+    /// The channel of the text, if it has a separate one.
+    side_text: Option<SideText>,
 }
 
 impl Template {
-    /// What `data` means, if it is the template with another text.
+    /// The reading of `data`, if it is the template with another text.
     #[inline]
     pub(crate) fn read(&self, event: Option<&[u8]>, data: &str) -> Option<Reading> {
         if !self.valid || event.unwrap_or(b"") != self.event {
@@ -49,11 +49,11 @@ impl Template {
             block: self.block,
             text: (length > 0).then_some(Span { start, end: start + length }),
             text_lane: self.lane,
-            uneven: self.uneven,
-            asides: self
-                .aside
+            skipped_by_some_clients: self.skipped_by_some_clients,
+            side_texts: self
+                .side_text
                 .iter()
-                .map(|aside| Aside { at: Span { start, end: start + length }, ..*aside })
+                .map(|side_text| SideText { at: Span { start, end: start + length }, ..*side_text })
                 .filter(|_| length > 0)
                 .collect(),
             ..Reading::default()
@@ -66,12 +66,12 @@ impl Template {
         let Some(text) = reading.text else { return };
         let plain = reading.parts.is_empty()
             && reading.rename.is_none()
-            && !reading.odd
+            && !reading.irregular
             && !reading.failure
-            && !reading.retells
-            // Text beside the answer must be read.
-            && reading.asides.iter().all(|aside| aside.at == text)
-            // A block begins once, and what an index stands for must be known to the byte.
+            && !reading.repeats_texts
+            // Text that is not part of the answer must be read.
+            && reading.side_texts.iter().all(|side_text| side_text.at == text)
+            // A block begins once, and the meaning of an index must be known to the byte.
             && reading.block.is_none_or(|block| {
                 let before = block.index.is_some_and(|index| index.end <= text.start);
                 before && block.does == BlockStep::Add
@@ -88,22 +88,22 @@ impl Template {
         set(&mut self.behind, behind.as_bytes());
         self.only_closes = closers(behind.as_bytes()).all(|byte| matches!(byte, b'}' | b']'));
         (self.order, self.lane, self.block) = (reading.order, reading.text_lane, reading.block);
-        self.uneven = reading.uneven;
-        self.aside = reading.asides.first().copied();
+        self.skipped_by_some_clients = reading.skipped_by_some_clients;
+        self.side_text = reading.side_texts.first().copied();
     }
 
-    /// Something else was read.
+    /// Clears the template, because another frame was read.
     pub(crate) fn forget(&mut self) {
         self.valid = false;
     }
 }
 
-/// The bytes behind the quote, without white space.
+/// The bytes after the quote, without white space.
 fn closers(behind: &[u8]) -> impl Iterator<Item = u8> + '_ {
     behind.iter().skip(1).copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
 }
 
-/// Between brackets white space means nothing.
+/// White space between brackets is irrelevant.
 fn closes_alike(one: &[u8], other: &[u8]) -> bool {
     closers(one).eq(closers(other))
 }
@@ -134,7 +134,7 @@ mod tests {
         reader
     }
 
-    /// What a frame means behind another, with the template and in full.
+    /// The reading of the second frame, with the template and in full.
     fn both(dialect: Dialect, event: &[u8], first: &str, second: &str) -> (String, String) {
         let (mut quick, mut full) = (reader(dialect), reader(dialect));
         quick.read(Some(event), first).unwrap();
@@ -142,7 +142,7 @@ mod tests {
         full.template.forget();
         let mut quick = quick.read(Some(event), second);
         let mut full = full.read(Some(event), second);
-        // The model and the tokens are told once; a template does not tell them again.
+        // The model and the tokens are reported once; a template does not repeat them.
         for reading in [&mut quick, &mut full].into_iter().flatten() {
             (reading.model, reading.tally) = (None, None);
         }
@@ -160,7 +160,7 @@ mod tests {
         assert!(reader.template.read(Some(b"ping"), &padded).is_none());
     }
 
-    /// Tokens that stand in every chunk: a chunk with others is not alike.
+    /// Tokens in every chunk: a chunk with other counts does not match the template.
     #[test]
     fn other_tokens_are_read() {
         let reader = &mut reader(Dialect::OpenAiChat);
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(tokens(reader, &chunk(1, "b")), None, "nothing new, and not read again");
         assert_eq!(tokens(reader, &chunk(2, "c")), Some(2));
         assert_eq!(tokens(reader, &chunk(12, "d")), Some(12));
-        // In front of the text.
+        // Before the text.
         let ahead = |count: u32| {
             let usage = format!("{{\"usage\":{{\"completion_tokens\":{count}}},\"id\"");
             CHAT.replace(",\"usage\":null", "").replace("{\"id\"", &usage)
@@ -189,9 +189,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// However a text frame is bent, the short way and the long way read the same.
+        /// However a text frame is changed, the fast path and the full path read the same.
         #[test]
-        fn reads_what_a_full_reading_reads(
+        fn the_template_reads_the_same_as_a_full_read(
             chat in any::<bool>(),
             at in any::<prop::sample::Index>(),
             cut in 0..6_usize,

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 
 use bytes::Bytes;
 use callgate_dialect::Blame;
-use callgate_gate::{Asked, Ending, Gate};
+use callgate_gate::{Ending, Gate, RequestedForm};
 use callgate_wire::Decoder;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -104,7 +104,7 @@ async fn inspected(
     settings.malformed = inner.settings.malformed;
     settings.limits = inner.settings.limits.clone();
     // Only the form of an error for an empty answer hangs on it.
-    settings.asked = if streamed { Asked::Stream } else { Asked::Body };
+    settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
     let Some(hearing) = inner.decider.hearing(context) else {
         return Err(Refusal::Internal("the policies went away"));
     };
