@@ -50,7 +50,7 @@ pub(crate) struct Counts {
 /// The store of counts.
 pub(crate) trait Turns {
     /// Adds these to the stored counts, all of them or none. An hour has at most [`MAX_ROWS`]
-    /// slots; beyond that a slot counts as [others](TurnGroup::as_others).
+    /// slots; beyond that a slot counts as [others](TurnGroup::into_others).
     fn add_counts(&self, counted: &HashMap<TurnGroup, Counts>) -> Result<(), Fault>;
 }
 
@@ -76,7 +76,7 @@ impl CountedTurns {
             TurnGroup { hour: now.div_euclid(HOUR), provider: turn.provider, model, who };
         let mut waiting = self.0.lock();
         if waiting.len() >= MAX_SLOTS && !waiting.contains_key(&slot) {
-            slot = slot.as_others();
+            slot = slot.into_others();
         }
         waiting.entry(slot).or_default().add(Counts {
             turns: 1,
@@ -106,7 +106,7 @@ impl CountedTurns {
 
 impl TurnGroup {
     /// The same slot without the names that clients choose.
-    pub(crate) fn as_others(mut self) -> Self {
+    pub(crate) fn into_others(mut self) -> Self {
         self.model = OTHERS.to_owned();
         let [.., agent] = &mut self.who;
         *agent = OTHERS.to_owned();

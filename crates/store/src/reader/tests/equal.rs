@@ -178,7 +178,7 @@ proptest! {
 }
 
 #[test]
-fn many_names_count_as_others_in_the_same_order() {
+fn many_names_count_into_others_in_the_same_order() {
     let (folder, log) = (Folder::new(), MemoryLog::starting_after(0));
     for number in 0..Stats::MAX_NAMES + 300 {
         // Each name twice, the second time in the other direction.

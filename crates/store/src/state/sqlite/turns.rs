@@ -24,7 +24,7 @@ fn add_bounded(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<
     if rows < MAX_ROWS {
         return add(database, slot, counts);
     }
-    add(database, &slot.clone().as_others(), counts)
+    add(database, &slot.clone().into_others(), counts)
 }
 
 fn add(database: &Database, slot: &TurnGroup, counts: Counts) -> Result<(), Fault> {
