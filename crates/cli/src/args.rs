@@ -1,4 +1,4 @@
-//! What the user typed. Every flag is defined here once, with its help.
+//! The command line. Every flag is defined here once, with its help.
 
 mod admin;
 mod mcp;
@@ -15,10 +15,10 @@ use clap::{Parser, Subcommand, ValueEnum};
 use crate::exit;
 pub(crate) use admin::{AddKey, Config, Doctor, Keys, RenewKey};
 pub(crate) use mcp::{
-    Action, Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents,
-    McpFilters, McpServe, Pick, Pins, PinsList, Servers, Tools, Wrap,
+    Detected, Detections, Launch, MCP_CALLS, MCP_EVENTS, Mcp, McpCalls, McpEvents, McpFilters,
+    McpServe, Passed, Pick, Pins, PinsList, Servers, Tools, Wrap,
 };
-pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail};
+pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats, Tail, Wide};
 
 /// A firewall for the tool calls AI agents make.
 #[derive(Debug, Parser)]
@@ -30,7 +30,7 @@ pub(crate) use records::{Audit, By, Calls, CallsCommand, Events, Filters, Stats,
     after_long_help = exit::help()
 )]
 pub(crate) struct Args {
-    /// The config file; else the one of $CALLGATE_CONFIG, the user's or the system's
+    /// The config file [default: $CALLGATE_CONFIG, or the user's, or the system's]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
@@ -42,35 +42,36 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// See calls allowed and blocked, with nothing installed and no key.
     ///
-    /// Runs a scripted model, the gateway and a client inside this process, on loopback, and shows
-    /// what the model sent beside what the client got, and the records.
+    /// Runs a scripted model, the gateway and a client inside this process, on loopback. Shows what
+    /// the model sent, what the client received, and the records.
     Demo(Demo),
 
     /// Run the gateway: agents and SDKs point at it, it points at the providers.
     ///
-    /// Every tool call in an answer is held until the policies have judged it and its record is
-    /// written. Policy files are watched: a good change is in force at once, a broken one is
-    /// rejected and the last good policies stay. SIGHUP loads them anew. SIGINT and SIGTERM stop
-    /// the gateway once streams have finished.
+    /// Every tool call in a response is held until the policies have judged it and its record is
+    /// written. On a terminal, each denied call is printed. Policy files are watched: a valid change
+    /// takes effect at once, an invalid one is rejected and the last valid policies stay in force.
+    /// SIGHUP reloads them. SIGINT and SIGTERM stop the gateway after running streams have
+    /// finished.
     #[command(after_long_help = exit::help())]
     Serve(Serve),
 
     /// Judge the tool calls in a model's response: stdin to stdout.
     ///
-    /// Reads a response (server-sent events or one JSON body, told apart by its bytes) and writes
-    /// the judged one while it arrives. Text passes at once and byte for byte; a call leaves only
-    /// with a permit. What was judged is told on stderr, one line each. Limits count within this
-    /// one response; the hour and weekday of rules are UTC.
+    /// Reads a response, either server-sent events or one JSON body, and writes the judged response
+    /// as it arrives. Text passes at once and unchanged; a call passes only if it is allowed. Each
+    /// decision is reported on stderr, one per line. Limits count within this one response; the
+    /// hour and weekday of rules are in UTC.
     #[command(after_long_help = exit::help())]
     Filter(Filter),
 
     /// Judge one call, or a file of calls.
     ///
-    /// The call comes from `--tool` and `--input`, or as one JSON object: the argument CALL, else
-    /// stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd, home,
-    /// provider and model; all but tool are optional, and what it says wins over the flags. An
-    /// input that is a string is the free text of a custom tool. Limits count nothing here; the
-    /// hour and weekday of rules are UTC.
+    /// The call comes from `--tool` and `--input`, or as one JSON object from the argument CALL or
+    /// from stdin. The object has the keys tool, input, server, id, surface, agent, session, cwd,
+    /// home, provider and model; all but tool are optional, and they take precedence over the flags.
+    /// An input that is a string is the free text of a custom tool. Limits are not counted here; the
+    /// hour and weekday of rules are in UTC.
     #[command(after_long_help = exit::help())]
     Check(Check),
 
@@ -78,21 +79,22 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Policy(Policy),
 
-    /// List the tool calls that were recorded, the newest first.
+    /// List the recorded tool calls, newest first.
     Calls(Calls),
 
-    /// List what else was recorded: policies that changed, and the like.
+    /// List the other records, such as policy changes and sessions.
     Events(Events),
 
     /// Count calls by verdict, tool, rule, model and day.
     Stats(Stats),
 
-    /// Show records as they come.
+    /// Show records as they are written.
     ///
-    /// Begins with the newest ones (10, or as many as `--limit` says) and goes on until Ctrl-C.
+    /// Starts with the newest ones (10, or the number given with `--limit`) and continues until
+    /// Ctrl-C. If nothing was recorded yet, it waits.
     Tail(Tail),
 
-    /// Prove the records, or write them out.
+    /// Verify the records, or export them.
     #[command(subcommand)]
     Audit(Audit),
 
@@ -100,25 +102,30 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(Config),
 
-    /// Put MCP servers behind the gate, and see what is known of them.
+    /// Put MCP servers behind the gate, and inspect them.
     #[command(subcommand)]
     Mcp(Mcp),
 
-    /// Make, list, renew and revoke gateway keys.
+    /// Create, list, renew and revoke gateway keys.
     #[command(subcommand)]
     Keys(Keys),
 
-    /// Say what runs here, what is enforced, and what is not.
+    /// Report what is running here, what is enforced, and what is not.
     ///
-    /// Ends with 1 if something does not work. A gateway that does not run is no fault.
+    /// Exits with 1 if something does not work. A gateway that is not running is not a fault.
     Doctor(Doctor),
 
-    /// Write a commented policy file to begin with.
+    /// Write a short config file to start with.
     ///
-    /// It goes to the user's config folder, where every command finds it by itself.
+    /// It builds on the rules of `builtin:starter` and adds one of your own. It goes to the user's
+    /// config folder, where every command finds it, or to the file that `--config` names.
     Init(Init),
 
-    /// Print a completion script.
+    /// Print a completion script for a shell.
+    ///
+    /// For bash: `callgate completions bash > ~/.local/share/bash-completion/completions/callgate`.
+    /// For zsh, write it to a file `_callgate` in a folder of $fpath; for fish, to
+    /// ~/.config/fish/completions/callgate.fish.
     Completions {
         /// The shell to print it for.
         shell: clap_complete::Shell,
@@ -126,7 +133,7 @@ pub(crate) enum Command {
 
     /// Print the manual page.
     Man {
-        /// Write one page per command into this folder instead.
+        /// Write one page per command to this folder instead.
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
@@ -141,17 +148,17 @@ pub(crate) struct Demo {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serve {
-    /// Listen here instead of where the config says. On any address but loopback, clients need
-    /// gateway keys.
+    /// The address to listen on, instead of the one in the config. On any address but loopback,
+    /// clients need gateway keys.
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// The form of the log on stderr.
+    /// The format of the log on stderr.
     #[arg(long, value_enum, default_value_t = LogFormat::Text)]
     pub(crate) log_format: LogFormat,
 
-    /// Refuse a config or policy that other users can change, also when it changes later. Without
-    /// it they are only warned about.
+    /// Refuse a config or policy that other users can change, at start and on each reload. Without
+    /// it callgate only warns.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -160,29 +167,29 @@ pub(crate) struct Serve {
 pub(crate) enum LogFormat {
     /// Lines for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Filter {
-    /// The API the response comes from.
+    /// The API that sent the response.
     #[arg(long, value_parser = dialect())]
     pub(crate) dialect: Dialect,
 
     #[command(flatten)]
     pub(crate) policies: PolicyFiles,
 
-    /// What a denied call leaves behind.
+    /// What replaces a denied call.
     #[arg(long, value_enum, default_value_t = OnDeny::Explain)]
     pub(crate) on_deny: OnDeny,
 
-    /// The codings of the input, as its Content-Encoding header names them: gzip, deflate, br,
-    /// zstd. The output is always decoded.
+    /// The value of the response's Content-Encoding header: gzip, deflate, br or zstd. The output
+    /// is always decoded.
     #[arg(long, value_name = "CODINGS")]
     pub(crate) content_encoding: Option<String>,
 
-    /// Tell what was judged as JSON lines.
+    /// Report decisions as JSON lines.
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -192,9 +199,9 @@ pub(crate) struct Filter {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnDeny {
-    /// A notice for the model and the user, in the call's place.
+    /// A notice for the model and the user.
     Explain,
-    /// Nothing, or a neutral text where the turn would be empty.
+    /// Nothing, or a neutral text if the response would be empty.
     Silent,
 }
 
@@ -207,7 +214,7 @@ pub(crate) struct Check {
     #[arg(value_name = "CALL", conflicts_with_all = ["tool", "jsonl"])]
     pub(crate) object: Option<String>,
 
-    /// Judge many calls, one JSON object a line; `-` is stdin. Answers with one JSON line each,
+    /// Judge many calls, one JSON object per line; `-` is stdin. Prints one JSON line for each call
     /// as soon as it is judged.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "explain"])]
     pub(crate) jsonl: Option<PathBuf>,
@@ -215,23 +222,23 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) policies: PolicyFiles,
 
-    /// Answer as one JSON line.
+    /// Print the result as one JSON line.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Tell the whole judgement: what decided, what else matched, what could not be evaluated.
+    /// Show the whole judgement: what decided, what else matched, what could not be evaluated.
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
-/// A call given as flags, and what is known about its surroundings.
+/// A call given as flags, and its context.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Call {
-    /// The tool's name.
+    /// The name of the tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// The arguments, as JSON; `{}` if left out.
+    /// The arguments as JSON [default: {}]
     #[arg(long, value_name = "JSON", requires = "tool")]
     pub(crate) input: Option<String>,
 
@@ -239,11 +246,11 @@ pub(crate) struct Call {
     #[arg(long, value_name = "NAME")]
     pub(crate) server: Option<String>,
 
-    /// Where the call shows up.
+    /// Where the call is seen.
     #[arg(long, default_value = "hook", value_parser = surface())]
     pub(crate) surface: Surface,
 
-    /// The user's home folder; $HOME if left out.
+    /// The user's home folder [default: $HOME]
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<String>,
 
@@ -253,7 +260,7 @@ pub(crate) struct Call {
 
 const CONTEXT: &str = "Context";
 
-/// What rules may ask about the surroundings of a call.
+/// The context of a call, which rules may test.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Context {
     /// The agent that makes the calls.
@@ -268,20 +275,20 @@ pub(crate) struct Context {
     #[arg(long, help_heading = CONTEXT, value_name = "DIR")]
     pub(crate) cwd: Option<String>,
 
-    /// The organisation of whoever runs the agent; not known if left out.
+    /// The organisation of the user; unknown if left out.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) org: Option<String>,
 
-    /// The team of whoever runs the agent; not known if left out.
+    /// The team of the user; unknown if left out.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) team: Option<String>,
 
-    /// Whoever runs the agent.
+    /// The user who runs the agent.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) user: Option<String>,
 
-    /// The gateway key that the agent shows. With one, what is left out of `--org`, `--team` and
-    /// `--user` is not unknown: the key has none.
+    /// The gateway key that the agent sends. With a key, an organisation, team or user that is left
+    /// out is not unknown: the key has none.
     #[arg(long, help_heading = CONTEXT, value_name = "NAME")]
     pub(crate) key: Option<String>,
 
@@ -296,11 +303,11 @@ pub(crate) struct Context {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PolicyFiles {
-    /// A policy file, or `builtin:starter`; may be given several times, the strictest verdict wins
+    /// A policy file, or `builtin:starter`; can be repeated, the strictest verdict wins
     ///
-    /// Without it: the policies of the config. That is the file of `--config`, else the one that
-    /// $CALLGATE_CONFIG names, else callgate.yaml in the user's config folder ($XDG_CONFIG_HOME or
-    /// ~/.config)/callgate or in /etc/callgate; without any, builtin:starter.
+    /// Without it, the policies of the config apply: the file given with `--config`, or in
+    /// $CALLGATE_CONFIG, or callgate.yaml in ($XDG_CONFIG_HOME or ~/.config)/callgate or in
+    /// /etc/callgate. Without a config, builtin:starter applies.
     #[arg(long = "policy", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -309,9 +316,9 @@ pub(crate) struct PolicyFiles {
 pub(crate) enum Policy {
     /// Find every problem in policy files.
     ///
-    /// Shows each problem and warning with its place in the text. Warnings do not fail.
+    /// Shows each problem and warning with its position in the file. Warnings do not fail.
     Check {
-        /// Policy files, read together; without any, those of the config.
+        /// Policy files, checked together [default: the policies of the config]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
@@ -320,46 +327,52 @@ pub(crate) enum Policy {
         json: bool,
     },
 
-    /// Say why a call gets its verdict, rule by rule.
+    /// Explain why a call gets its verdict, rule by rule.
     ///
-    /// Tells each condition with its answer (yes, no or unknown) and the values it saw, and what
-    /// came of the rule. Limits are not counted.
+    /// Shows each condition with its result (yes, no or unknown), the values it saw, and the effect
+    /// of the rule. Limits are not counted.
     ///
-    /// Ends with 0 whatever the verdict is; `callgate check` is the command for scripts.
-    /// Without `--tool` the call is read from stdin as one JSON object, as `callgate check` does.
+    /// Exits with 0 whatever the verdict is; use `callgate check` in scripts. Without `--tool` the
+    /// call is read from stdin as one JSON object, as in `callgate check`.
     Explain {
-        /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
+        /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
         #[command(flatten)]
         call: Box<Call>,
 
-        /// Tell the conditions of rules that are not about this call, too.
+        /// Show the conditions of rules that do not apply to this call, too.
         #[arg(long)]
         all: bool,
 
-        /// Answer as one JSON line, with every rule.
+        /// Print the result as one JSON line, with every rule.
         #[arg(long)]
         json: bool,
     },
 
-    /// List what can be detected: secrets, personal data.
+    /// List the detectors of secrets and personal data.
     ///
-    /// A rule names a detector, or all of a group with the group's word.
+    /// A rule names a detector, or a group to use all of its detectors.
     Detectors {
-        /// Print one JSON object a detector.
+        #[command(flatten)]
+        wide: Wide,
+
+        /// Print one JSON object per detector.
         #[arg(long)]
         json: bool,
     },
 
-    /// List the rules.
+    /// List the rules, and the defaults of the policies.
     List {
-        /// Policy files, or `builtin:starter`; without any, those that `callgate check` would use.
+        /// Policy files, or `builtin:starter` [default: those that `callgate check` uses]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
 
-        /// Print one JSON object a rule.
+        #[command(flatten)]
+        wide: Wide,
+
+        /// Print one JSON object per rule.
         #[arg(long)]
         json: bool,
     },
@@ -371,7 +384,12 @@ pub(crate) struct Init {
     #[arg(long)]
     pub(crate) project: bool,
 
-    /// Overwrite the file if it is there.
+    /// Copy the rules of `builtin:starter` into the file, to change or remove some of them. New
+    /// versions of callgate do not update a copy.
+    #[arg(long)]
+    pub(crate) copy_starter: bool,
+
+    /// Overwrite the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
 }

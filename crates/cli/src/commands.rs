@@ -14,7 +14,7 @@ mod keys;
 mod man;
 mod mcp;
 mod policy;
-mod serve;
+pub(crate) mod serve;
 mod stats;
 mod tail;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(args: Args) -> Result<Exit> {
         Command::Config(args) => config::run(&args, config),
         Command::Keys(args) => keys::run(&args, config),
         Command::Doctor(args) => doctor::run(&args, config),
-        Command::Init(args) => init::run(&args),
+        Command::Init(args) => init::run(&args, config),
         Command::Completions { shell } => completions::run(shell),
         Command::Mcp(args) => mcp::run(&args, config),
         Command::Man { out } => man::run(out.as_deref()),

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Broken,
     /// Usage, file or policy problem. Clap uses the same number for its own errors.
     Error,
-    /// A call waits for somebody.
+    /// A call waits for an approval.
     Waits,
     /// A response could not be carried through to its end.
     Cut,

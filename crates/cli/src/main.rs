@@ -7,6 +7,7 @@
 //! files over while a command runs, `served` lists the surfaces that something serves.
 
 mod args;
+mod call_text;
 mod commands;
 mod exit;
 mod judge;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let exit = match commands::run(Args::parse()) {
         Ok(exit) => exit,
         Err(error) => {
-            render::error(&error);
+            commands::serve::logging::fatal(&error);
             Exit::Error
         }
     };

@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Change, Filter, Kind, Principal, Stored, Tool, WhoFilter};
+use callgate_audit::{Action, Change, Filter, Kind, Order, Principal, Stored, Tool, WhoFilter};
 use callgate_control::Problem;
 use callgate_registry::PinHash;
 use callgate_store::{BackupError, Location, OpenError, Reader};
 
 use crate::args::{By, Filters};
-use crate::render::{count, printable, rule_name, talk};
+use crate::call_text;
+use crate::render::{count, hinted, printable, rule_name, talk};
+use crate::table::Fit;
+use crate::when;
 
 /// Opens the store to read it.
 pub(crate) fn reader(config: Option<&Path>) -> Result<Reader> {
@@ -84,14 +87,14 @@ pub(crate) fn open_problem(error: &OpenError) -> Problem {
     match error {
         OpenError::Missing { path } => Problem::hinted(
             format!("no records yet: there is no store at `{}`", path.display()),
-            "`callgate serve` makes it; `callgate demo` shows what that is like",
+            "start the gateway with `callgate serve`; `callgate demo` shows how it works",
         ),
         error => Problem::of(error),
     }
 }
 
 impl Filters {
-    /// The query these flags stand for.
+    /// The query that these flags describe.
     pub(crate) fn query(&self) -> Filter {
         Filter {
             session: self.session.clone(),
@@ -112,7 +115,7 @@ impl Filters {
 }
 
 impl By {
-    /// The principals these flags stand for.
+    /// The principals that these flags select.
     pub(crate) fn who(&self) -> WhoFilter {
         WhoFilter {
             user: self.user.clone(),
@@ -124,7 +127,7 @@ impl By {
     }
 }
 
-/// A screenful or two, where nobody said how many.
+/// How many records are listed by default: a screenful or two.
 pub(crate) const DEFAULT_LIMIT: usize = 50;
 
 /// `allow`, `audit`, `deny` or `unjudged`; for text also `mask` and `block`; empty for what was
@@ -162,13 +165,14 @@ pub(crate) fn rule(stored: &Stored) -> String {
     }
 }
 
-/// What the tool was given, on one line.
+/// The whole input of the tool on one line, with secrets redacted.
 pub(crate) fn input(stored: &Stored) -> String {
     let input = stored.record.tool.as_ref().and_then(|tool| tool.input.as_deref());
-    input.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    let input = callgate_scan::redact_json(input.unwrap_or_default());
+    input.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Why, or what happened: the first line of it, for a rejected policy tells all its problems.
+/// The reason or the event, reduced to its first line: a rejected policy lists all its problems.
 pub(crate) fn why(stored: &Stored) -> String {
     let record = &stored.record;
     match (record.kind, &record.policies, &record.change) {
@@ -200,7 +204,7 @@ fn changed(change: &Change) -> String {
         "hash" | "seen_hash" => PinHash::stored(value).short().to_owned(),
         _ => value.to_owned(),
     };
-    let told: Vec<String> = change
+    let differences: Vec<String> = change
         .differences()
         .map(|(field, was, is)| match (was, is) {
             (Some(was), Some(is)) => {
@@ -212,18 +216,69 @@ fn changed(change: &Change) -> String {
             (None, None) => field.to_owned(),
         })
         .collect();
-    let told = match told.as_slice() {
+    let differences = match differences.as_slice() {
         [] => String::new(),
-        told => format!(": {}", told.join(", ")),
+        some => format!(": {}", some.join(", ")),
     };
-    format!("{action} {} {name}{told}", what.as_str())
+    format!("{action} {} {name}{differences}", what.as_str())
 }
 
-/// Enough of an id to name it: its time, and what differs within a millisecond.
-pub(crate) fn id(stored: &Stored) -> String {
-    stored.record.id.to_string().chars().take(SHORT_ID).collect()
+/// The record's number: short, and `calls show` accepts it.
+pub(crate) fn number(stored: &Stored) -> String {
+    stored.seq.to_string()
 }
 
-/// The milliseconds and the counter behind them: a call and what is recorded beside it are often
-/// of one millisecond. `calls show` takes the beginning of an id.
-const SHORT_ID: usize = 28;
+/// The record that a user names: by its number, by its id, or by the beginning of its id.
+pub(crate) fn find(reader: &Reader, name: &str) -> Result<Stored> {
+    let Some(number) = as_number(name.trim()) else { return Ok(reader.show(name)?) };
+    let after = Some(number.saturating_sub(1));
+    let filter = Filter { after, order: Order::OldestFirst, limit: Some(1), ..Filter::default() };
+    let found = reader.records(&filter)?.into_iter().find(|stored| stored.seq == number);
+    found.ok_or_else(|| {
+        let last = reader.last().unwrap_or_default();
+        hinted(
+            format!("there is no record {number}"),
+            format!("the newest record is {last}; older ones may have expired"),
+        )
+    })
+}
+
+/// A number has no leading zero, and an id always has one: it begins with the time in
+/// milliseconds, as 12 hexadecimal digits.
+fn as_number(name: &str) -> Option<u64> {
+    if name.starts_with('0') { None } else { name.parse().ok() }
+}
+
+/// The id, which only a wide table has room for.
+pub(crate) fn id(stored: &Stored, fit: Fit) -> String {
+    match fit {
+        Fit::Terminal => String::new(),
+        Fit::Whole => stored.record.id.to_string(),
+    }
+}
+
+/// When it happened: to the second; on a terminal, today's records show only the time.
+pub(crate) fn time(stored: &Stored, fit: Fit) -> String {
+    match fit.width() {
+        Some(_) => when::brief(stored.record.time),
+        None => when::shown(stored.record.time),
+    }
+}
+
+/// The call on one line: `Bash: git push --force`.
+pub(crate) fn call(stored: &Stored) -> String {
+    let Some(called) = &stored.record.tool else { return String::new() };
+    let argument = call_text::argument(&called.name, called.input.as_deref());
+    call_text::joined(&tool(stored), &argument)
+}
+
+/// The rule that decided, or the one that rewrote the arguments of a call that passed.
+pub(crate) fn rule_or_rewrite(stored: &Stored) -> String {
+    let rewrote = stored.record.verdict.as_ref().and_then(|verdict| verdict.sanitized.first());
+    match rewrote {
+        Some(hit) if verdict(stored) != Action::Deny.as_str() => {
+            format!("{} (rewritten)", rule_name(Some(&hit.policy), hit.rule.as_deref()))
+        }
+        _ => rule(stored),
+    }
+}

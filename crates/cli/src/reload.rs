@@ -34,7 +34,7 @@ pub(crate) struct Prepared {
     pub(crate) weakened: Vec<String>,
 }
 
-/// Loads the config and the policies anew, whenever it is called.
+/// Reloads the config and the policies whenever it is called.
 pub(crate) struct Reloader<R> {
     /// The file in force, once there is one. If it vanishes, that is a failed reload: the search for
     /// a config must not end at a laxer one.
@@ -99,7 +99,14 @@ impl<R: Running> Reloader<R> {
     /// `named` are the files that the rejected config names: a change of one may mend it.
     fn reject(&self, why: &str, named: &[Watched]) -> Vec<Watched> {
         self.decider.reject(why);
-        tracing::error!(why, "config and policies rejected; the last good ones stay in force");
+        // Each problem on a line of its own: a text log would escape the line breaks.
+        let mut lines = why.lines();
+        let first = lines.next().unwrap_or_default();
+        tracing::error!(
+            why = first,
+            "config and policies rejected; the last valid ones stay in force"
+        );
+        lines.for_each(|problem| tracing::error!("{problem}"));
         [&self.watched, named].concat()
     }
 
@@ -114,22 +121,22 @@ impl<R: Running> Reloader<R> {
         let weakened = self.decider.swap(in_force(&mut resolved), &source, weakened);
         tracing::info!(policies = source.detail, "policies and settings loaded");
         for lost in weakened {
-            tracing::warn!(lost, "policies and settings stop less than before, or may");
+            tracing::warn!(lost, "policies or settings became weaker");
         }
         warn_of_exposed(&resolved.policies);
-        self.tell_restart(restart_needed);
+        self.report_restart(restart_needed);
         self.config = resolved.path.take().or(self.config.take());
         self.watched = resolved.policies.watched;
         self.watched.clone()
     }
 
-    /// Tells of each setting once, and that none is left.
-    fn tell_restart(&mut self, needed: Vec<String>) {
+    /// Reports each setting once, and when no setting needs a restart any more.
+    fn report_restart(&mut self, needed: Vec<String>) {
         for setting in needed.iter().filter(|it| !self.restart_needed.contains(it)) {
             tracing::warn!("`{setting}` changed; {} to apply it", R::RESTART);
         }
         if needed.is_empty() && !self.restart_needed.is_empty() {
-            tracing::info!("all settings are in force again; no restart is needed");
+            tracing::info!("all settings are in effect again; no restart is needed");
         }
         self.restart_needed = needed;
     }
@@ -182,8 +189,8 @@ pub(crate) fn changed_since(loaded: &[Source]) -> bool {
     })
 }
 
-/// Why, without the text of the file: that may hold a secret somebody pasted, and this goes into
-/// the log and the record. `callgate config check` draws it.
+/// The reason without the text of the file, which may contain a pasted secret: this goes into the
+/// log and the record. `callgate config check` shows the text.
 pub(crate) fn why(error: &Error) -> String {
     let said = match error {
         Error::Rejected(rejected) => {

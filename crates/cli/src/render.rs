@@ -1,4 +1,4 @@
-//! Talk for people: messages, verdict lines, tables. Readable without colour.
+//! Output for people: messages and verdict lines, readable without colour.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal, Write as _};
@@ -8,7 +8,7 @@ use callgate_config::{Error as ConfigError, PolicySet};
 use callgate_control::Problem;
 use callgate_policy::{Judgement, RuleHit, Scope};
 
-/// Whether a stream shows colours: a terminal, and the user did not object.
+/// Whether a stream shows colours: it is a terminal, and NO_COLOR is not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Color {
     On,
@@ -25,6 +25,16 @@ impl Color {
     /// Something that was denied.
     pub(crate) fn denied(self, text: &str) -> String {
         self.paint(RED, text)
+    }
+
+    /// Something that is as it should be.
+    pub(crate) fn good(self, text: &str) -> String {
+        self.paint(GREEN, text)
+    }
+
+    /// Something to look at.
+    pub(crate) fn warning(self, text: &str) -> String {
+        self.paint(YELLOW, text)
     }
 
     fn paint(self, style: &str, text: &str) -> String {
@@ -60,7 +70,7 @@ pub(crate) fn hinted(message: String, hint: impl Into<String>) -> anyhow::Error 
     Hinted { message, hint: hint.into() }.into()
 }
 
-/// Says what went wrong, where, and what to do next.
+/// Prints what went wrong, where, and what to do next.
 pub(crate) fn error(error: &anyhow::Error) {
     let color = Color::of(&io::stderr());
     let mut text = String::new();
@@ -106,7 +116,7 @@ pub(crate) fn message_and_hint(error: &anyhow::Error) -> (String, Option<String>
     (message.to_owned(), hint.map(str::to_owned))
 }
 
-/// Writes to stderr. There is nobody to tell if that fails.
+/// Writes to stderr. An error cannot be reported anywhere, so it is ignored.
 pub(crate) fn talk(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -117,7 +127,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// A reader of stdout that has gone away is no error.
+/// A closed stdout is not an error: its reader has seen enough.
 pub(crate) fn written(done: io::Result<()>) -> Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -132,7 +142,7 @@ pub(crate) fn verdict_line(tool: &str, judgement: &Judgement, color: Color) -> S
     line(judgement.verdict.as_str(), tool, &rule, &reason, color)
 }
 
-/// One line about something that is no verdict.
+/// One line about something other than a verdict.
 pub(crate) fn note_line(what: &str, tool: &str, why: &str, color: Color) -> String {
     line(what, tool, "", &printable(why), color)
 }
@@ -240,7 +250,7 @@ fn row(text: &mut String, label: &str, value: &str) {
     let _ = writeln!(text, "{label:<8} {value}");
 }
 
-/// `policy/rule`, or what stands for it.
+/// `policy/rule`, or what is shown in its place.
 pub(crate) fn rule_name(policy: Option<&str>, rule: Option<&str>) -> String {
     match (policy, rule) {
         (Some(policy), Some(rule)) => printable(&format!("{policy}/{rule}")),
@@ -248,26 +258,6 @@ pub(crate) fn rule_name(policy: Option<&str>, rule: Option<&str>) -> String {
         (None, Some(rule)) => printable(rule),
         (None, None) => "(no policy)".to_owned(),
     }
-}
-
-/// Rows under a head, in columns as wide as they need.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = head.map(str::len);
-    let shown: Vec<[String; N]> =
-        rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
-    for row in &shown {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut text = String::new();
-    let head = head.map(str::to_uppercase);
-    for row in std::iter::once(&head).chain(&shown) {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
 }
 
 /// A model's text on a terminal must not move the cursor, hide itself or start lines of its own.
@@ -303,11 +293,5 @@ mod tests {
         assert_eq!(printable("ls\u{1b}[2J\nok"), "ls\\u{1b}[2J\\nok");
         assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(printable("größer `x` \"y\""), "größer `x` \"y\"");
-    }
-
-    #[test]
-    fn tables_line_up() {
-        let rows = [["a".to_owned(), "1".to_owned()], ["long".to_owned(), "2".to_owned()]];
-        assert_eq!(table(["id", "n"], &rows), "ID    N\na     1\nlong  2\n");
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use callgate_call::{ArgumentsForm, ToolCall};
 use callgate_config::Exposed;
-use callgate_control::{Judged, id, one_line};
+use callgate_control::{JudgementOutput, id, one_line};
 use callgate_gate::RemovedCall;
 use callgate_policy::{Diagnostic, TextHit};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub(crate) struct Event<'a> {
     #[serde(flatten)]
     pub(crate) call: Option<CallFields<'a>>,
     #[serde(flatten)]
-    pub(crate) judged: Option<Judged<'a>>,
+    pub(crate) judged: Option<JudgementOutput<'a>>,
     /// Why it happened, where no judgement says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) why: Option<&'a str>,

@@ -35,6 +35,7 @@ pub(crate) fn denial_text(files: &[PathBuf], config: Option<&Path>) -> Result<Ar
 
 /// The user's config folder for callgate.
 pub(crate) fn user_folder() -> Result<PathBuf> {
-    callgate_config::user_folder()
-        .ok_or_else(|| hinted("no home folder is known".to_owned(), "set HOME, or XDG_CONFIG_HOME"))
+    callgate_config::user_folder().ok_or_else(|| {
+        hinted("your home folder is unknown".to_owned(), "set HOME, or XDG_CONFIG_HOME")
+    })
 }

@@ -1,14 +1,14 @@
 //! Where a call comes from, as the flags say.
 
 use callgate_call::{Origin, OriginFields, Surface, Who};
-use callgate_control::{Unsaid, current_dir, home_dir};
+use callgate_control::{CallDefaults, current_dir, home_dir};
 
 use crate::args;
 
 /// What holds of a call where its JSON does not say so. What the operator types is a fact.
-pub(crate) fn unsaid(flags: &args::Call) -> Unsaid {
+pub(crate) fn unsaid(flags: &args::Call) -> CallDefaults {
     let context = &flags.context;
-    Unsaid {
+    CallDefaults {
         surface: flags.surface,
         server: flags.server.clone(),
         agent: context.agent.clone(),
@@ -35,7 +35,7 @@ pub(crate) fn response_origin(context: &args::Context) -> Origin {
     Origin::new(facts)
 }
 
-/// Whoever runs the agent, as far as the flags say.
+/// The user who runs the agent, as far as the flags say.
 fn who(context: &args::Context) -> Who {
     Who {
         org: context.org.clone(),

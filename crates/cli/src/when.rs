@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 /// A time ago, a date, or a time; without a zone, in that of this machine.
 pub(crate) fn parse(text: &str) -> Result<Timestamp, String> {
     parse_at(text.trim(), Timestamp::now(), &TimeZone::system())
-        .ok_or_else(|| "write a time ago like `30m`, `2h` or `7d`, a date like `2026-01-31`, or a time like `2026-01-31T12:00:00Z`".to_owned())
+        .ok_or_else(|| "use a time ago such as `30m`, `2h`, `7d` or `1w`, `today`, `yesterday`, a date such as `2026-01-31`, or a time such as `2026-01-31T12:00:00Z`".to_owned())
 }
 
 /// When something expires.
@@ -40,16 +40,20 @@ fn expiry_at(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Expiry, Stri
         None => point(text, zone),
     };
     match time {
-        Some(time) if time < now => Err("that is in the past".to_owned()),
+        Some(time) if time < now => Err("this is in the past; use a later time".to_owned()),
         Some(time) => Ok(Expiry::At(time)),
-        None => Err("write a time from now on like `12h` or `90d`, a date like `2027-01-31`, a time like `2027-01-31T12:00:00Z`, or `never`".to_owned()),
+        None => Err("use a time from now such as `12h` or `90d`, a date such as `2027-01-31`, a time such as `2027-01-31T12:00:00Z`, or `never`".to_owned()),
     }
 }
 
 fn parse_at(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-    match length(text) {
-        Some(ago) => now.checked_sub(ago).ok(),
-        None => point(text, zone),
+    let today = now.to_zoned(zone.clone()).date();
+    let midnight = |date: Date| date.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp());
+    match (text, length(text)) {
+        ("today", _) => midnight(today),
+        ("yesterday", _) => today.yesterday().ok().and_then(midnight),
+        (_, Some(ago)) => now.checked_sub(ago).ok(),
+        (_, None) => point(text, zone),
     }
 }
 
@@ -86,6 +90,17 @@ pub(crate) fn shown(time: Timestamp) -> String {
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
+/// The same as short as it can be: without the date today, without the seconds before.
+pub(crate) fn brief(time: Timestamp) -> String {
+    brief_at(time, Timestamp::now(), &TimeZone::system())
+}
+
+fn brief_at(time: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    let (time, now) = (time.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
+    let format = if time.date() == now.date() { "%H:%M:%S" } else { "%Y-%m-%d %H:%M" };
+    time.strftime(format).to_string()
+}
+
 /// The same with the zone and the fraction, where it matters.
 pub(crate) fn shown_exactly(time: Timestamp) -> String {
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S%.3f %:z").to_string()
@@ -109,7 +124,10 @@ mod tests {
             ("2026-03-09 08:00:30", Some("2026-03-09T06:00:30Z")),
             ("2026-03-09T08:00:00Z", Some("2026-03-09T08:00:00Z")),
             ("2026-03-09T08:00:00+01:00", Some("2026-03-09T07:00:00Z")),
-            ("yesterday", None),
+            ("1w", Some("2026-03-03T12:00:00Z")),
+            ("today", Some("2026-03-09T22:00:00Z")),
+            ("yesterday", Some("2026-03-08T22:00:00Z")),
+            ("tomorrow", None),
             ("2", None),
             ("-2h", None),
             ("2026-13-01", None),
@@ -119,6 +137,16 @@ mod tests {
             let expected = expected.map(|time| time.parse::<Timestamp>().unwrap());
             assert_eq!(parse_at(text, now, &zone), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn today_needs_no_date() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let brief = |time: &str| brief_at(time.parse().unwrap(), now, &zone);
+        assert_eq!(brief("2026-03-10T08:01:02Z"), "10:01:02");
+        assert_eq!(brief("2026-03-09T22:00:00Z"), "00:00:00", "by the zone of this machine");
+        assert_eq!(brief("2026-03-09T21:59:59Z"), "2026-03-09 23:59");
     }
 
     #[test]
@@ -132,8 +160,8 @@ mod tests {
         assert_eq!(read("0s"), at("2026-03-10T12:00:00Z"));
         assert_eq!(read("2026-04-01"), at("2026-03-31T22:00:00Z"));
         assert_eq!(read("2026-03-10T12:00:01Z"), at("2026-03-10T12:00:01Z"));
-        assert_eq!(read("2026-03-09"), Err("that is in the past".to_owned()));
-        assert!(read("soon").unwrap_err().starts_with("write a time from now on"));
+        assert_eq!(read("2026-03-09"), Err("this is in the past; use a later time".to_owned()));
+        assert!(read("soon").unwrap_err().starts_with("use a time from now"));
         assert!(read("9999999999d").is_err());
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn check(
     };
     match url.scheme() == "http" && !is_loopback {
         true => Err((
-            "what is signed would go to another machine in plain text",
+            "signed requests would go to another machine unencrypted",
             "use https in `base_url`",
         )),
         false => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// The region in the name of a Bedrock host: it stands behind that of the service.
+/// The region in the name of a Bedrock host: the label after the service.
 fn region(base_url: &Url) -> Option<String> {
     let host = base_url.host_str()?;
     let is_amazon = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"];

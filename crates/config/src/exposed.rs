@@ -1,4 +1,4 @@
-//! Files that other users can change: whoever can write a policy decides what it says.
+//! Files that other users can change: anyone who can write a policy decides what it allows.
 
 use std::fmt;
 use std::fs::{self, Metadata};
@@ -19,7 +19,7 @@ pub struct Exposed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     File,
-    /// Whoever can write it can put another file in the place of this one.
+    /// Anyone who can write to it can replace this file.
     Folder,
 }
 
@@ -54,7 +54,7 @@ fn check(file: &Path) -> Vec<Exposed> {
     let target = file.canonicalize().unwrap_or_else(|_| file.clone());
     let mut found: Vec<Exposed> = Vec::new();
     if target != file {
-        // Whoever owns a link can make it lead elsewhere. A link has no mode of its own.
+        // The owner of a link can point it elsewhere. A link has no mode of its own.
         let link = fs::symlink_metadata(&file).ok();
         found.extend(link.and_then(|link| owner(&file, What::File, &link)));
         found.extend(file.parent().and_then(|folder| exposed(folder, What::Folder)));
@@ -86,7 +86,7 @@ fn mode(path: &Path, what: What, metadata: &Metadata) -> Option<Exposed> {
     is_open.then(|| Exposed { path: path.to_owned(), what, how: How::Mode(mode) })
 }
 
-/// On a file system that nobody can write, such as a mounted secret of Kubernetes, modes mean nothing.
+/// On a read-only file system, such as a mounted Kubernetes secret, modes mean nothing.
 fn is_read_only(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
 }

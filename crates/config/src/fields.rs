@@ -17,10 +17,10 @@ use crate::words::{Sign, words_of};
 /// One setting.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field {
-    /// Where it stands, with dots; `*` is a name of the operator's own, `[]` an entry of a list.
+    /// Its path, with dots; `*` is a name that the operator chooses, `[]` an entry of a list.
     pub(crate) path: &'static str,
     pub(crate) kind: Kind,
-    /// What holds without it, as one would write it; empty if that is no value.
+    /// The default, as one would write it; empty if it is not a fixed value.
     pub(crate) default: &'static str,
     /// Another value it takes, as one would write it.
     pub(crate) example: &'static str,
@@ -37,7 +37,7 @@ pub(crate) enum Applies {
     /// When the processes that use it start again. A process that runs compares the value with the one
     /// it started with.
     AtRestart(Users, Value),
-    /// It is a mapping, and each of its keys tells.
+    /// It is a mapping; see each of its keys.
     AsItsKeysSay,
 }
 
@@ -129,7 +129,7 @@ impl Counts {
 }
 
 impl Field {
-    /// The path of the section it stands in; empty for the file itself.
+    /// The path of its section; empty for the file itself.
     pub(crate) fn section(&self) -> &'static str {
         self.path.rsplit_once('.').map_or("", |(section, _)| section)
     }
@@ -178,7 +178,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Store,
         default: "",
         example: "sqlite:records/callgate.db",
-        doc: "Where records are kept: `sqlite:PATH`, or `memory`, which forgets them at the end. Without it: `callgate/callgate.db` in `$XDG_STATE_HOME` or `~/.local/state`.",
+        doc: "Where records are kept: `sqlite:PATH`, or `memory`, which loses them when the process ends. Without it: `callgate/callgate.db` in `$XDG_STATE_HOME` or `~/.local/state`.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.store))),
     },
     Field {
@@ -186,7 +186,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Named(PROVIDER_NAME),
         default: "",
         example: "",
-        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in and may be changed.",
+        doc: "The APIs behind the gateway, by name: `a-z`, `0-9`, `_` and `-`. Those below are built in; settings here change them.",
         applies: Applies::AtReload,
     },
     Field {
@@ -194,7 +194,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Url,
         default: "",
         example: "https://llm.example.com/v1",
-        doc: "What the official SDK takes as its base URL.",
+        doc: "The same URL that the official SDK takes as its base URL.",
         applies: Applies::AtReload,
     },
     Field {
@@ -202,7 +202,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Dialect>),
         default: "",
         example: "openai-chat",
-        doc: "What the API speaks. It stands for all the paths of that API, also those that speak other dialects: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
+        doc: "The format the API uses. It covers every path of that API, including those with another format: `openai-chat` and `openai-responses` are one API, `gemini` and `gemini-interactions`, and `bedrock-converse` and `bedrock-invoke`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -210,7 +210,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Variable,
         default: "",
         example: "PATH",
-        doc: "The environment variable with the provider's key. Clients then send a gateway key in its place. The key itself does not belong into this file.",
+        doc: "The environment variable with the provider's key. Clients then send a gateway key instead. Do not put the key itself in this file.",
         applies: Applies::AtReload,
     },
     Field {
@@ -226,7 +226,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Policies,
         default: "",
         example: "[builtin:starter]",
-        doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. An empty list judges nothing. Without it: the policy in this file, else `builtin:starter`.",
+        doc: "The policies: files, globs, `builtin:starter`, or policies as mappings. With an empty list nothing is judged. Without it: the policy in this file, or else `builtin:starter`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -234,7 +234,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<OnDeny>),
         default: "explain",
         example: "silent",
-        doc: "What takes the place of a denied call: a notice for the model and the user, or nothing.",
+        doc: "What replaces a denied call: a notice for the model and the user, or nothing.",
         applies: Applies::AtReload,
     },
     Field {
@@ -242,7 +242,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How denials are worded.",
+        doc: "The wording of denials.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -250,7 +250,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Template,
         default: "",
         example: "Blocked by our policy {policy}.",
-        doc: "The text about a denied call, for the model and the user, at every door. It may hold `{tool}`, `{rule}`, `{policy}`, `{reason}`, `{hint}`, `{matched}`, `{blocks}`, `{scope}`, `{retry}`, `{contact}`, `{link}` and `{record}`; a line whose placeholders are all empty is left out. The last line always names the record. At most 4000 characters.",
+        doc: "The text that replaces a denied call, for the model and the user, in responses and at MCP servers. It may contain `{tool}`, `{rule}`, `{policy}`, `{reason}`, `{hint}`, `{matched}`, `{blocks}`, `{scope}`, `{retry}`, `{contact}`, `{link}` and `{record}`; a line whose placeholders are all empty is left out. The last line always names the record. At most 4000 characters.",
         applies: Applies::AtReload,
     },
     Field {
@@ -258,7 +258,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Template,
         default: "",
         example: "Stopped by our content policy.",
-        doc: "The text in the place of content that a rule about text blocked. It may hold `{contact}` and `{link}`. At most 1000 characters.",
+        doc: "The text that replaces content blocked by a text rule. It may contain `{contact}` and `{link}`. At most 1000 characters.",
         applies: Applies::AtReload,
     },
     Field {
@@ -266,7 +266,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Line,
         default: "",
         example: "security@example.com",
-        doc: "Whom to ask about a denial; the text about it names it.",
+        doc: "Whom to contact about a denial. The text of a denial includes it.",
         applies: Applies::AtReload,
     },
     Field {
@@ -274,7 +274,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Line,
         default: "",
         example: "https://wiki.example.com/agents",
-        doc: "Where to read more about denials; the text about one names it.",
+        doc: "Where to read more about denials. The text of a denial includes it.",
         applies: Applies::AtReload,
     },
     Field {
@@ -282,7 +282,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Inbound>),
         default: "reject",
         example: "strip",
-        doc: "What becomes of a request that offers a tool which a rule on the surface `inbound` denies: refused before the provider is asked, or sent on without the tool.",
+        doc: "What to do with a request that offers a tool denied by a rule on the surface `inbound`: refuse it before it reaches the provider, or forward it without the tool.",
         applies: Applies::AtReload,
     },
     Field {
@@ -290,7 +290,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Malformed>),
         default: "withhold",
         example: "pass",
-        doc: "What becomes of what cannot be read in a response.",
+        doc: "What to do with parts of a response that cannot be read.",
         applies: Applies::AtReload,
     },
     Field {
@@ -298,7 +298,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Oversize>),
         default: "judge",
         example: "deny",
-        doc: "What becomes of a call whose arguments are over `limits.arguments`: judged with all of them unknown, allowed unless its name is denied, or denied.",
+        doc: "What to do with a call whose arguments are larger than `limits.arguments`: judge it with all arguments unknown, allow it unless its name is denied, or deny it.",
         applies: Applies::AtReload,
     },
     Field {
@@ -306,7 +306,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<OddArguments>),
         default: "judge",
         example: "deny",
-        doc: "What becomes of a call whose arguments are not one JSON object: judged with all of them unknown, or denied.",
+        doc: "What to do with a call whose arguments are not one JSON object: judge it with all arguments unknown, or deny it.",
         applies: Applies::AtReload,
     },
     Field {
@@ -314,7 +314,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "Every bound.",
+        doc: "The limits on sizes and numbers.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -322,7 +322,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "1MiB",
         example: "64KB",
-        doc: "The arguments of one call.",
+        doc: "The largest arguments of one call.",
         applies: Applies::AtReload,
     },
     Field {
@@ -330,7 +330,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "16MiB",
         example: "1MiB",
-        doc: "One event of a stream.",
+        doc: "The largest event of a stream.",
         applies: Applies::AtReload,
     },
     Field {
@@ -338,7 +338,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "32MiB",
         example: "8MiB",
-        doc: "A response that is not streamed.",
+        doc: "The largest response that is not streamed.",
         applies: Applies::AtReload,
     },
     Field {
@@ -346,7 +346,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "64MiB",
         example: "16MiB",
-        doc: "What is held back of one response at once.",
+        doc: "The most that is held back of one response at any time.",
         applies: Applies::AtReload,
     },
     Field {
@@ -354,7 +354,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "256",
         example: "12",
-        doc: "Calls of one response.",
+        doc: "The most calls in one response.",
         applies: Applies::AtReload,
     },
     Field {
@@ -362,7 +362,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "32MiB",
         example: "4MiB",
-        doc: "The largest request that is read to put removed calls back into it.",
+        doc: "The largest request that is read in order to restore removed calls in it.",
         applies: Applies::AtReload,
     },
     Field {
@@ -370,7 +370,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Count(CONNECTIONS),
         default: "10000",
         example: "100",
-        doc: "Connections of clients at once; more wait to be accepted.",
+        doc: "The most client connections at a time; further ones wait to be accepted.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.max_connections)),
@@ -389,7 +389,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Mode>),
         default: "full",
         example: "off",
-        doc: "How much is looked at. `calls-only` judges calls and reads no text; `off` copies responses, recorded as unjudged.",
+        doc: "How much of a response is inspected. `calls-only` judges calls and ignores text; `off` copies responses and records them as unjudged.",
         applies: Applies::AtReload,
     },
     Field {
@@ -397,7 +397,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Paths,
         default: "[]",
         example: "[/v1/embeddings]",
-        doc: "Paths that are handed through although callgate does not know them.",
+        doc: "Paths that are forwarded although callgate does not know them.",
         applies: Applies::AtReload,
     },
     Field {
@@ -405,7 +405,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Count(WORKERS),
         default: "",
         example: "3",
-        doc: "Threads that serve. Without it: one a processor, at most 4.",
+        doc: "The number of worker threads. Without it: one per processor, at most 4.",
         applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.proxy.workers))),
     },
     Field {
@@ -413,7 +413,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10s",
         example: "2s",
-        doc: "The wait to reach a provider.",
+        doc: "How long connecting to a provider may take.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.connect)),
@@ -424,7 +424,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "90s",
-        doc: "The wait from the whole request to the head of its answer.",
+        doc: "How long a provider may take from the end of the request to the head of its response.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.head)),
@@ -435,7 +435,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "90s",
-        doc: "The wait between two bytes of an answer.",
+        doc: "The longest pause between two bytes of a response.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.idle)),
@@ -446,7 +446,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "30s",
         example: "5s",
-        doc: "The wait for the head of a client's request.",
+        doc: "How long a client may take to send the head of a request.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.client_head)),
@@ -457,7 +457,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "1m",
         example: "5s",
-        doc: "The wait for the next byte of a client's request body, also at MCP servers on the network.",
+        doc: "The longest pause between two bytes of a client's request body, also for MCP servers on the network.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.client_body)),
@@ -468,7 +468,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "5m",
-        doc: "The wait for all of a client's request body. Every 16 KiB that come add a second.",
+        doc: "How long a client may take to send a whole request body. Every 16 KiB received add a second.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.client_body_total)),
@@ -479,7 +479,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "30s",
         example: "5s",
-        doc: "The wait for streams to finish once the gateway is told to stop.",
+        doc: "How long streams may take to finish after the gateway is asked to stop.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::One(|it| shown(&it.proxy.timeouts.shutdown)),
@@ -490,7 +490,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "What `callgate serve` tells other programs of this user.",
+        doc: "The API of `callgate serve` for other programs of the same user.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -498,7 +498,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Socket,
         default: "",
         example: "run/api.sock",
-        doc: "The Unix socket of the [API](api.md), or `off`. Without it: `callgate/api.sock` in `$XDG_RUNTIME_DIR` or `/run/user/UID`, else `api.sock` beside the store. Its folder must not be writable for other users.",
+        doc: "The Unix socket of the [API](api.md), or `off`. Without it: `callgate/api.sock` in `$XDG_RUNTIME_DIR` or `/run/user/UID`, or else `api.sock` next to the store. Other users must not be able to write to its folder.",
         applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.api))),
     },
     Field {
@@ -514,7 +514,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Durability>),
         default: "disk",
         example: "process",
-        doc: "What a record survives before its call is released: a power cut, or the end of the process.",
+        doc: "What a record must survive before its call is released: a power cut (`disk`), or the end of the process (`process`).",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.durability))),
     },
     Field {
@@ -522,7 +522,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<OnFailure>),
         default: "deny",
         example: "allow",
-        doc: "What becomes of a call whose record cannot be written.",
+        doc: "What to do with a call whose record cannot be written.",
         applies: Applies::AtReload,
     },
     Field {
@@ -530,7 +530,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "30m",
         example: "2h",
-        doc: "A session has ended once nothing was recorded of it for so long.",
+        doc: "A session ends after this long without a record.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.session_idle))),
     },
     Field {
@@ -538,7 +538,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How long records are kept. Each may be `none`.",
+        doc: "When old records are deleted. Each limit may be `none`.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -546,7 +546,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::DurationOrNone,
         default: "90d",
         example: "7d",
-        doc: "How old.",
+        doc: "The age after which a record is deleted.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.age))),
     },
     Field {
@@ -554,7 +554,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::CountOrNone(RECORDS),
         default: "none",
         example: "1000000",
-        doc: "How many.",
+        doc: "The most records that are kept.",
         applies: Applies::AtRestart(
             Users::Both,
             Value::One(|it| shown(&it.audit.retention.records)),
@@ -565,7 +565,7 @@ const FIELDS: &[Field] = &[
         kind: Kind::SizeOrNone,
         default: "2GiB",
         example: "100MB",
-        doc: "How large the store may grow.",
+        doc: "The size above which the oldest records are deleted.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.audit.retention.bytes))),
     },
 ];

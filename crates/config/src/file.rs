@@ -170,7 +170,7 @@ fn check_keys(fields: &Fields<'_>, problems: &mut Problems<'_>) {
     }
 }
 
-/// The policy whose keys stand beside the settings.
+/// The policy whose keys are in the same file as the settings.
 fn own_policy(fields: &Fields<'_>, listed: bool, problems: &mut Problems<'_>) -> Option<Node> {
     let is_policy_key = |name: &str| POLICY_KEYS.contains(&name);
     let own: Vec<_> =
@@ -178,7 +178,7 @@ fn own_policy(fields: &Fields<'_>, listed: bool, problems: &mut Problems<'_>) ->
     let (first, _) = own.first()?;
     if listed {
         problems
-            .add(first.span, format!("`{}` beside `policies`", first.name))
+            .add(first.span, format!("`{}` and `policies` in one file", first.name))
             .hint("make this policy an entry of the list, or a file of its own");
         return None;
     }

@@ -15,7 +15,7 @@ pub const FILE: &str = "callgate.yaml";
 /// The config of the whole machine.
 const SYSTEM_FOLDER: &str = "/etc/callgate";
 
-/// Where the store goes if nobody's home is known: a service without a user.
+/// Where the store goes without a home folder, as in a service without a user.
 const SYSTEM_STATE: &str = "/var/lib";
 
 /// Ten thousand rules with examples stay below this; past it the file is refused.
@@ -32,7 +32,7 @@ pub fn find(named: Option<&Path>) -> Option<PathBuf> {
     candidates().into_iter().find(|path| path.symlink_metadata().is_ok())
 }
 
-/// Where a config may be that nobody names.
+/// Where a config is looked for if none is named.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     let folders = user_folder().into_iter().chain([SYSTEM_FOLDER.into()]);
     folders.map(|folder| folder.join(FILE)).collect()
@@ -65,7 +65,7 @@ pub(crate) fn read(path: &Path, what: &'static str) -> Result<Source, Error> {
     Ok(Source { name: path.to_string_lossy().into_owned(), text })
 }
 
-/// The text of a file, or why there is none.
+/// The text of a file, or why it cannot be read.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));

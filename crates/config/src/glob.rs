@@ -31,7 +31,7 @@ pub(crate) fn is_glob(path: &str) -> bool {
 }
 
 impl Glob {
-    /// A glob, or why it is none.
+    /// A glob, or why it is invalid.
     pub(crate) fn new(pattern: &Path) -> Result<Self, String> {
         let text = pattern.to_str().ok_or("it is not UTF-8")?;
         let glob = GlobBuilder::new(text).literal_separator(true).build();

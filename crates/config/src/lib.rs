@@ -20,7 +20,7 @@
 //! assert_eq!(error.to_string(), "the config is rejected: 2 problems");
 //! ```
 //!
-//! Nobody looks at this crate but the binary: it looks down, and fills in what others define.
+//! Only the binary depends on this crate. It fills in the settings that other crates define.
 
 mod aws;
 pub mod env;

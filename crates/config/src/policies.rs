@@ -27,7 +27,7 @@ pub struct PolicySet {
     pub origins: Vec<String>,
     /// What to watch for changes of them.
     pub watched: Vec<Watched>,
-    /// What is hardly meant as it stands.
+    /// Things that are probably mistakes.
     pub warnings: Vec<Warning>,
     /// The texts, to draw warnings in.
     pub sources: Vec<Source>,
@@ -35,7 +35,7 @@ pub struct PolicySet {
     pub exposed: Vec<Exposed>,
 }
 
-/// Reads and compiles policy files, or `builtin:starter`, that somebody named one by one.
+/// Reads and compiles the named policy files, or `builtin:starter`.
 pub fn load_policies(files: &[PathBuf]) -> Result<PolicySet, Error> {
     let mut gathered = Gathered::default();
     for file in files {
@@ -63,7 +63,7 @@ pub(crate) struct Gathered {
     files: Vec<PathBuf>,
 }
 
-/// Where in `sources` policies stand.
+/// Where in `sources` the policies are.
 #[derive(Debug)]
 enum Part {
     File(usize),
@@ -71,7 +71,7 @@ enum Part {
 }
 
 impl Gathered {
-    /// A config file, in which policies may stand.
+    /// A config file, which may contain policies.
     pub(crate) fn config(&mut self, source: Source, path: &Path) {
         self.files.push(path.to_owned());
         self.sources.push(source);
@@ -119,7 +119,7 @@ impl Gathered {
                     self.glob(text, config, problems);
                 }
                 WrittenPolicy::Named(text) => {
-                    let path = beside(config, &text.value);
+                    let path = relative_to(config, &text.value);
                     self.watched.push(Watched::file(&path));
                     self.read(&path, text, problems);
                 }
@@ -128,7 +128,7 @@ impl Gathered {
     }
 
     fn glob(&mut self, text: &At<String>, config: &Path, problems: &mut Problems<'_>) {
-        let glob = match Glob::new(&beside(config, &text.value)) {
+        let glob = match Glob::new(&relative_to(config, &text.value)) {
             Ok(glob) => glob,
             Err(why) => {
                 let message = format!("cannot read the glob `{}`", text.value);
@@ -141,7 +141,7 @@ impl Gathered {
         let files: Vec<PathBuf> = files.collect();
         self.watched.push(Watched::glob(glob));
         for path in &files {
-            // Reading a pipe would wait for somebody to write.
+            // Reading a named pipe would block until something writes to it.
             match path.is_file() {
                 true => self.read(path, text, problems),
                 false => {
@@ -169,9 +169,11 @@ impl Gathered {
                 self.sources.push(source);
             }
             Err(error) => {
-                problems
-                    .add(text.span, error.to_string())
-                    .hint("paths are relative to the folder of this file");
+                let hint = match STARTER.strip_prefix(BUILTIN) == Some(text.value.as_str()) {
+                    true => format!("did you mean `{STARTER}`?"),
+                    false => "paths are relative to the folder of this file".to_owned(),
+                };
+                problems.add(text.span, error.to_string()).hint(hint);
             }
         }
     }
@@ -216,7 +218,7 @@ impl Part {
 }
 
 /// A path of the config, relative to its folder.
-pub(crate) fn beside(config: &Path, path: &str) -> PathBuf {
+pub(crate) fn relative_to(config: &Path, path: &str) -> PathBuf {
     config.parent().unwrap_or(Path::new("")).join(path)
 }
 

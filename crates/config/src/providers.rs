@@ -1,4 +1,4 @@
-//! The APIs behind the gateway: the known ones, and what may be said of others.
+//! The providers behind the gateway: the built-in ones, and the checks of others.
 
 use callgate_dialect::Dialect;
 use callgate_policy::Span;

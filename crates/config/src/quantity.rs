@@ -25,7 +25,7 @@ pub(crate) const SIZE_HINT: &str = "write it like `64KiB`, `1MB` or a number of 
 /// What a duration looks like, for hints.
 pub(crate) const DURATION_HINT: &str = "write it with a unit: `500ms`, `10s`, `10m`, `2h` or `90d`";
 
-/// The bytes of a size; none is no size.
+/// The size in bytes; `None` if it is not a size.
 pub(crate) fn size(text: &str) -> Option<u64> {
     quantity(text, &SIZES)
 }

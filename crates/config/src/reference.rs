@@ -26,14 +26,14 @@ The file is the one `--config` names, else the one of `CALLGATE_CONFIG`, else `c
 (`$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`), else `/etc/callgate/callgate.yaml`. Without any, the defaults hold, with \
 `builtin:starter` as the policy. A `callgate.yaml` in the working folder is never read by itself: an agent may have written it.
 
-Every setting is optional, and paths are relative to the folder of the file. `$NAME` and `~` are not expanded. Secrets do not belong into it.
+Every setting is optional, and paths are relative to the folder of the file. `$NAME` and `~` are not expanded. Do not put secrets in it.
 
 ";
 
 const FOOT: &str = "
 ## A policy in the same file
 
-The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may stand beside the settings: then that policy is the one in force. \
+The keys of a policy (`policy`, `mode`, `default`, `defaults`, `rules`, `text`) may be in the same file as the settings: then that policy is in force. \
 With `policies` they may not: a policy is then an entry of that list, as a mapping, or a file. See [policies](policy.md).
 
 ## MCP servers
@@ -63,8 +63,8 @@ Environment variables are those that the process started with: the gateway refus
 
 ## Who may write the file
 
-Whoever can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if the group or other \
-users can write one of these files or the folder it lies in, or if it belongs to somebody other than root and the user who runs callgate. A folder with the sticky bit, like \
+Anyone who can write the config or a policy decides what agents may do. callgate warns (`serve`, `mcp wrap`, `config check`, `policy check`, `doctor`) if the group or other \
+users can write one of these files or the folder it lies in, or if its owner is neither root nor the user who runs callgate. A folder with the sticky bit, like \
 `/tmp`, counts as safe, and so does a file system that is mounted read-only. With `callgate serve --strict` and `callgate config check --strict` it is an error: the gateway does \
 not start, and a reload is refused like that of a broken file. Only the modes and owners of the file and its folder are looked at, not access lists and not the folders above.
 ";

@@ -22,7 +22,7 @@ use crate::env;
 use crate::error::{Error, Rejected};
 use crate::file::{self, Written, WrittenListen, WrittenProvider, WrittenStore};
 use crate::find;
-use crate::policies::{Gathered, PolicySet, beside};
+use crate::policies::{Gathered, PolicySet, relative_to};
 use crate::providers::KNOWN;
 use crate::watch::Watched;
 use crate::words::Sign;
@@ -31,7 +31,7 @@ pub use mcp::McpServer;
 /// Every setting, and the policies.
 #[derive(Debug)]
 pub struct Resolved {
-    /// The file it comes from; `None`: there is none, and the defaults hold.
+    /// The file it comes from; `None` if there is no file and the defaults apply.
     pub path: Option<PathBuf>,
     /// The gateway.
     pub proxy: callgate_proxy::Settings,
@@ -75,7 +75,7 @@ pub fn load(named: Option<&Path>, served: &[Surface]) -> Result<Resolved, Error>
     }
 }
 
-/// The settings without the policies: what can still be told where those are rejected.
+/// The settings without the policies, for use while those are rejected.
 pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
     let policies = Gathered::default().compile(&[]).map_err(rejected("policy"))?;
     let Some(path) = find::find(named) else {
@@ -94,7 +94,7 @@ pub fn settings(named: Option<&Path>) -> Result<Resolved, Error> {
     }
 }
 
-/// The settings of the record store alone. Whoever only reads records need not care whether the
+/// The settings of the record store alone. A command that only reads records does not depend on the
 /// policies are sound.
 pub fn audit_settings(named: Option<&Path>) -> Result<callgate_store::Settings, Error> {
     let (written, path) = written(named)?;
@@ -108,7 +108,7 @@ pub fn record_settings(named: Option<&Path>) -> Result<(callgate_store::Settings
 }
 
 /// What is said about MCP servers, and how the declared ones are started or reached: the same for
-/// whoever needs no more.
+/// commands that need no more.
 pub fn mcp_settings(named: Option<&Path>) -> Result<(McpSettings, Vec<McpServer>), Error> {
     let (written, path) = written(named)?;
     Ok((mcp::settings(&written.mcp), mcp::servers(&written.mcp, path.as_deref())))
@@ -148,7 +148,7 @@ fn load_file(path: &Path, served: &[Surface]) -> Result<Resolved, Error> {
     let own = problems.into_list();
     let watched = [gathered.watched(), &[Watched::file(path)]].concat();
     let policies = gathered.compile(served);
-    // Settings and policies are told of together, wherever the problems are.
+    // Problems in settings and policies are reported together.
     match (written, policies) {
         (Some(written), Ok(policies)) if own.is_empty() => {
             let missing = missing_variables(&written, &source);
@@ -183,7 +183,7 @@ fn rejected(what: &'static str) -> impl Fn((Vec<Source>, Vec<Diagnostic>)) -> Er
     rejected_of(what, Vec::new())
 }
 
-/// The problems of the config file in the order of its text, whoever found them, then the others.
+/// The problems of the config file in the order of its text, then those of other files.
 fn in_order(own: Vec<Diagnostic>, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let Some(config) = own.first().map(|problem| problem.source.clone()) else { return found };
     let mut all = own;
@@ -302,7 +302,7 @@ fn audit(written: &Written, path: Option<&Path>) -> callgate_store::Settings {
     let store = match written.store.as_ref().map(|at| &at.value) {
         Some(WrittenStore::Memory) => Location::Memory,
         Some(WrittenStore::Sqlite(file)) => {
-            Location::Sqlite(beside(path.unwrap_or(Path::new("")), file))
+            Location::Sqlite(relative_to(path.unwrap_or(Path::new("")), file))
         }
         None => Location::Sqlite(find::default_store()),
     };
@@ -326,7 +326,7 @@ fn api(written: &Written, path: Option<&Path>) -> Listen {
     match written.api_listen.as_ref().map(|at| &at.value) {
         Some(WrittenListen::Off) => Listen::Off,
         Some(WrittenListen::Path(file)) => {
-            Listen::Chosen(whole(beside(path.unwrap_or(Path::new("")), file)))
+            Listen::Chosen(whole(relative_to(path.unwrap_or(Path::new("")), file)))
         }
         None => {
             let runtime = env::XDG_RUNTIME_DIR.get().map(PathBuf::from);

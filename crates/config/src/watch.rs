@@ -1,4 +1,4 @@
-//! Tells when the config or a policy, or who may write it, has really changed.
+//! Calls back when the config, a policy, or its permissions have really changed.
 //!
 //! The system's notices come from the folders, not the files: an editor renames a new file over the
 //! old one, and a mounted config is swapped by turning a link. A notice only makes us look; what
@@ -58,7 +58,7 @@ pub struct Watch {
 enum Nudge {
     /// Something happened in one of the folders.
     Seen,
-    /// Somebody asks for it.
+    /// Requested explicitly.
     Asked,
     Stop,
 }
@@ -140,17 +140,23 @@ impl Drop for Watch {
     }
 }
 
-/// A source of notices; none is no disaster, for we look from time to time.
+/// A source of change notifications. Without one, periodic checks still find changes.
 fn notifier(sender: Sender<Nudge>) -> Option<RecommendedWatcher> {
     let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         if event.map_or(true, |event| is_change(event.kind)) {
             let _ = sender.send(Nudge::Seen);
         }
+        // The system merges equal events while they wait. If the store is in a folder that is watched,
+        // there is one for every record.
+        thread::sleep(MERGE);
     });
     watcher.inspect_err(|error| tracing::warn!(%error, "no notices of changed files")).ok()
 }
 
-/// Reading is none; we read ourselves whenever we look.
+/// How long events wait to be merged. A change is noticed later by this much at most.
+const MERGE: Duration = Duration::from_millis(20);
+
+/// Reading is not a change; every check of ours reads the files.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
@@ -248,7 +254,7 @@ impl<F: FnMut() -> Option<Vec<Watched>>> Looker<F> {
                 What::Glob(glob) => glob.expand(),
             };
             for path in files {
-                // Reading a pipe would wait for somebody to write.
+                // Reading a named pipe would block until something writes to it.
                 let bytes = path.is_file().then(|| fs::read(&path).ok()).flatten();
                 let content = bytes.map(|bytes| self.hasher.hash_one((bytes, rights(&path))));
                 seen.insert(path, content);

@@ -1,7 +1,7 @@
 //! The words of settings that are one of a few. Each is defined here, for the reader, the schema
 //! and the reference.
 
-use callgate_decide::mcp::{ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 use callgate_decide::{OddArguments, OnFailure, Oversize};
 use callgate_dialect::Dialect;
 use callgate_gate::{Malformed, OnDeny};
@@ -97,7 +97,7 @@ impl Word for ServerKind {
     }
 }
 
-impl Word for Watch {
+impl Word for CheckAction {
     fn words() -> Vec<(&'static str, Self)> {
         vec![("block", Self::Block), ("alert", Self::Alert), ("allow", Self::Allow)]
     }

@@ -1,5 +1,5 @@
-//! What leaves: without secrets, and without what nobody sees. All of it was written by somebody else,
-//! a model among them.
+//! Removes secrets and invisible characters from output, all of which was written by others,
+//! including models.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub fn clean(json: &str) -> String {
     callgate_scan::inspect::strip(&json).unwrap_or_else(|| json.into_owned())
 }
 
-/// A value as such a document.
+/// Serializes a value to such a document.
 pub(crate) fn cleaned(value: &impl Serialize) -> Result<String, Problem> {
     match serde_json::to_string(value) {
         Ok(json) => Ok(clean(&json)),

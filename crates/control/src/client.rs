@@ -1,8 +1,9 @@
-//! A client of the API, which first makes sure whom it talks to.
+//! A client of the API that first verifies the server.
 //!
-//! Whoever can write the folder of the socket can put another one there. Before anything is believed, the
-//! process on the other side must run as the same user and be this very program, and it must say that it
-//! has the store and the config that the client has. Otherwise the client does without.
+//! Anyone who can write to the folder of the socket can put another socket there. So before the
+//! client trusts it, the process on the other side must run as the same user and be this very
+//! program, and it must report the same store and config as the client. Otherwise the client works
+//! without it.
 
 mod events;
 
@@ -28,28 +29,28 @@ use crate::process::{descends_from, is_this_program};
 use crate::query;
 use crate::route::{FEED, HEALTH};
 
-/// What a gateway must be for its word to be taken. What is `None` does not matter.
+/// What a gateway must be to be trusted. A `None` field is not checked.
 #[derive(Debug, Clone, Default)]
 pub struct Expected {
-    /// The file of its store, as [`store_file`](crate::store_file) tells it.
+    /// The file of its store, from [`store_file`](crate::store_file).
     pub store: Option<String>,
     /// The digest of its config.
     pub digest: Option<String>,
-    /// The process of an agent: whatever the agent started could be of its making.
+    /// The process of an agent. A server that the agent has started is not trusted.
     pub agent: Option<i32>,
 }
 
-/// Why a socket is not believed.
+/// Why a socket is not trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Distrust {
-    /// Nobody listens.
-    #[error("nobody listens there: {0}")]
-    Nobody(io::Error),
-    /// It is somebody else's.
+pub enum Untrusted {
+    /// Nothing listens there.
+    #[error("no gateway listens there: {0}")]
+    NotListening(io::Error),
+    /// It belongs to another user.
     #[error("it belongs to another user (uid {0})")]
     OtherUser(u32),
-    /// It cannot be told whose it is.
+    /// Its process is unknown.
     #[error("the system does not say which process listens there")]
     NoProcess,
     /// It is another program, or another version of this one.
@@ -57,39 +58,39 @@ pub enum Distrust {
     OtherProgram(i32),
     /// The agent has started it.
     #[error("process {0} listens there, which the agent has started")]
-    OfTheAgent(i32),
-    /// It does not answer as a gateway does.
+    StartedByAgent(i32),
+    /// It does not answer like a gateway.
     #[error("it does not answer as a gateway does: {0}")]
     Answer(String),
-    /// It keeps other records.
+    /// It has another store.
     #[error("its gateway has another store: {0}")]
     OtherStore(String),
-    /// It judges by other words.
+    /// It has another config.
     #[error("its gateway has another config: {}", .0.as_deref().unwrap_or("none"))]
     OtherConfig(Option<String>),
 }
 
-/// A connection to a gateway that is believed.
+/// A connection to a trusted gateway.
 #[derive(Debug)]
 pub struct Client {
     wire: Wire,
     health: Health,
 }
 
-/// A connection, whoever is on the other side.
+/// A connection to a server that has not been verified.
 #[derive(Debug)]
 struct Wire(SendRequest<Empty<Bytes>>);
 
 impl Client {
-    /// Connects to a socket, and makes sure that a gateway listens there which is as expected. Must be
-    /// called inside a runtime.
-    pub async fn connect(path: &Path, expected: &Expected) -> Result<Self, Distrust> {
-        let late = |_| Distrust::Answer("it takes too long".to_owned());
-        timeout(PATIENCE, Self::try_connect(path, expected)).await.map_err(late)?
+    /// Connects to a socket and verifies the gateway that listens there. Call it inside a Tokio
+    /// runtime.
+    pub async fn connect(path: &Path, expected: &Expected) -> Result<Self, Untrusted> {
+        let late = |_| Untrusted::Answer("it takes too long".to_owned());
+        timeout(CONNECT_TIMEOUT, Self::try_connect(path, expected)).await.map_err(late)?
     }
 
-    async fn try_connect(path: &Path, expected: &Expected) -> Result<Self, Distrust> {
-        let stream = UnixStream::connect(path).await.map_err(Distrust::Nobody)?;
+    async fn try_connect(path: &Path, expected: &Expected) -> Result<Self, Untrusted> {
+        let stream = UnixStream::connect(path).await.map_err(Untrusted::NotListening)?;
         let pid = trusted_process(&stream, expected)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
         // It ends with the connection.
@@ -100,82 +101,87 @@ impl Client {
         Ok(Self { wire, health })
     }
 
-    /// What the gateway said of itself.
+    /// The gateway's health at the time of connecting.
     pub fn health(&self) -> &Health {
         &self.health
     }
 
-    /// Follows the records behind `after` that pass the filter. The filter's own `after`, limit and order
-    /// do not count.
-    pub async fn feed(mut self, filter: &Filter, after: u64) -> Result<FeedEvents, Distrust> {
+    /// Follows the records after `after` that match the filter. The filter's own `after`, limit and
+    /// order are ignored.
+    pub async fn feed(mut self, filter: &Filter, after: u64) -> Result<FeedEvents, Untrusted> {
         let filter = Filter { after: Some(after), limit: None, ..filter.clone() };
         let path = format!("{FEED}?{}", query::write(&filter));
-        let answer = timeout(PATIENCE, self.wire.ask(&path)).await;
-        let answer = answer.map_err(|_| Distrust::Answer("it takes too long".to_owned()))??;
-        // The connection lasts as long as somebody may ask.
+        let answer = timeout(CONNECT_TIMEOUT, self.wire.ask(&path)).await;
+        let answer = answer.map_err(|_| Untrusted::Answer("it takes too long".to_owned()))??;
+        // The connection stays open as long as the feed exists.
         Ok(FeedEvents::new(answer, self.wire.0))
     }
 }
 
 impl Wire {
-    async fn health(&mut self) -> Result<Health, Distrust> {
+    async fn health(&mut self) -> Result<Health, Untrusted> {
         let body = self.ask(HEALTH).await?;
         let body = Limited::new(body, MAX_HEALTH).collect().await;
-        let body = body.map_err(|error| Distrust::Answer(error.to_string()))?.to_bytes();
-        serde_json::from_slice(&body).map_err(|error| Distrust::Answer(error.to_string()))
+        let body = body.map_err(|error| Untrusted::Answer(error.to_string()))?.to_bytes();
+        serde_json::from_slice(&body).map_err(|error| Untrusted::Answer(error.to_string()))
     }
 
-    async fn ask(&mut self, path: &str) -> Result<Incoming, Distrust> {
+    async fn ask(&mut self, path: &str) -> Result<Incoming, Untrusted> {
         let request = Request::get(path).header("host", "callgate").body(Empty::new());
-        let request = request.map_err(|error| Distrust::Answer(error.to_string()))?;
+        let request = request.map_err(|error| Untrusted::Answer(error.to_string()))?;
         let response = self.0.send_request(request).await.map_err(no_answer)?;
         match response.status() {
             StatusCode::OK => Ok(response.into_body()),
-            status => Err(Distrust::Answer(format!("status {status}"))),
+            status => Err(Untrusted::Answer(format!("status {status}"))),
         }
     }
 }
 
-/// The process on the other side, if it may be believed. The system tells who called `listen`.
-fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Distrust> {
-    let peer = stream.peer_cred().map_err(|_| Distrust::NoProcess)?;
+/// The process on the other side, if it can be trusted. The operating system knows who called
+/// `listen`.
+fn trusted_process(stream: &UnixStream, expected: &Expected) -> Result<i32, Untrusted> {
+    let peer = stream.peer_cred().map_err(|_| Untrusted::NoProcess)?;
     if peer.uid() != geteuid().as_raw() {
-        return Err(Distrust::OtherUser(peer.uid()));
+        return Err(Untrusted::OtherUser(peer.uid()));
     }
-    let pid = peer.pid().filter(|pid| *pid > 0).ok_or(Distrust::NoProcess)?;
+    let pid = peer.pid().filter(|pid| *pid > 0).ok_or(Untrusted::NoProcess)?;
     if !is_this_program(pid) {
-        return Err(Distrust::OtherProgram(pid));
+        return Err(Untrusted::OtherProgram(pid));
     }
     match expected.agent {
-        Some(agent) if descends_from(pid, agent) => Err(Distrust::OfTheAgent(pid)),
+        Some(agent) if descends_from(pid, agent) => Err(Untrusted::StartedByAgent(pid)),
         _ => Ok(pid),
     }
 }
 
-/// Whether the gateway is the one that was asked for. One that answers for another process is none.
-fn check(health: &Health, pid: i32, expected: &Expected) -> Result<(), Distrust> {
+/// Whether the gateway is the expected one. A server that reports another process id than its own
+/// is refused.
+fn check(health: &Health, pid: i32, expected: &Expected) -> Result<(), Untrusted> {
     if i64::from(health.pid) != i64::from(pid) {
-        return Err(Distrust::Answer(format!("process {pid} says that it is {}", health.pid)));
+        return Err(Untrusted::Answer(format!(
+            "process {pid} claims to be process {}",
+            health.pid
+        )));
     }
     if expected.store.is_some() && health.store.file != expected.store {
-        return Err(Distrust::OtherStore(health.store.location.clone()));
+        return Err(Untrusted::OtherStore(health.store.location.clone()));
     }
     match &expected.digest {
         Some(digest) if *digest != health.config_digest => {
-            Err(Distrust::OtherConfig(health.config.clone()))
+            Err(Untrusted::OtherConfig(health.config.clone()))
         }
         _ => Ok(()),
     }
 }
 
-fn no_answer(error: hyper::Error) -> Distrust {
-    Distrust::Answer(error.to_string())
+fn no_answer(error: hyper::Error) -> Untrusted {
+    Untrusted::Answer(error.to_string())
 }
 
-/// A gateway on this machine answers in a millisecond.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A gateway on this machine answers within a millisecond.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The names of a thousand policy files, and what is wrong with them.
+/// Enough for the names of a thousand policy files with their problems.
 const MAX_HEALTH: usize = 1 << 20;
 
 #[cfg(test)]

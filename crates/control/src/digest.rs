@@ -1,14 +1,15 @@
-//! A number for a whole config: two processes with the same one judge by the same words.
+//! A digest of a complete config: two processes with the same digest judge by the same texts.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// The digest of texts, in this order. Their names do not matter: one config may be named in two ways.
+/// The digest of texts, in this order. Their names do not matter, because a config may have two
+/// names.
 pub fn digest<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     for text in texts {
-        // The length keeps texts apart: two of them are not the same as one of both.
+        // The length separates texts: two texts differ from their concatenation.
         hash.update((text.len() as u64).to_be_bytes());
         hash.update(text.as_bytes());
     }

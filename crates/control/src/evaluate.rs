@@ -1,38 +1,38 @@
-//! `evaluate`: what would become of a call.
+//! `evaluate`: what would happen to a call.
 
 use std::sync::Arc;
 
 use callgate_call::json::quote;
 use callgate_call::{Arguments, ArgumentsForm, Surface, ToolCall};
-use callgate_decide::mcp::{Readings, readable};
+use callgate_decide::mcp::{ArgumentReadings, readable};
 use callgate_decide::{OddArguments, Oversize, now};
 use callgate_policy::{DenialText, Judgement, Policies, SpentLimits};
 
+use crate::call_description::{CallDefaults, CallDescription};
 use crate::clean::cleaned;
-use crate::given::{Given, Unsaid};
-use crate::judged::Checked;
+use crate::judgement_output::CheckOutput;
 use crate::judging;
 use crate::problem::Problem;
 
-/// What calls are judged by.
+/// The policies and settings that calls are judged by.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// The policies in force.
     pub policies: Arc<Policies>,
-    /// The largest arguments that are judged.
+    /// The maximum size of arguments that are judged.
     pub max_arguments: usize,
-    /// What becomes of larger ones.
+    /// What to do with larger ones.
     pub oversize: Oversize,
-    /// What becomes of arguments that are not one JSON object.
+    /// What to do with arguments that are not a JSON object.
     pub arguments: OddArguments,
-    /// How a denial is worded.
+    /// The wording of denials.
     pub denial: Arc<DenialText>,
 }
 
-/// A call that was asked about, and what would become of it.
+/// A call, and what would happen to it.
 #[derive(Debug)]
 pub struct Evaluated {
-    /// The call, in the reading of it that is judged most strictly.
+    /// The call, in the reading that is judged most strictly.
     pub call: ToolCall,
     /// Its judgement.
     pub judgement: Judgement,
@@ -42,34 +42,35 @@ pub struct Evaluated {
 impl Evaluated {
     /// The answer for programs.
     pub fn to_json(&self) -> Result<String, Problem> {
-        cleaned(&Checked::worded(&self.call, &self.judgement, &self.denial))
+        cleaned(&CheckOutput::worded(&self.call, &self.judgement, &self.denial))
     }
 }
 
-/// Judges the call of a JSON object as `callgate check` does.
-pub fn evaluate(rules: &Rules, asked: &str, unsaid: &Unsaid) -> Result<Evaluated, Problem> {
-    let call = Given::parse_with(asked, "arguments")?.into_call(unsaid)?;
-    let call = rules.as_a_door_reads(call)?;
+/// Judges the call in a JSON object like `callgate check` does.
+pub fn evaluate(rules: &Rules, query: &str, defaults: &CallDefaults) -> Result<Evaluated, Problem> {
+    let call = CallDescription::parse_with(query, "arguments")?.into_call(defaults)?;
+    let call = rules.strictest_reading(call)?;
     let judgement = rules.judge(&call);
     Ok(Evaluated { call, judgement, denial: Arc::clone(&rules.denial) })
 }
 
 impl Rules {
-    /// The call in the reading of it that is judged most strictly, as the door would that it comes to.
-    pub(crate) fn as_a_door_reads(&self, call: ToolCall) -> Result<ToolCall, Problem> {
+    /// The call in the reading that is judged most strictly, as its door would read it.
+    pub(crate) fn strictest_reading(&self, call: ToolCall) -> Result<ToolCall, Problem> {
         let is_mcp = call.origin.surface == Surface::Mcp;
         let readings = match call.arguments.form() {
-            // A server takes an object, and nothing else.
+            // A server accepts only an object.
             ArgumentsForm::Text(text) if is_mcp => vec![Arguments::json(quote(text))],
-            // Free text, or an object that somebody has written as a string.
+            // Free text, or an object that was encoded as a string.
             ArgumentsForm::Text(text) => {
                 let object = Some(Arguments::json(text.as_str()));
                 let object = object.filter(|it| !text.trim().is_empty() && it.value().is_ok());
                 std::iter::once(call.arguments.clone()).chain(object).collect()
             }
             _ if is_mcp => {
-                let Readings { arguments, shorter } = readable(call.arguments.clone());
-                std::iter::once(arguments).chain(shorter).collect()
+                let ArgumentReadings { arguments, without_surrogates } =
+                    readable(call.arguments.clone());
+                std::iter::once(arguments).chain(without_surrogates).collect()
             }
             _ => vec![call.arguments.clone()],
         };
@@ -79,15 +80,15 @@ impl Rules {
                 true => Arguments::oversize(""),
                 false => arguments,
             };
-            self.refuse_odd(&arguments)?;
+            self.check_arguments(&arguments)?;
             calls.push(ToolCall { arguments, ..call.clone() });
         }
         let denied = calls.iter().position(|call| !self.judge(call).verdict.passes());
         Ok(calls.into_iter().nth(denied.unwrap_or(0)).unwrap_or(call))
     }
 
-    /// What the settings deny, whatever the rules say.
-    fn refuse_odd(&self, arguments: &Arguments) -> Result<(), Problem> {
+    /// Refuses arguments that the settings deny, whatever the rules say.
+    fn check_arguments(&self, arguments: &Arguments) -> Result<(), Problem> {
         let is_oversize = matches!(arguments.form(), ArgumentsForm::Oversize(_));
         let why = match (is_oversize, arguments.value().is_err()) {
             (true, _) if self.oversize == Oversize::Deny => "larger than the limit",

@@ -1,4 +1,4 @@
-//! `explain`: which rules there are about a tool or a call, and what became of a recorded one.
+//! `explain`: the rules for a tool or a call, and what happened to a recorded one.
 
 use callgate_audit::Stored;
 use callgate_call::ToolCall;
@@ -7,14 +7,14 @@ use callgate_store::Reader;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::call_description::{CallDefaults, CallDescription};
 use crate::clean::cleaned;
 use crate::evaluate::Rules;
-use crate::explained::Explained;
-use crate::given::{Given, Unsaid};
+use crate::explanation_output::ExplanationOutput;
 use crate::judging;
 use crate::problem::Problem;
 
-/// What was asked about.
+/// The subject of an explanation.
 #[derive(Debug)]
 pub enum Explanation {
     /// A record.
@@ -25,23 +25,24 @@ pub enum Explanation {
     Tool(Box<ToolExplanation>),
 }
 
-/// A call with its arguments: each rule that matches, condition by condition.
+/// A call with its arguments: each matching rule, condition by condition.
 #[derive(Debug)]
 pub struct CallExplanation {
-    /// The call, in the reading of it that is judged most strictly.
+    /// The call, in the reading that is judged most strictly.
     pub call: ToolCall,
     /// Its judgement.
     pub judgement: Judgement,
     /// The rules that match.
     pub matched: Vec<RuleExplanation>,
-    /// The others about this tool, by policy and rule: their patterns would fill a model's context.
+    /// The other rules for this tool, by policy and rule. Their patterns would fill a model's
+    /// context.
     pub others: Vec<(String, String)>,
 }
 
-/// A tool: the rules that may have something to say about its calls.
+/// A tool: the rules that may apply to its calls.
 #[derive(Debug)]
 pub struct ToolExplanation {
-    /// A call of it.
+    /// A call of it, without arguments.
     pub call: ToolCall,
     /// The rules.
     pub rules: Vec<RuleInfo>,
@@ -49,33 +50,33 @@ pub struct ToolExplanation {
     pub judgement: Option<Judgement>,
 }
 
-/// Explains what a JSON object asks about. `records` opens the store, where a record is asked for.
+/// Explains the subject of a JSON object. `records` opens the store, if the subject is a record.
 pub fn explain(
     rules: &Rules,
-    asked: &str,
-    unsaid: &Unsaid,
+    query: &str,
+    defaults: &CallDefaults,
     records: impl FnOnce() -> Result<Reader, Problem>,
 ) -> Result<Explanation, Problem> {
-    if let Some(id) = record_of(asked)? {
+    if let Some(id) = record_of(query)? {
         let stored = records()?.show(&id).map_err(|error| Problem::of(&error))?;
         return Ok(Explanation::Record(Box::new(stored)));
     }
-    let given = Given::parse_with(asked, "arguments")?;
+    let given = CallDescription::parse_with(query, "arguments")?;
     let has_arguments = given.has_input();
-    let call = given.into_call(unsaid)?;
+    let call = given.into_call(defaults)?;
     Ok(match has_arguments {
-        true => Explanation::Call(Box::new(whole(rules, rules.as_a_door_reads(call)?))),
+        true => Explanation::Call(Box::new(whole(rules, rules.strictest_reading(call)?))),
         false => Explanation::Tool(Box::new(named(rules, call))),
     })
 }
 
-/// The id of the record that is asked for, if one is.
-fn record_of(asked: &str) -> Result<Option<String>, Problem> {
-    let asked: Value = serde_json::from_str(asked)
+/// The id of the requested record, if the subject is a record.
+fn record_of(query: &str) -> Result<Option<String>, Problem> {
+    let query: Value = serde_json::from_str(query)
         .map_err(|error| Problem::new(format!("this is not JSON: {error}")))?;
-    match asked.get("record") {
+    match query.get("record") {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) if is_alone(&asked) => Ok(Some(id.clone())),
+        Some(Value::String(id)) if is_alone(&query) => Ok(Some(id.clone())),
         Some(Value::String(_)) => Err(Problem::hinted(
             "a record and a call are asked for at once",
             "give `record` alone, or leave it out and describe the call",
@@ -84,19 +85,19 @@ fn record_of(asked: &str) -> Result<Option<String>, Problem> {
     }
 }
 
-/// Whether nothing is said beside one thing.
-fn is_alone(asked: &Value) -> bool {
-    let said = |members: &serde_json::Map<String, Value>| {
+/// Whether the object has no other member.
+fn is_alone(query: &Value) -> bool {
+    let present = |members: &serde_json::Map<String, Value>| {
         members.values().filter(|value| !value.is_null()).count()
     };
-    asked.as_object().map(said) == Some(1)
+    query.as_object().map(present) == Some(1)
 }
 
 fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
-    let (judgement, mut told) = judging::explained(&rules.policies, &call);
-    told.retain(|rule| rule.mismatch.is_none());
+    let (judgement, mut explanations) = judging::explained(&rules.policies, &call);
+    explanations.retain(|rule| rule.mismatch.is_none());
     let (matched, others): (Vec<_>, Vec<_>) =
-        told.into_iter().partition(|rule| rule.result.matches());
+        explanations.into_iter().partition(|rule| rule.result.matches());
     let others = others.into_iter().map(|rule| (rule.policy, rule.rule)).collect();
     CallExplanation { call, judgement, matched, others }
 }
@@ -104,8 +105,8 @@ fn whole(rules: &Rules, call: ToolCall) -> CallExplanation {
 fn named(rules: &Rules, call: ToolCall) -> ToolExplanation {
     let (_, explained) = judging::explained(&rules.policies, &call);
     let about = |rule: &RuleInfo| {
-        let is_it = |told: &&RuleExplanation| told.policy == rule.policy && told.rule == rule.id;
-        explained.iter().find(is_it).is_some_and(|told| told.mismatch.is_none())
+        let is_it = |it: &&RuleExplanation| it.policy == rule.policy && it.rule == rule.id;
+        explained.iter().find(is_it).is_some_and(|it| it.mismatch.is_none())
     };
     let about: Vec<RuleInfo> = rules.policies.rules().filter(about).collect();
     let judgement = match judging::by_name(&rules.policies, &call) {
@@ -133,10 +134,10 @@ impl CallExplanation {
         #[derive(Serialize)]
         struct Whole<'a> {
             about: &'static str,
-            call: Explained<'a>,
+            call: ExplanationOutput<'a>,
             not_matched: Vec<String>,
         }
-        let call = Explained::of(&self.call, &self.judgement, &self.matched);
+        let call = ExplanationOutput::of(&self.call, &self.judgement, &self.matched);
         let not_matched =
             self.others.iter().map(|(policy, rule)| format!("{policy}/{rule}")).collect();
         cleaned(&Whole { about: "call", call, not_matched })

@@ -1,8 +1,10 @@
-//! A feed: records as server-sent events, each under its number, as long as somebody listens.
+//! A feed: records as server-sent events, each with its sequence number, as long as the client
+//! reads.
 //!
-//! A feed keeps no records. It reads the journal a page at a time and hands each page to a channel with
-//! room for two, so what waits for one reader is bounded, and the rest waits where it is. A reader that
-//! takes nothing for a while is told after which number to go on, and loses its place.
+//! A feed stores no records. It reads the journal page by page and sends each page to a channel
+//! with room for two, so the buffer of one reader is bounded and the rest stays in the journal. A
+//! reader that reads nothing for a while gets the sequence number to resume from, and its feed
+//! ends.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -23,59 +25,59 @@ use crate::journal::{Journal, Page, PageError, PageLimits};
 /// How much of the journal is read at once.
 const PAGE: PageLimits = PageLimits { records: 500, bytes: 256 << 10 };
 
-/// Why a feed ends whose reader takes nothing.
+/// Why a feed ended whose reader reads nothing.
 pub(crate) const SLOW: &str = "slow";
 
-/// Pages that may wait for a reader.
-const WAITING: usize = 2;
+/// How many pages may wait for a reader.
+const MAX_WAITING_PAGES: usize = 2;
 
-/// The waits of a feed.
+/// The intervals and timeouts of a feed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
-    /// How often the journal is looked at: other processes write to it, and do not tell.
-    pub(crate) look: Duration,
-    /// How long a reader may take nothing.
+pub(crate) struct FeedTiming {
+    /// How often the journal is polled: other processes write to it without notice.
+    pub(crate) poll_interval: Duration,
+    /// How long a reader may read nothing.
     pub(crate) stall: Duration,
-    /// How long such a reader has to read where to go on, before its connection is cut.
+    /// How long such a reader has to read the last event before its connection is closed.
     pub(crate) grace: Duration,
-    /// How long nothing is said: a reader that is gone shows by writing to it.
-    pub(crate) silence: Duration,
+    /// The interval of keep-alives: a disconnected reader is only noticed when writing to it.
+    pub(crate) keep_alive: Duration,
 }
 
-impl Default for Pace {
+impl Default for FeedTiming {
     fn default() -> Self {
         Self {
-            look: Duration::from_millis(100),
+            poll_interval: Duration::from_millis(100),
             stall: Duration::from_secs(30),
             grace: Duration::from_secs(30),
-            silence: Duration::from_secs(15),
+            keep_alive: Duration::from_secs(15),
         }
     }
 }
 
-/// What a feed reads, and for whom.
+/// The state of a feed.
 pub(crate) struct Feed {
-    /// Absent while another thread reads it.
+    /// `None` while another thread reads it.
     journal: Option<Box<dyn Journal>>,
     filter: Filter,
-    /// The last number that was looked at and told.
+    /// The last sequence number that was read and sent.
     after: u64,
-    /// When something was last said.
-    spoke: Instant,
+    /// When something was last sent.
+    last_sent: Instant,
     to: mpsc::Sender<Bytes>,
     last: Last,
-    pace: Pace,
+    timing: FeedTiming,
 }
 
-/// The last event of a feed, once there is one.
+/// The last event of a feed, once it is known.
 type Last = Arc<Mutex<Option<Bytes>>>;
 
 /// Why a feed ends.
 #[derive(Debug)]
 enum End {
-    /// Nobody listens any more.
+    /// The reader has disconnected.
     Gone,
-    /// The reader takes nothing.
+    /// The reader reads nothing.
     Slow,
     /// The gateway stops.
     Stopping,
@@ -84,23 +86,23 @@ enum End {
 }
 
 impl Feed {
-    /// A feed of what comes behind `after`, and the body it becomes.
+    /// A feed of the records after `after`, and the response body for it.
     pub(crate) fn new(
         journal: Box<dyn Journal>,
         filter: Filter,
         after: u64,
-        pace: Pace,
+        timing: FeedTiming,
         open: OwnedSemaphorePermit,
     ) -> (Self, FeedBody) {
-        let (to, pages) = mpsc::channel(WAITING);
+        let (to, pages) = mpsc::channel(MAX_WAITING_PAGES);
         let last = Last::default();
         let body = FeedBody { pages, last: Arc::clone(&last), _open: open };
-        let (journal, spoke) = (Some(journal), Instant::now());
-        (Self { journal, filter, after, spoke, to, last, pace }, body)
+        let (journal, last_sent) = (Some(journal), Instant::now());
+        (Self { journal, filter, after, last_sent, to, last, timing }, body)
     }
 
-    /// Follows the journal until the reader leaves, stalls, or the gateway stops. A reader that stalls has
-    /// its connection `cut` in the end.
+    /// Follows the journal until the reader disconnects or stalls, or the gateway stops. The
+    /// connection of a stalled reader is finally closed through `cut`.
     pub(crate) async fn run(mut self, mut stopping: watch::Receiver<bool>, cut: Arc<Notify>) {
         let why = loop {
             match self.next(&mut stopping).await {
@@ -111,18 +113,18 @@ impl Feed {
                 Err(End::Unreadable(why)) => break why,
             }
         };
-        let told = json!({ "after": self.after, "why": why });
-        *self.last.lock() = Some(format!("event: resume\ndata: {told}\n\n").into());
-        let Self { to, last, pace, .. } = self;
+        let resume = json!({ "after": self.after, "why": why });
+        *self.last.lock() = Some(format!("event: resume\ndata: {resume}\n\n").into());
+        let Self { to, last, timing, .. } = self;
         drop(to);
-        sleep(pace.grace).await;
-        // Whoever has read it all has let go of the body.
+        sleep(timing.grace).await;
+        // A reader that has read everything has dropped the body.
         if Arc::strong_count(&last) > 1 {
             cut.notify_one();
         }
     }
 
-    /// Tells the next page, then waits until it is time to look again.
+    /// Sends the next page, then waits until the next poll.
     async fn next(&mut self, stopping: &mut watch::Receiver<bool>) -> Result<(), End> {
         if *stopping.borrow() {
             return Err(End::Stopping);
@@ -130,21 +132,21 @@ impl Feed {
         let page = self.read().await?;
         if !page.records.is_empty() {
             self.send(events(&page)).await?;
-        } else if self.spoke.elapsed() >= self.pace.silence {
+        } else if self.last_sent.elapsed() >= self.timing.keep_alive {
             self.send(": nothing new\n\n".to_owned()).await?;
         }
-        self.after = page.upto;
+        self.after = page.examined_up_to;
         if page.more {
             return Ok(());
         }
         tokio::select! {
-            () = sleep(self.pace.look) => Ok(()),
+            () = sleep(self.timing.poll_interval) => Ok(()),
             _ = stopping.wait_for(|stopping| *stopping) => Err(End::Stopping),
             () = self.to.closed() => Err(End::Gone),
         }
     }
 
-    /// The next page. The store may take a while, and others wait for this thread.
+    /// Reads the next page on a blocking thread, because the store may take a while.
     async fn read(&mut self) -> Result<Page, End> {
         let gone = || End::Unreadable("the reader of the records is gone".to_owned());
         let journal = self.journal.take().ok_or_else(gone)?;
@@ -163,8 +165,8 @@ impl Feed {
     }
 
     async fn send(&mut self, text: String) -> Result<(), End> {
-        self.spoke = Instant::now();
-        match timeout(self.pace.stall, self.to.send(text.into())).await {
+        self.last_sent = Instant::now();
+        match timeout(self.timing.stall, self.to.send(text.into())).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(End::Gone),
             Err(_) => Err(End::Slow),
@@ -181,7 +183,7 @@ fn events(page: &Page) -> String {
 pub(crate) struct FeedBody {
     pages: mpsc::Receiver<Bytes>,
     last: Last,
-    /// Counts it among the open ones.
+    /// Counts this feed among the open ones.
     _open: OwnedSemaphorePermit,
 }
 
@@ -214,7 +216,7 @@ mod tests {
     impl Journal for Endless {
         fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<Page, PageError> {
             let line = "x".repeat(limits.bytes);
-            Ok(Page { records: vec![(after + 1, line)], upto: after + 1, more: true })
+            Ok(Page { records: vec![(after + 1, line)], examined_up_to: after + 1, more: true })
         }
     }
 
@@ -230,16 +232,16 @@ mod tests {
 
     impl Journal for Quiet {
         fn page(&self, after: u64, _: &Filter, _: PageLimits) -> Result<Page, PageError> {
-            Ok(Page { upto: after, ..Page::default() })
+            Ok(Page { examined_up_to: after, ..Page::default() })
         }
     }
 
-    /// A feed with no patience, under way.
+    /// A running feed with short timeouts.
     fn begin(journal: impl Journal + 'static) -> (FeedBody, watch::Sender<bool>, Arc<Notify>) {
         let none = Duration::ZERO;
-        let pace = Pace { look: none, stall: none, grace: none, silence: none };
+        let timing = FeedTiming { poll_interval: none, stall: none, grace: none, keep_alive: none };
         let open = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-        let (feed, body) = Feed::new(Box::new(journal), Filter::default(), 0, pace, open);
+        let (feed, body) = Feed::new(Box::new(journal), Filter::default(), 0, timing, open);
         let (stop, stopping) = watch::channel(false);
         let cut = Arc::new(Notify::new());
         tokio::spawn(feed.run(stopping, Arc::clone(&cut)));
@@ -251,29 +253,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_reader_is_told_where_to_go_on() {
+    async fn a_slow_reader_learns_where_to_resume() {
         let (body, _stop, cut) = begin(Endless);
-        // Nobody reads, so the feed gives up: then its reader finds what fitted, and where to go on.
+        // Without a reader, the feed gives up. The reader then finds what fitted into the buffer,
+        // and where to resume.
         cut.notified().await;
         let text = text(body).await;
-        assert!(text.len() < (WAITING + 1) * (PAGE.bytes + 100), "{}", text.len());
+        assert!(text.len() < (MAX_WAITING_PAGES + 1) * (PAGE.bytes + 100), "{}", text.len());
         assert!(text.starts_with("id: 1\ndata: x") && text.contains("id: 2\n"));
         let end = "event: resume\ndata: {\"after\":2,\"why\":\"slow\"}\n\n";
         assert!(text.ends_with(end) && !text.contains("id: 3\n"));
     }
 
     #[tokio::test]
-    async fn a_feed_without_news_says_so() {
+    async fn a_feed_without_news_sends_keep_alives() {
         let (mut body, _stop, _) = begin(Quiet);
         let frame = body.frame().await.unwrap().unwrap();
         assert_eq!(frame.into_data().unwrap(), ": nothing new\n\n");
     }
 
     #[tokio::test]
-    async fn the_end_is_told() {
+    async fn the_end_is_reported() {
         let (body, _stop, _) = begin(Broken);
-        let told = text(body).await;
-        assert_eq!(told, "event: resume\ndata: {\"after\":0,\"why\":\"the disk is gone\"}\n\n");
+        let resume = text(body).await;
+        assert_eq!(resume, "event: resume\ndata: {\"after\":0,\"why\":\"the disk is gone\"}\n\n");
         let (body, stop, _) = begin(Endless);
         stop.send_replace(true);
         assert!(text(body).await.ends_with("\"why\":\"stopping\"}\n\n"));

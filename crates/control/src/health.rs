@@ -1,4 +1,4 @@
-//! What a gateway says of itself, and what a client needs of it to believe it.
+//! The health of a gateway, which clients also use to verify it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,16 +6,16 @@ use std::os::unix::fs::MetadataExt;
 use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
-/// What a gateway says of itself.
+/// The health of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
-    /// How it is.
+    /// Its overall status.
     pub status: Status,
     /// The version of callgate.
     pub version: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
-    /// The config file; none if the defaults hold.
+    /// The config file; `None` if there is none.
     pub config: Option<String>,
     /// The digest of the config and the policies in force.
     pub config_digest: String,
@@ -23,18 +23,18 @@ pub struct Health {
     pub store: StoreHealth,
     /// The policies.
     pub policies: PolicyHealth,
-    /// The settings that were changed and that only a restart applies.
+    /// The changed settings that take effect only after a restart.
     pub restart_needed: Vec<String>,
-    /// How many feeds are open.
+    /// The number of open feeds.
     #[serde(default)]
     pub feeds: usize,
 }
 
-/// How a gateway is.
+/// The overall status of a gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// As it should be.
+    /// Everything works.
     Ok,
     /// The latest policies were rejected; the last good ones are in force.
     Degraded,
@@ -43,7 +43,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The word for it.
+    /// The word in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -56,27 +56,27 @@ impl Status {
 /// The store of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreHealth {
-    /// Where it is; `memory` if it is nowhere.
+    /// Its path, or `memory`.
     pub location: String,
-    /// Tells the file from others, also where two paths lead to it; none for a store in memory.
+    /// Identifies the file, even if two paths lead to it; `None` for a store in memory.
     pub file: Option<String>,
-    /// Why records cannot be written.
+    /// Why records cannot be written, if so.
     pub problem: Option<String>,
 }
 
 /// The policies of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyHealth {
-    /// Where those in force come from.
+    /// The sources of those in force.
     pub in_force: Vec<String>,
-    /// How many rules they have.
+    /// Their number of rules.
     pub rules: usize,
-    /// Why a later version of them was rejected.
+    /// Why a later version was rejected, if so.
     pub rejected: Option<String>,
 }
 
 impl StoreHealth {
-    /// A store with nothing wrong.
+    /// A store without problems.
     pub fn of(store: &Location) -> Self {
         let location = match store {
             Location::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -86,7 +86,7 @@ impl StoreHealth {
     }
 }
 
-/// What tells the file of a store from every other one on this machine.
+/// Identifies the file of a store among all files on this machine.
 pub fn store_file(store: &Location) -> Option<String> {
     let Location::Sqlite(path) = store else { return None };
     let about = fs::metadata(path).ok()?;

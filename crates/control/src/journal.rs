@@ -1,4 +1,4 @@
-//! The records in the order of their numbers, for whoever follows them.
+//! The records by sequence number, for readers that follow them.
 
 use std::ops::ControlFlow;
 
@@ -7,38 +7,38 @@ use callgate_store::{ReadError, Reader};
 
 use crate::problem::Problem;
 
-/// Records in the order of their numbers, whichever process wrote them.
+/// Records by sequence number, whichever process wrote them.
 pub trait Journal: Send {
-    /// The next records behind `after` that pass the filter: as many as fit into `bytes`, at least one,
-    /// and at most `limit`. The filter's own `after`, limit and order do not count.
+    /// The next records after `after` that match the filter: as many as fit into `bytes`, at least
+    /// one, and at most `limit`. The filter's own `after`, limit and order are ignored.
     fn page(&self, after: u64, filter: &Filter, limits: PageLimits) -> Result<Page, PageError>;
 }
 
-/// Why a page cannot be had.
+/// Why a page cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageError {
-    /// The filter cannot be used.
+    /// The filter is invalid.
     Filter(Problem),
     /// The records cannot be read.
     Store(Problem),
 }
 
-/// How large a page may be.
+/// The maximum size of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// Records.
+    /// Number of records.
     pub records: usize,
-    /// Bytes of them, and one record more.
+    /// Number of bytes, which one record may exceed.
     pub bytes: usize,
 }
 
 /// A part of the records.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Each with its number, as one line of JSON.
+    /// Each with its sequence number, as one line of JSON.
     pub records: Vec<(u64, String)>,
-    /// Up to this number everything was looked at.
-    pub upto: u64,
+    /// All records up to this sequence number were examined.
+    pub examined_up_to: u64,
     /// Whether there may be more.
     pub more: bool,
 }
@@ -49,7 +49,8 @@ impl Journal for Reader {
             ReadError::Pattern { .. } => PageError::Filter(Problem::of(&error)),
             error => PageError::Store(Problem::of(&error)),
         };
-        // Asked for first: what comes meanwhile is found, or is left for the next page.
+        // Read first: records that arrive in the meantime are either found or left for the next
+        // page.
         let last = self.last().map_err(failed)?;
         let filter = Filter {
             after: Some(after),
@@ -57,19 +58,19 @@ impl Journal for Reader {
             order: Order::OldestFirst,
             ..filter.clone()
         };
-        let mut page = Page { upto: after, ..Page::default() };
+        let mut page = Page { examined_up_to: after, ..Page::default() };
         let mut bytes = 0;
         self.for_each(&filter, |stored| {
             let line = stored.to_json().to_string();
             bytes += line.len();
-            page.upto = stored.seq;
+            page.examined_up_to = stored.seq;
             page.records.push((stored.seq, line));
             page.more = bytes >= limits.bytes || page.records.len() >= limits.records;
             Ok(if page.more { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })
         .map_err(failed)?;
         if !page.more {
-            page.upto = page.upto.max(last);
+            page.examined_up_to = page.examined_up_to.max(last);
         }
         Ok(page)
     }
@@ -95,14 +96,14 @@ mod tests {
         let filter = Filter { kinds: vec![Kind::PolicyLoaded], ..Filter::default() };
         let numbers = |page: &Page| page.records.iter().map(|it| it.0).collect::<Vec<_>>();
         let first = reader.page(0, &filter, limits).unwrap();
-        assert_eq!((numbers(&first), first.upto, first.more), (vec![1, 2], 2, true));
-        let second = reader.page(first.upto, &filter, limits).unwrap();
-        assert_eq!((numbers(&second), second.upto, second.more), (vec![4, 5], 5, true));
-        let end = reader.page(second.upto, &filter, limits).unwrap();
-        assert_eq!((numbers(&end), end.upto, end.more), (vec![], 5, false));
-        // What the filter leaves out is looked at once.
+        assert_eq!((numbers(&first), first.examined_up_to, first.more), (vec![1, 2], 2, true));
+        let second = reader.page(first.examined_up_to, &filter, limits).unwrap();
+        assert_eq!((numbers(&second), second.examined_up_to, second.more), (vec![4, 5], 5, true));
+        let end = reader.page(second.examined_up_to, &filter, limits).unwrap();
+        assert_eq!((numbers(&end), end.examined_up_to, end.more), (vec![], 5, false));
+        // Records that the filter excludes are examined only once.
         let none = Filter { kinds: vec![Kind::Review], ..Filter::default() };
-        assert_eq!(reader.page(0, &none, limits).unwrap().upto, 5);
+        assert_eq!(reader.page(0, &none, limits).unwrap().examined_up_to, 5);
         let small = PageLimits { records: 100, bytes: 1 };
         assert_eq!(numbers(&reader.page(0, &filter, small).unwrap()), [1]);
     }

@@ -1,28 +1,29 @@
-//! What a running callgate tells other programs, over a socket that is its user's alone.
+//! The local API of a running callgate, on a socket that only its user can access.
 //!
-//! [`evaluate`] and [`explain`] answer about calls that nobody makes: `callgate mcp serve` and the API
-//! of the gateway both ask them. They look things up: they record nothing, use no limit, and no answer
+//! [`evaluate`] and [`explain`] answer questions about hypothetical calls, for `callgate mcp serve`
+//! and the API of the gateway. They are read-only: they record nothing, use no limit, and no answer
 //! of theirs permits a call.
 //!
-//! A [`Server`] answers for a [`Host`] on a socket that it has [`Held`]: health, `evaluate`, `explain`, the
-//! records, and a feed of them. A [`Client`] asks it, once it has made sure whom it talks to.
+//! A [`Server`] answers for a [`Host`] on a socket that it has taken ([`OwnedSocket`]): health,
+//! `evaluate`, `explain`, the records, and a feed of them. A [`Client`] connects to it, and first
+//! verifies whom it talks to.
 //!
-//! It refuses whoever is another user, knows no key and no role, and changes nothing.
+//! The API refuses other users, has no keys and no roles, and changes nothing.
 
+mod call_description;
 mod clean;
 mod client;
 mod digest;
 mod evaluate;
 mod explain;
-mod explained;
+mod explanation_output;
 mod feed;
-mod given;
 mod health;
-mod hold;
 mod journal;
-mod judged;
+mod judgement_output;
 pub mod judging;
 mod listen;
+mod owned_socket;
 mod problem;
 mod process;
 mod query;
@@ -30,17 +31,17 @@ mod refusal;
 mod route;
 mod server;
 
+pub use call_description::{CallDefaults, CallDescription, current_dir, home_dir};
 pub use clean::clean;
-pub use client::{Client, Distrust, Expected, FeedEnd, FeedEvents, FeedRecord};
+pub use client::{Client, Expected, FeedEnd, FeedEvents, FeedRecord, Untrusted};
 pub use digest::digest;
 pub use evaluate::{Evaluated, Rules, evaluate};
 pub use explain::{CallExplanation, Explanation, ToolExplanation, explain};
-pub use explained::Explained;
-pub use given::{Given, Unsaid, current_dir, home_dir};
+pub use explanation_output::ExplanationOutput;
 pub use health::{Health, PolicyHealth, Status, StoreHealth, store_file};
-pub use hold::{Held, HoldError};
 pub use journal::{Journal, Page, PageError, PageLimits};
-pub use judged::{Checked, Judged, id, one_line};
+pub use judgement_output::{CheckOutput, JudgementOutput, id, one_line};
 pub use listen::Listen;
+pub use owned_socket::{OwnedSocket, SocketError};
 pub use problem::Problem;
 pub use server::{Host, Server};

@@ -9,19 +9,19 @@ use rustix::process::geteuid;
 /// Where the API listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
-    /// Nowhere: the operator does not want it.
+    /// Nowhere: the operator switched it off.
     Off,
-    /// Nowhere: no folder is known that is this user's alone.
+    /// Nowhere: there is no folder that only this user can access.
     NoPlace,
-    /// At the usual place. A gateway that cannot have it runs without.
+    /// At the default path. A gateway that cannot take it runs without.
     Usual(PathBuf),
-    /// Where the operator said. A gateway that cannot have it does not start.
+    /// At the operator's path. A gateway that cannot take it does not start.
     Chosen(PathBuf),
 }
 
 impl Listen {
-    /// The usual place: the user's folder for what lives as long as the session (`$XDG_RUNTIME_DIR`),
-    /// else the system's for it, else beside the store.
+    /// The default path: in the user's runtime directory (`$XDG_RUNTIME_DIR`), otherwise in the
+    /// system's, otherwise next to the store.
     pub fn usual(runtime: Option<&Path>, store: &Location) -> Self {
         let system = PathBuf::from(format!("/run/user/{}", geteuid().as_raw()));
         let runtime = runtime.map(Path::to_owned).into_iter().chain([system]);
@@ -33,7 +33,7 @@ impl Listen {
         }
     }
 
-    /// The socket, if there is to be one.
+    /// The path of the socket, if there is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Off | Self::NoPlace => None,
@@ -42,10 +42,10 @@ impl Listen {
     }
 }
 
-/// The name of the socket.
+/// The file name of the socket.
 const FILE: &str = "api.sock";
 
-/// Whether it is a folder of this user.
+/// Whether the folder belongs to this user.
 fn is_own(folder: &Path) -> bool {
     let is_own = |it: std::fs::Metadata| it.is_dir() && it.uid() == geteuid().as_raw();
     folder.metadata().is_ok_and(is_own)
@@ -66,8 +66,8 @@ mod tests {
             return;
         }
         for other in [None, Some(Path::new("relative")), Some(Path::new("/not/there"))] {
-            let beside = Listen::usual(other, &store);
-            assert_eq!(beside.path(), Some(Path::new("/somewhere/api.sock")), "{other:?}");
+            let next_to_store = Listen::usual(other, &store);
+            assert_eq!(next_to_store.path(), Some(Path::new("/somewhere/api.sock")), "{other:?}");
             assert_eq!(Listen::usual(other, &Location::Memory), Listen::NoPlace);
         }
     }

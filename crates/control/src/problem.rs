@@ -1,4 +1,4 @@
-//! Why something that was asked for cannot be answered.
+//! Why a request cannot be answered.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without a way out.
+    /// A problem without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None }
     }
 
-    /// A problem with one.
+    /// A problem with a hint.
     pub fn hinted(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// Of an error that may carry its hint in its text.
+    /// Converts an error, whose text may contain a hint.
     pub fn of(error: &impl fmt::Display) -> Self {
         let whole = error.to_string();
         match whole.split_once("\nhint: ") {
@@ -29,7 +29,7 @@ impl Problem {
         }
     }
 
-    /// The same, saying which input it is about.
+    /// The same with the input that it is about.
     #[must_use]
     pub fn at(self, input: &str) -> Self {
         Self { message: format!("cannot read `{input}`: {}", self.message), ..self }

@@ -1,9 +1,9 @@
-//! Other processes of this machine, as the system tells of them in `/proc`.
+//! Information about other processes on this machine, from `/proc`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Whether a process runs the same program file as this one. Where that cannot be told it does not.
+/// Whether a process runs the same program file as this one. False if unknown.
 pub(crate) fn is_this_program(pid: i32) -> bool {
     let program = |of: &str| fs::metadata(format!("/proc/{of}/exe")).ok();
     match (program(&pid.to_string()), program("self")) {
@@ -12,11 +12,11 @@ pub(crate) fn is_this_program(pid: i32) -> bool {
     }
 }
 
-/// Whether a process is another one, or was started by it, or by one that was, and so on. Where that
-/// cannot be told it is. A process that was orphaned on purpose has lost its parents, and this with them.
+/// Whether a process is `ancestor` or one of its descendants. True if unknown. A process that was
+/// deliberately orphaned has lost its parents, and escapes this check.
 pub(crate) fn descends_from(pid: i32, ancestor: i32) -> bool {
     let mut pid = pid;
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         if pid == ancestor {
             return true;
         }
@@ -29,15 +29,15 @@ pub(crate) fn descends_from(pid: i32, ancestor: i32) -> bool {
     true
 }
 
-/// Nothing nests processes as deeply.
-const DEEPEST: usize = 1_000;
+/// Processes are never nested this deeply.
+const MAX_DEPTH: usize = 1_000;
 
-/// The process that a process belongs to; 0 is none.
+/// The parent of a process; 0 means none.
 fn parent(pid: i32) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // A name may hold brackets and spaces; what stands behind the last bracket is fixed.
-    let (_, behind) = stat.rsplit_once(')')?;
-    behind.split_ascii_whitespace().nth(1)?.parse().ok()
+    // A name may contain brackets and spaces. After the last bracket the format is fixed.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_told_apart() {
+    fn processes_are_distinguished() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         assert!(is_this_program(own()));

@@ -1,4 +1,4 @@
-//! Filters as the query of a URL, both ways.
+//! Filters as the query of a URL, in both directions.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use url::form_urlencoded::{self, Serializer};
 
 use crate::problem::Problem;
 
-/// What a query may say.
+/// The known parameters.
 const KNOWN: [&str; 18] = [
     "after", "limit", "kind", "session", "tool", "server", "surface", "verdict", "rule", "model",
     "provider", "user", "team", "org", "agent", "key", "since", "until",
 ];
 
-/// The filter of a query, the oldest records first. What is not known is an error: a misspelt filter
+/// The filter of a query, oldest records first. An unknown parameter is an error: a misspelt filter
 /// must not show everything.
 pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
     let mut filter = Filter { order: Order::OldestFirst, ..Filter::default() };
@@ -42,7 +42,7 @@ pub(crate) fn parse(query: &str) -> Result<Filter, Problem> {
     Ok(filter)
 }
 
-/// Where a parameter goes that is any text.
+/// The field for a parameter that takes any text.
 fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>, Problem> {
     Ok(match key {
         "session" => &mut filter.session,
@@ -63,7 +63,7 @@ fn text<'a>(filter: &'a mut Filter, key: &str) -> Result<&'a mut Option<String>,
     })
 }
 
-/// The query of a filter. Its order is not told: there is one.
+/// The query of a filter. It has no order, because there is only one.
 pub(crate) fn write(filter: &Filter) -> String {
     let mut query = Serializer::new(String::new());
     let mut put = |key: &str, value: Option<String>| {
@@ -97,7 +97,7 @@ pub(crate) fn write(filter: &Filter) -> String {
 fn put<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), Problem> {
     match slot.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Problem::new(format!("`{key}` stands twice"))),
+        Some(_) => Err(Problem::new(format!("`{key}` appears twice"))),
     }
 }
 
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused() {
+    fn unknown_parameters_are_refused() {
         for (query, expected) in [
             ("tol=x", "unknown parameter `tol`"),
             ("after=-1", "`after` is not a number"),
             ("after=+1", "`after` is not a number"),
             ("after=99999999999999999999", "`after` is not a number"),
-            ("after=1&after=2", "`after` stands twice"),
+            ("after=1&after=2", "`after` appears twice"),
             ("kind=call", "unknown kind `call`"),
             ("verdict=block", "unknown verdict `block`"),
             ("surface=web", "unknown surface `web`"),

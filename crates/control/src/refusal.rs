@@ -1,4 +1,4 @@
-//! Why a request is not answered, as its sender reads it.
+//! Refusals of requests, as the client reads them.
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 use crate::journal::PageError;
 use crate::problem::Problem;
 
-/// Why a request is not answered.
+/// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) fault: Fault,
     pub(crate) problem: Problem,
 }
 
-/// Whose fault it is, and of which kind.
+/// Whose fault it is, and which kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The request cannot be read, or asks for what cannot be answered.
+    /// The request is invalid.
     BadRequest,
-    /// The caller is somebody else.
+    /// The caller is another user.
     Forbidden,
-    /// There is no such path.
+    /// The path does not exist.
     NotFound,
-    /// The path has another method.
+    /// The path needs another method.
     Method(&'static str),
     /// The request was not sent in time.
     Slow,
-    /// The request is larger than what is read.
+    /// The request is too large.
     TooLarge,
-    /// There are too many callers.
+    /// There are too many clients.
     Busy,
     /// The records cannot be read.
     Store,
 }
 
 impl Fault {
-    /// The status and the word for programs.
+    /// The status, and the code for programs.
     fn row(self) -> (StatusCode, &'static str) {
         match self {
             Self::BadRequest => (StatusCode::BAD_REQUEST, "bad_request"),
@@ -53,11 +53,11 @@ impl Fault {
 /// The body of a refusal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ErrorBody {
-    pub(crate) error: ErrorTold,
+    pub(crate) error: ErrorDetails,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ErrorTold {
+pub(crate) struct ErrorDetails {
     pub(crate) code: String,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -72,10 +72,10 @@ impl Refusal {
         self.fault.row().0
     }
 
-    /// The JSON by which the caller is told. What it quotes of a request may hold a secret.
+    /// The JSON for the caller. Secrets are removed, because it may quote the request.
     pub(crate) fn body(&self) -> String {
         let redacted = |text: &str| callgate_scan::redact(text).into_owned();
-        let error = ErrorTold {
+        let error = ErrorDetails {
             code: self.fault.row().1.to_owned(),
             message: redacted(self.problem.message()),
             hint: self.problem.hint().map(redacted),
@@ -93,7 +93,7 @@ impl From<PageError> for Refusal {
     }
 }
 
-/// What was asked about cannot be answered.
+/// The question cannot be answered.
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
         Self::new(Fault::BadRequest, problem)

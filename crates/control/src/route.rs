@@ -1,4 +1,4 @@
-//! What a request asks for, by its method, path and query.
+//! Finds what a request is for, by its method, path and query.
 
 use callgate_audit::Filter;
 use http::Method;
@@ -7,9 +7,9 @@ use crate::problem::Problem;
 use crate::query;
 use crate::refusal::{Fault, Refusal};
 
-/// What a request asks for.
+/// What a request is for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum ApiRequest {
     Health,
     Evaluate,
     Explain,
@@ -25,8 +25,12 @@ pub(crate) const FEED: &str = "/api/v1/feed";
 
 const PATHS: [&str; 5] = [HEALTH, EVALUATE, EXPLAIN, RECORDS, FEED];
 
-pub(crate) fn route(method: &Method, path: &str, query: Option<&str>) -> Result<Asked, Refusal> {
-    let wanted = match path {
+pub(crate) fn route(
+    method: &Method,
+    path: &str,
+    query: Option<&str>,
+) -> Result<ApiRequest, Refusal> {
+    let request = match path {
         HEALTH | RECORDS | FEED => Method::GET,
         EVALUATE | EXPLAIN => Method::POST,
         _ => {
@@ -35,31 +39,31 @@ pub(crate) fn route(method: &Method, path: &str, query: Option<&str>) -> Result<
             return Err(Refusal::new(Fault::NotFound, problem));
         }
     };
-    if *method != wanted {
-        let allowed = if wanted == Method::GET { "GET" } else { "POST" };
+    if *method != request {
+        let allowed = if request == Method::GET { "GET" } else { "POST" };
         let problem = Problem::new(format!("this path is asked by {allowed}"));
         return Err(Refusal::new(Fault::Method(allowed), problem));
     }
     let query = query.unwrap_or_default();
     match path {
-        RECORDS => Ok(Asked::Records(query::parse(query)?)),
+        RECORDS => Ok(ApiRequest::Records(query::parse(query)?)),
         FEED => feed(query::parse(query)?),
         _ if !query.is_empty() => Err(Problem::new("this path takes no parameters").into()),
-        HEALTH => Ok(Asked::Health),
-        EVALUATE => Ok(Asked::Evaluate),
-        _ => Ok(Asked::Explain),
+        HEALTH => Ok(ApiRequest::Health),
+        EVALUATE => Ok(ApiRequest::Evaluate),
+        _ => Ok(ApiRequest::Explain),
     }
 }
 
-/// A feed has no end.
-fn feed(filter: Filter) -> Result<Asked, Refusal> {
+/// A feed has no limit and no end.
+fn feed(filter: Filter) -> Result<ApiRequest, Refusal> {
     match filter {
         Filter { limit: Some(_), .. } => Err(Problem::hinted(
             "a feed takes no `limit`",
             "ask for /api/v1/records, or stop reading",
         )
         .into()),
-        filter => Ok(Asked::Feed(filter)),
+        filter => Ok(ApiRequest::Feed(filter)),
     }
 }
 

@@ -20,58 +20,63 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use self::answer::Answers;
 use crate::evaluate::Rules;
-use crate::feed::Pace;
+use crate::feed::FeedTiming;
 use crate::health::Health;
-use crate::hold::Held;
 use crate::journal::Journal;
+use crate::owned_socket::OwnedSocket;
 use crate::problem::Problem;
 
-/// What the API tells of: a gateway that runs.
+/// The gateway behind the API.
 pub trait Host: Send + Sync + 'static {
-    /// What it says of itself; the feeds are counted elsewhere.
+    /// Its health, without the number of feeds.
     fn health(&self) -> Health;
 
-    /// What calls are judged by now.
+    /// The current policies and settings.
     fn rules(&self) -> Rules;
 
-    /// Its records.
+    /// A reader of its records.
     fn reader(&self) -> Result<Reader, Problem>;
 
-    /// The same in the order of their numbers, for feeds.
+    /// A reader of its records by sequence number, for feeds.
     fn journal(&self) -> Result<Box<dyn Journal>, Problem> {
         Ok(Box::new(self.reader()?))
     }
 }
 
-/// An API that has its socket.
+/// An API with its socket.
 pub struct Server {
-    held: Held,
+    socket: OwnedSocket,
     answers: Arc<Answers>,
     stop: watch::Sender<bool>,
 }
 
 impl Server {
-    /// An API of this host on this socket.
-    pub fn new(held: Held, host: Arc<dyn Host>) -> Self {
-        Self::paced(held, host, Pace::default())
+    /// An API for this host on this socket.
+    pub fn new(socket: OwnedSocket, host: Arc<dyn Host>) -> Self {
+        Self::with_timing(socket, host, FeedTiming::default())
     }
 
-    /// The same, with other waits.
-    pub(crate) fn paced(held: Held, host: Arc<dyn Host>, pace: Pace) -> Self {
+    /// The same with other timeouts.
+    pub(crate) fn with_timing(
+        socket: OwnedSocket,
+        host: Arc<dyn Host>,
+        timing: FeedTiming,
+    ) -> Self {
         let (stop, stopping) = watch::channel(false);
-        Self { held, answers: Arc::new(Answers::new(host, pace, stopping)), stop }
+        Self { socket, answers: Arc::new(Answers::new(host, timing, stopping)), stop }
     }
 
-    /// Serves until `stop`. Then feeds are told, requests may finish, and the socket is removed.
+    /// Serves until `stop` resolves. Then feeds get a last event, requests may finish, and the
+    /// socket is removed.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let Self { held, answers, stop: stopping } = self;
+        let Self { socket, answers, stop: stopping } = self;
         let graceful = GracefulShutdown::new();
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
-                accepted = accept(&held, &room) => accepted,
+                accepted = accept(&socket, &room) => accepted,
             };
             let Some((stream, permit)) = accepted else { continue };
             let connection = Connection { answers: Arc::clone(&answers), permit };
@@ -82,13 +87,16 @@ impl Server {
     }
 }
 
-/// The next client, once there is room for it.
-async fn accept(held: &Held, room: &Arc<Semaphore>) -> Option<(UnixStream, OwnedSemaphorePermit)> {
+/// Accepts the next connection, once there is room for it.
+async fn accept(
+    socket: &OwnedSocket,
+    room: &Arc<Semaphore>,
+) -> Option<(UnixStream, OwnedSemaphorePermit)> {
     let permit = Arc::clone(room).acquire_owned().await.ok()?;
-    match held.listener.accept().await {
+    match socket.listener.accept().await {
         Ok((stream, _)) => Some((stream, permit)),
         Err(error) => {
-            // Out of file descriptors, most often: others must end first.
+            // Usually out of file descriptors: other connections must end first.
             tracing::warn!(%error, "cannot accept a connection to the API");
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
@@ -114,7 +122,7 @@ impl Connection {
             async move {
                 let answer = match is_own {
                     true => answers.answer(request, cut).await,
-                    false => answer::to_a_stranger(),
+                    false => answer::to_another_user(),
                 };
                 Ok::<_, Infallible>(answer)
             }
@@ -126,22 +134,22 @@ impl Connection {
             served = served => if let Err(error) = served {
                 tracing::debug!(%error, "a connection to the API broke off");
             },
-            () = cut.notified() => tracing::debug!("a reader of the API took nothing and was cut off"),
+            () = cut.notified() => tracing::debug!("a client of the API read nothing and was disconnected"),
         }
         drop(permit);
     }
 }
 
-/// Whether the process on the other side runs as this user. The system says so, not the process.
+/// Whether the process on the other side runs as this user, according to the operating system.
 fn is_own_user(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == geteuid().as_raw())
 }
 
-/// Programs of one user that ask at once; more wait.
+/// Maximum number of concurrent clients; more wait.
 const MAX_CONNECTIONS: usize = 64;
-/// How long a client may take for the head of its request.
+/// How long a client may take to send the head of its request.
 const HEAD: Duration = Duration::from_secs(30);
-/// The most a request's head may take.
+/// The maximum size of a request head.
 const MAX_HEAD: usize = 64 * 1024;
-/// How long requests may finish once the gateway stops.
+/// How long requests may take to finish once the gateway stops.
 const FINISH: Duration = Duration::from_millis(500);

@@ -1,17 +1,17 @@
-//! The one place that looks at the clock.
+//! The only place that reads the clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use callgate_policy::{Moment, Weekday};
 use jiff::Timestamp;
 
-/// The present moment, in UTC: rules that mean another zone can say so in UTC hours.
+/// The current moment in UTC. Rules for another time zone give their hours in UTC.
 pub fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     moment(since.as_secs())
 }
 
-/// The present time, which the expiry of a key is compared with.
+/// The current time, for comparison with the expiry of a key.
 pub(crate) fn timestamp() -> Timestamp {
     Timestamp::now()
 }

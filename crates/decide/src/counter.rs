@@ -1,4 +1,5 @@
-//! Where the tokens of limits are: in this process, or in the store for all that use it.
+//! Where the token buckets of limits are: in this process, or in the store and shared by all
+//! processes that use it.
 
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Bucket, Store};
@@ -12,9 +13,9 @@ use crate::mcp::McpSettings;
 /// The buckets that a call is counted in.
 #[derive(Debug)]
 pub(crate) enum Counter<'a> {
-    /// Those of this process, held until the call is decided.
+    /// The buckets of this process, locked until the call is decided.
     Own(MutexGuard<'a, Buckets>),
-    /// Those of every process that uses the store.
+    /// The buckets shared by every process that uses the store.
     Shared(&'a Store),
 }
 
@@ -26,8 +27,8 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Which of these have no token. What cannot be asked counts as empty: an error never helps a
-    /// call pass.
+    /// Returns the keys whose bucket has no token. A bucket that cannot be read counts as empty: an
+    /// error never helps a call pass.
     pub(crate) fn empty(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
         match self {
             Self::Own(buckets) => buckets.empty(keys),
@@ -35,7 +36,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Takes a token from each, or from none if one has none; then tells which.
+    /// Takes a token from each bucket. If one is empty it takes none, and returns the empty ones.
     pub(crate) fn take(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
         match self {
             Self::Own(buckets) => {
@@ -49,9 +50,9 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Takes one token from each bucket, unless the call does not pass. `passes` gets the buckets that
-    /// are empty and says whether the call still passes without them. Another process may take a token
-    /// in between; then `passes` is asked again.
+    /// Takes one token from each bucket, unless the call does not pass. `passes` gets the empty
+    /// buckets and returns whether the call passes without them. Another process may take a token
+    /// in between; then `passes` is called again.
     pub(crate) fn spend(&mut self, keys: &[LimitKey], mut passes: impl FnMut(&[LimitKey]) -> bool) {
         let mut empty = self.empty(keys);
         while passes(&empty) {
@@ -70,7 +71,7 @@ fn chosen<E: std::fmt::Display>(keys: &[LimitKey], empty: Result<Vec<usize>, E>)
     match empty {
         Ok(places) => places.iter().filter_map(|place| keys.get(*place)).cloned().collect(),
         Err(error) => {
-            tracing::error!(%error, "limits cannot be read, so they count as used up");
+            tracing::error!(%error, "limits cannot be read, so calls under a limit are denied");
             keys.to_vec()
         }
     }
@@ -93,7 +94,7 @@ fn words((by, value): &(LimitBy, String)) -> [&str; 2] {
     [by.as_str(), value]
 }
 
-/// Each part with its length before it, so that parts cannot run into each other.
+/// Hashes each part after its length, so that different parts never produce the same bytes.
 fn hash<'a>(parts: impl Iterator<Item = &'a str>) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {

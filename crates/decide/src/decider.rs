@@ -1,4 +1,4 @@
-//! The decider: the policies in force, the limits, the record.
+//! The decider: the policies in force, the limits and the record.
 
 use std::sync::Arc;
 
@@ -11,16 +11,17 @@ use callgate_store::{
 };
 use parking_lot::Mutex;
 
-use crate::advertised::Told;
-use crate::clerk::Clerk;
 use crate::clock;
-use crate::hearing::Hearing;
 use crate::in_force::InForce;
 use crate::limits::Buckets;
 use crate::loading::PolicyState;
-use crate::mcp::{Desk, Launch, McpSession, McpSettings};
+use crate::mcp::{Launch, McpSession, McpSettings, McpState};
+use crate::observer::Observer;
+use crate::offer::RecentlyRecorded;
 use crate::record;
+use crate::response_decider::ResponseDecider;
 use crate::settings::Settings;
+use crate::store_query::PinRefresh;
 
 /// Judges, counts and records for every door of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -32,51 +33,49 @@ pub(crate) struct Inner {
     pub(crate) state: Mutex<PolicyState>,
     pub(crate) buckets: Mutex<Buckets>,
     pub(crate) audit: Store,
-    told: Mutex<Told>,
-    /// What concerns MCP servers.
-    pub(crate) desk: Desk,
-    pub(crate) clerk: Clerk,
+    recently_recorded: Mutex<RecentlyRecorded>,
+    /// State about MCP servers.
+    pub(crate) mcp_state: McpState,
+    pub(crate) pin_refresh: PinRefresh,
+    pub(crate) observer: Observer,
 }
 
-/// What is known about a response before anything of it has come.
+/// What is known about a response before its first byte.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Who asked whom.
+    /// Who sent the request, and to whom.
     pub origin: Origin,
-    /// Names the request in every record of it.
+    /// The id of the request, which all its records carry.
     pub request: Option<String>,
-    /// What the provider speaks.
+    /// The API that the provider speaks.
     pub dialect: Option<String>,
 }
 
 impl Context {
-    /// A context of which only the origin is known.
+    /// A context with only the origin.
     pub fn new(origin: Origin) -> Self {
         Self { origin, request: None, dialect: None }
     }
 }
 
 impl Inner {
-    /// What a call that begins now is judged by.
+    /// The policies and settings for a call that begins now.
     pub(crate) fn in_force(&self) -> Arc<InForce> {
         self.in_force.load_full()
     }
 
-    /// Writes a record for which nobody waits. Should it fail, the store's health tells.
+    /// Writes a record without waiting for it. A failure shows in the store's health.
     pub(crate) fn write(&self, record: Record) {
-        let receipt = self.audit.append(record);
-        // Refused at once: the queue is full.
-        if receipt.is_ready()
-            && let Err(error) = receipt.wait()
-        {
-            tracing::error!(%error, "a record is lost");
+        self.observer.see(&record);
+        if let Err(error) = self.audit.append_soon(record) {
+            tracing::error!(%error, "a record was lost");
         }
     }
 }
 
 impl Decider {
-    /// A decider. Without policies nothing is judged, which is not the same as policies that
-    /// allow everything.
+    /// Creates a decider. `None` for the policies means that nothing is judged, which is not the
+    /// same as policies that allow everything.
     pub fn new(policies: Option<Policies>, audit: Store, settings: Settings) -> Self {
         let policies = policies.map(Arc::new);
         Self(Arc::new(Inner {
@@ -84,26 +83,34 @@ impl Decider {
             state: Mutex::new(PolicyState::Current),
             buckets: Mutex::default(),
             audit,
-            told: Mutex::default(),
-            desk: Desk::default(),
-            clerk: Clerk::default(),
+            recently_recorded: Mutex::default(),
+            mcp_state: McpState::default(),
+            pin_refresh: PinRefresh::default(),
+            observer: Observer::default(),
         }))
     }
 
-    /// A hearing for one response, by the policies of this moment; `None` if nothing is judged.
-    pub fn hearing(&self, context: Context) -> Option<Hearing> {
+    /// Shows every decision to `observe`, with its record: calls that pass without their input. It
+    /// is called on threads that carry streams, so it must not wait. Only the first observer counts.
+    pub fn observe(&self, observe: impl Fn(&Record) + Send + Sync + 'static) {
+        self.0.observer.set(observe);
+    }
+
+    /// A decider for one response, with the policies in force now; `None` if nothing is judged.
+    pub fn response_decider(&self, context: Context) -> Option<ResponseDecider> {
         let in_force = self.0.in_force();
         if !in_force.judges() {
             return None;
         }
         if in_force.mcp.restricts_names() {
-            // So that all tools are known when the first name comes.
-            self.0.ask_to_refresh();
+            // Then all tools are known when the first name arrives.
+            self.0.request_refresh();
         }
-        Some(Hearing::new(Arc::clone(&self.0), in_force, context))
+        Some(ResponseDecider::new(Arc::clone(&self.0), in_force, context))
     }
 
-    /// What a call that begins now is judged by, for whoever explains it. A door asks a hearing.
+    /// The policies and settings for a call that begins now, for explanations. Doors use a
+    /// [`ResponseDecider`].
     pub fn in_force(&self) -> Arc<InForce> {
         self.0.in_force()
     }
@@ -116,50 +123,50 @@ impl Decider {
         &self.0
     }
 
-    /// A conversation with an MCP server: by its name in the configuration, and how it was
-    /// started or reached.
+    /// A session with an MCP server, given its name in the configuration and how it was started or
+    /// reached.
     pub fn mcp(&self, server: &str, launch: &Launch, context: Context) -> McpSession {
         McpSession::new(Arc::clone(&self.0), server, launch, context)
     }
 
-    /// Puts these settings about MCP servers in force, also for conversations that have begun.
+    /// Replaces the settings about MCP servers, also for sessions that have begun.
     pub fn set_mcp(&self, settings: McpSettings) {
         let mcp = Arc::new(settings);
         self.0.in_force.rcu(|now| InForce { mcp: Arc::clone(&mcp), ..(**now).clone() });
     }
 
-    /// The settings about MCP servers that are in force.
+    /// The current settings about MCP servers.
     pub fn mcp_settings(&self) -> Arc<McpSettings> {
         Arc::clone(&self.0.in_force.load().mcp)
     }
 
-    pub(crate) fn told<T>(&self, ask: impl FnOnce(&mut Told) -> T) -> T {
-        ask(&mut self.0.told.lock())
+    pub(crate) fn recently_recorded<T>(&self, ask: impl FnOnce(&mut RecentlyRecorded) -> T) -> T {
+        ask(&mut self.0.recently_recorded.lock())
     }
 
     pub(crate) fn write(&self, record: Record) {
         self.0.write(record);
     }
 
-    /// Whether there is anything to judge by.
+    /// Whether there are policies or settings to judge by.
     pub fn judges(&self) -> bool {
         self.0.in_force.load().judges()
     }
 
-    /// Records a response that nobody judged.
-    pub fn unjudged(&self, context: &Context, why: &str) {
+    /// Records a response that was not judged.
+    pub fn record_unjudged(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::Turn, context, &context.origin);
         record.verdict = Some(record::without_rule(Action::Unjudged, Code::Unjudged, why));
         self.0.write(record);
     }
 
-    /// What the policies of this moment say about what a request says; `None` if nothing.
+    /// The text rules that currently apply to requests, if any.
     pub fn request_guard(&self, origin: &Origin) -> Option<TextGuard> {
         self.0.in_force.load().policies.as_ref()?.text_guard(Direction::Request, origin)
     }
 
-    /// Rules about text found something in a request, each so many times.
-    pub fn request_hits(&self, context: &Context, hits: &[(TextHit, usize)]) {
+    /// Records the matches of text rules in a request, each with how often it matched.
+    pub fn record_request_hits(&self, context: &Context, hits: &[(TextHit, usize)]) {
         for (hit, times) in hits {
             let mut record = record::guardrail(context, Direction::Request, hit);
             if *times > 1 {
@@ -169,14 +176,14 @@ impl Decider {
         }
     }
 
-    /// Records that calls which were taken out of a turn could not be put back into a request.
-    pub fn not_restored(&self, context: &Context, why: &str) {
+    /// Records that calls that were removed from a response could not be put back into a request.
+    pub fn record_not_restored(&self, context: &Context, why: &str) {
         let mut record = record::begin(Kind::ToolCallWarning, context, &context.origin);
         record.detail = Some(format!("not restored: {why}"));
         self.0.write(record);
     }
 
-    /// How denials are worded.
+    /// The wording of denials.
     pub fn denial_text(&self) -> Arc<DenialText> {
         Arc::clone(&self.0.in_force.load().settings.denial)
     }
@@ -191,22 +198,22 @@ impl Decider {
         self.0.audit.find_key(presented, clock::timestamp())
     }
 
-    /// Whether calls were taken out of responses to this client. Asked for every request, so it
-    /// is answered from memory.
+    /// Whether calls were removed from responses to this client. Runs for every request, so it only
+    /// looks in memory.
     pub fn has_removed(&self, binding: &[u8; 32]) -> bool {
         self.0.audit.has_removed(binding)
     }
 
-    /// What was taken out of turns that have one of these signs or keys. It reads the store, so it is
-    /// not for a thread that others wait for.
+    /// The calls that were removed from turns with one of these fingerprints or keys. It reads the
+    /// store, so do not call it on a thread that carries streams.
     pub fn find_removed(&self, binding: &[u8; 32], sought: &RemovedQuery) -> RemovedMatches {
         self.0.audit.find_removed(binding, sought).unwrap_or_else(|error| {
-            tracing::error!(%error, "removed calls cannot be read, so none is restored");
+            tracing::error!(%error, "removed calls cannot be read, so none are restored");
             RemovedMatches::default()
         })
     }
 
-    /// Whether anything was taken out of a turn that has one of these signs.
+    /// Whether a call was removed from a turn with one of these fingerprints.
     pub fn contains_removed(&self, binding: &[u8; 32], signs: &[[u8; 32]]) -> bool {
         self.0.audit.contains_removed(binding, signs).unwrap_or_else(|error| {
             tracing::error!(%error, "removed calls cannot be looked up");
@@ -214,7 +221,7 @@ impl Decider {
         })
     }
 
-    /// Keeps what was taken out of a turn, to be put back into a later request.
+    /// Stores a removed call, so that it can be put back into a later request.
     pub fn keep_removed(&self, entry: RemovedEntry) -> Receipt {
         self.0.audit.keep_removed(entry)
     }

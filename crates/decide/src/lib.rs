@@ -1,9 +1,10 @@
 //! The only source of permits for doors: judge, record, answer.
 //!
-//! A door asks a [`Decider`] for a [`Hearing`] per response. The hearing keeps the policies it
-//! began with, judges each call by name and then whole, counts limits, and writes the record. The
-//! answer to a whole call is a [`Pending`]: it becomes a permit only once the record is durable, or
-//! a denial if that failed and the operator did not say otherwise.
+//! A door asks a [`Decider`] for a [`ResponseDecider`] per response. It keeps the policies that
+//! were in force at its start, judges each call by name and then with its arguments, counts limits,
+//! and writes the record. The answer to a complete call is a [`Pending`]: it becomes a permit only
+//! once the record is durable, or a denial if that failed and the operator did not choose
+//! otherwise.
 //!
 //! ```
 //! use callgate_store::{Durability, Location, Store};
@@ -23,7 +24,7 @@
 //! let decider = Decider::new(Some(policies), audit, Settings::default());
 //!
 //! let origin = Origin::at(Surface::Response);
-//! let mut hearing = decider.hearing(Context::new(origin.clone())).unwrap();
+//! let mut response = decider.response_decider(Context::new(origin.clone())).unwrap();
 //! let call = ToolCall {
 //!     id: CallId::from("call_1"),
 //!     name: ToolName::parse("rm").unwrap(),
@@ -32,36 +33,36 @@
 //!     caller: None,
 //! };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-//! match runtime.block_on(hearing.whole(call)) {
+//! match runtime.block_on(response.decide(call)) {
 //!     Decision::Deny(denial) => assert!(denial.record.is_some()),
 //!     Decision::Allow(_) => unreachable!(),
 //! }
 //! ```
 //!
-//! What concerns MCP servers is in [`mcp`].
+//! Everything about MCP servers is in [`mcp`].
 //!
-//! It knows no stream, no provider's format and no HTTP: those are the doors'.
+//! This crate knows nothing about streams, provider formats or HTTP: the doors handle those.
 
-mod advertised;
-mod clerk;
 mod clock;
 mod counter;
 mod decider;
-mod hearing;
 mod in_force;
 mod limits;
 mod loading;
 pub mod login;
 pub mod mcp;
+mod observer;
+mod offer;
 mod pending;
 mod pipeline;
 mod record;
+mod response_decider;
 mod settings;
+mod store_query;
 #[cfg(test)]
 mod tests;
 mod weakened;
 
-pub use advertised::Offer;
 pub use callgate_audit::{PolicyFile, RecordId, Tokens};
 pub use callgate_policy::{
     Denial, NamePermit, Permit, Recorded, TextAction, TextFlow, TextGuard, TextHit, TextOutcome,
@@ -71,10 +72,11 @@ pub use callgate_store::{
 };
 pub use clock::now;
 pub use decider::{Context, Decider};
-pub use hearing::{ByName, CallNumber, Hearing, Oddity, TurnEnd};
 pub use in_force::InForce;
 pub use limits::Buckets;
 pub use loading::{PolicySource, PolicyState};
+pub use offer::Offer;
 pub use pending::{Decision, Pending};
 pub use pipeline::NO_APPROVER;
+pub use response_decider::{CallNumber, NameDecision, Oddity, ResponseDecider, TurnEnd};
 pub use settings::{OddArguments, OnFailure, Oversize, Settings};

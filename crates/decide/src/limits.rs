@@ -1,4 +1,4 @@
-//! Token buckets of one process. They begin full and are forgotten at its end.
+//! Token buckets of one process. They start full and end with the process.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -19,16 +19,16 @@ struct Bucket {
     at: Instant,
 }
 
-/// The most buckets that are kept. A hostile client may name a new session with each request. At
-/// this many, buckets that have filled up again are forgotten, which changes nothing: a new bucket
+/// The maximum number of buckets. A hostile client may name a new session with each request. At
+/// this number, buckets that are full again are dropped, which changes nothing because a new bucket
 /// is full too. If that is not enough, the family with the most buckets loses the fuller half of
-/// them. So whoever makes many buckets loses their own, and a rule that counts by key keeps its one
-/// bucket for that key.
-const MANY: usize = 65_536;
+/// them. So a client that creates many buckets loses its own, and a rule that counts by key keeps
+/// its one bucket for that key.
+const MAX_BUCKETS: usize = 65_536;
 
 impl Buckets {
-    /// Judges once without limits; if the call would pass, looks into its buckets and judges once
-    /// more. A call that is denied after all takes no token.
+    /// Judges again with the limits, if the call passes without them. A call that is denied takes
+    /// no token.
     pub fn judge(&mut self, policies: &Policies, call: &ToolCall, first: Judgement) -> Judgement {
         if first.limits.is_empty() || !first.verdict.passes() {
             return first;
@@ -44,24 +44,24 @@ impl Buckets {
         judgement
     }
 
-    /// Which of these have no token. One that stands there twice is asked for two.
+    /// Returns the keys whose bucket has no token. A key that occurs twice needs two tokens.
     pub(crate) fn empty(&mut self, keys: &[LimitKey]) -> Vec<LimitKey> {
         self.lacking(keys, Instant::now())
     }
 
-    /// Takes a token from each.
+    /// Takes a token from each bucket.
     pub(crate) fn take_all(&mut self, keys: &[LimitKey]) {
         let at = Instant::now();
         keys.iter().for_each(|key| self.take(key, at));
     }
 
     fn lacking(&mut self, keys: &[LimitKey], at: Instant) -> Vec<LimitKey> {
-        let mut wanted: HashMap<&LimitKey, u32> = HashMap::new();
+        let mut needed: HashMap<&LimitKey, u32> = HashMap::new();
         let mut lacking = Vec::new();
         for key in keys {
-            let wanted = wanted.entry(key).or_default();
-            *wanted += 1;
-            if self.filled(key, at).tokens < f64::from(*wanted) {
+            let needed = needed.entry(key).or_default();
+            *needed += 1;
+            if self.filled(key, at).tokens < f64::from(*needed) {
                 lacking.push(key.clone());
             }
         }
@@ -74,7 +74,7 @@ impl Buckets {
     }
 
     fn filled(&mut self, key: &LimitKey, at: Instant) -> &mut Bucket {
-        if self.0.len() >= MANY && !self.0.contains_key(key) {
+        if self.0.len() >= MAX_BUCKETS && !self.0.contains_key(key) {
             self.make_room(at);
         }
         let full = Bucket { tokens: f64::from(key.rate.burst), at };
@@ -88,7 +88,7 @@ impl Buckets {
             *bucket = bucket.refill(key, at);
             bucket.tokens < f64::from(key.rate.burst)
         });
-        if self.0.len() < MANY {
+        if self.0.len() < MAX_BUCKETS {
             return;
         }
         let mut families: HashMap<u64, Vec<f64>> = HashMap::new();
@@ -111,7 +111,7 @@ impl Buckets {
     }
 }
 
-/// All buckets of a family have the same rate.
+/// Identifies the buckets of one limit and owner, which all have the same rate.
 fn family(key: &LimitKey) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&key.policy, &key.rule, key.rate).hash(&mut hasher);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_three_tokens_gets_none_of_two() {
+    fn three_tokens_are_not_taken_from_a_bucket_with_two() {
         let (mut buckets, key) = (Buckets::default(), key("s"));
         let keys = |times| vec![key.clone(); times];
         assert_eq!(buckets.empty(&keys(2)), []);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_makes_too_many_buckets_loses_their_own() {
+    fn a_client_with_too_many_buckets_loses_its_own() {
         let (mut buckets, start) = (Buckets::default(), Instant::now());
         let mine = LimitKey { bucket: vec![(LimitBy::Key, "mine".to_owned())], ..key("") };
         let of_hostile = |n: usize| {
@@ -184,9 +184,9 @@ mod tests {
         for key in [&mine, &mine, &last, &last] {
             buckets.take(key, start);
         }
-        for n in 1..3 * MANY {
+        for n in 1..3 * MAX_BUCKETS {
             buckets.take(&of_hostile(n), start);
-            assert!(buckets.0.len() <= MANY);
+            assert!(buckets.0.len() <= MAX_BUCKETS);
         }
         assert!(buckets.is_empty(&mine, start), "somebody else's bucket stays as it is");
         assert!(buckets.is_empty(&last, start), "the emptier half stays");
@@ -196,7 +196,7 @@ mod tests {
     fn full_buckets_are_forgotten_and_empty_ones_kept() {
         let (mut buckets, start) = (Buckets::default(), Instant::now());
         let empty = key("empty");
-        for n in 0..MANY - 1 {
+        for n in 0..MAX_BUCKETS - 1 {
             buckets.is_empty(&key(&n.to_string()), start);
         }
         buckets.take(&empty, start);

@@ -1,4 +1,4 @@
-//! Policies that come into force, and what is recorded of it.
+//! Replaces the policies in force, and records each change.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use crate::decider::Decider;
 use crate::in_force::InForce;
 use crate::weakened;
 
-/// Whether the policies in force are those that were last written.
+/// Whether the latest policies are in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyState {
-    /// They are.
+    /// The latest policies are in force.
     Current,
     /// A later version was rejected; the last good one is in force.
     Rejected {
-        /// What was wrong with it.
+        /// What was wrong with the rejected version.
         why: String,
     },
 }
@@ -24,7 +24,7 @@ pub enum PolicyState {
 /// Where policies come from, for the record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicySource {
-    /// What the operator calls them: the files and built-in policies.
+    /// How the operator refers to them: files and built-in policies.
     pub detail: String,
     /// The files.
     pub files: Vec<PolicyFile>,
@@ -35,15 +35,15 @@ fn digest(policies: &Policies) -> String {
 }
 
 impl Decider {
-    /// Records which policies are in force at the start.
+    /// Records the policies in force at the start.
     pub fn loaded(&self, source: &PolicySource) {
         let digest = self.inner().in_force().policies.as_deref().map(digest);
         self.write_loaded(source, PolicyFacts { digest, ..PolicyFacts::default() });
     }
 
-    /// Puts other policies and settings in force, for responses and calls that begin from now on.
-    /// Answers what they no longer stop, or may not: whoever swaps tells the operator.
-    /// `also` is what other settings stop less, for the same record.
+    /// Replaces policies and settings, for responses and calls that begin from now on. Returns what
+    /// the new ones no longer stop, or may not; the caller shows that to the operator. `also` lists
+    /// other settings that became weaker, for the same record.
     pub fn swap(&self, in_force: InForce, source: &PolicySource, also: Vec<String>) -> Vec<String> {
         let now = Arc::new(in_force);
         let before = self.inner().in_force.swap(Arc::clone(&now));
@@ -85,7 +85,7 @@ impl Decider {
         self.write(record);
     }
 
-    /// Other policies were to be put in force, and are not fit for it.
+    /// Records that new policies were rejected.
     pub fn reject(&self, why: &str) {
         *self.inner().state.lock() = PolicyState::Rejected { why: why.to_owned() };
         let mut record = Record::new(Kind::PolicyRejected);
@@ -93,7 +93,7 @@ impl Decider {
         self.write(record);
     }
 
-    /// Whether the policies in force are those that were last written.
+    /// Whether the latest policies are in force.
     pub fn policy_state(&self) -> PolicyState {
         self.inner().state.lock().clone()
     }

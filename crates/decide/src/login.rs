@@ -1,4 +1,5 @@
-//! Login names, from the system's password database. One person is one principal at every local door.
+//! Login names from the system's password database. A person is the same principal at every local
+//! door.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,27 +8,28 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Uid, User};
 use parking_lot::Mutex;
 
-/// So many names are remembered. More users than that do not run agents on one machine.
+/// Maximum number of cached names. No machine has more users that run agents.
 const MAX_KNOWN: usize = 1024;
-/// For so long: a number may be given to somebody else.
+/// How long a name is cached: a user id may be given to another person.
 const FRESH: Duration = Duration::from_secs(60);
 
 static KNOWN: Mutex<Option<HashMap<u32, (String, Instant)>>> = Mutex::new(None);
 
-/// The login name of whoever runs this process; `None` if the password database has none.
+/// The login name of the user who runs this process; `None` if the password database has no entry.
 pub fn own() -> Option<String> {
     of(Uid::current().as_raw())
 }
 
-/// The login name of a user, if it was asked for lately. Never waits.
+/// The cached login name of a user. Never waits.
 pub fn known(user: u32) -> Option<String> {
     let known = KNOWN.lock();
     let (name, found) = known.as_ref()?.get(&user)?;
     (found.elapsed() < FRESH).then(|| name.clone())
 }
 
-/// The login name of a user; `None` for one who has none, or if the password database does not answer.
-/// Somebody without a name may be anybody, so a number is no name. May wait for the database.
+/// The login name of a user; `None` if there is no entry, or if the password database does not
+/// answer. A bare user id is not used as a name, because it may belong to anyone. May wait for the
+/// database.
 pub fn of(user: u32) -> Option<String> {
     if let Some(name) = known(user) {
         return Some(name);
@@ -49,8 +51,8 @@ pub fn of(user: u32) -> Option<String> {
     Some(name)
 }
 
-/// Whether the number stands for all users that this process has no number for: inside of a user
-/// namespace the kernel shows strangers as one.
+/// Whether this id represents all users without an id in this process's user namespace: the kernel
+/// shows all of them as one.
 fn is_stand_in(user: u32) -> bool {
     let overflow = fs::read_to_string("/proc/sys/kernel/overflowuid");
     let overflow = overflow.ok().and_then(|text| text.trim().parse::<u32>().ok());

@@ -1,13 +1,13 @@
-//! The MCP door's side of deciding: which servers and tools may be spoken to, what they offer, what
-//! is called, what comes back.
+//! Decides for the MCP door: which servers and tools may be used, what servers offer, what clients
+//! call, and what comes back.
 //!
-//! A door asks the [`Decider`](crate::Decider) for an [`McpSession`] per conversation and shows it
-//! everything that passes: lists, calls, results, other texts, requests of the server. The session
-//! answers for each what becomes of it. Lists and calls are decided by the same checks, in the order
-//! server, tool, pin, rate, rules, flows: all are made, the strictest result wins, and the first of
-//! the strictest is told. A call that is stopped uses no rate.
+//! A door asks the [`Decider`](crate::Decider) for an [`McpSession`] per session and shows it
+//! everything that passes: lists, calls, results, other texts, requests from the server. The
+//! session returns a decision for each. Lists and calls go through the same checks, in the order
+//! server, tool, pin, rate, rules, flows. All of them run, the strictest result wins, and among
+//! equally strict ones the first is the reason given. A call that is stopped uses up no rate.
 //!
-//! Pins, limits and what a session has called are in the store, so that many shims and one gateway
+//! Pins, limits and the history of a session are in the store, so that many shims and one gateway
 //! act as one.
 
 mod admission;
@@ -15,15 +15,14 @@ mod alias;
 mod budget;
 mod call;
 mod check;
-mod desk;
+mod door_events;
 mod flows;
 mod history;
 mod join;
 mod list;
 mod lookalike;
-mod names;
+mod named_tool;
 mod observe;
-mod odd;
 mod pins;
 mod readable;
 mod record;
@@ -31,7 +30,8 @@ mod resolve;
 mod sent;
 mod session;
 mod settings;
-mod shown;
+mod shown_lists;
+mod state;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -41,25 +41,25 @@ pub use call::{CallTicket, McpCall, McpDecision, McpPending};
 pub use callgate_policy::{ExtraInput, Globs, Rate};
 pub use callgate_registry::Launch;
 pub use callgate_scan::inspect::{Place, Severity};
-pub use list::{Item, ListPage};
-pub use names::NamedTool;
-pub use readable::{Readings, readable};
-pub use sent::Sent;
+pub use list::{ListAction, ListPage};
+pub use named_tool::NamedTool;
+pub use readable::{ArgumentReadings, readable};
+pub use sent::SentMessage;
 pub use session::McpSession;
 pub use settings::{
-    Burst, FlowSettings, InspectSettings, McpSettings, PinSettings, ServerEntry, ServerKind,
-    ToolRule, Watch,
+    Burst, CheckAction, FlowSettings, InspectSettings, McpSettings, PinSettings, ServerEntry,
+    ServerKind, ToolRule,
 };
 pub use store::{load as load_registry, pin as pin_of, stored as stored_pin};
-pub use text::{Asked, Inspected, Read};
+pub use text::{ClientRead, Inspected, ServerRequest};
 
-pub(crate) use alias::{Alias, told as told_aliases};
-pub(crate) use call::{Ticket, explained};
-pub(crate) use check::{Check, Objection, Objections};
-pub(crate) use desk::{Desk, KnownTool, now_micros};
-pub(crate) use history::Noted;
+pub(crate) use alias::{Alias, alias_note};
+pub(crate) use call::{ForwardedCall, explained};
+pub(crate) use check::{Check, CheckFailure, CheckFailures};
+pub(crate) use history::HistoryEntry;
 pub(crate) use join::{ArgumentHash, KeyedStep};
-pub(crate) use names::Meant;
-pub(crate) use readable::unread;
+pub(crate) use named_tool::ResolvedTool;
+pub(crate) use readable::unreadable_note;
 pub(crate) use record::facts as finding_facts;
-pub(crate) use resolve::{AtTool, too_many};
+pub(crate) use resolve::{TargetTool, too_many};
+pub(crate) use state::{KnownTool, McpState, now_micros};

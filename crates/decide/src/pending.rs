@@ -1,4 +1,4 @@
-//! A decision on its way.
+//! The future of a decision.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use tokio::runtime::Handle;
 
 pub use crate::pipeline::Decision;
 
-/// A decision that is told once its record is durable. Must be polled inside a runtime.
+/// A decision that resolves once its record is durable. Poll it inside a Tokio runtime.
 #[must_use = "nothing is decided before it is awaited"]
-pub struct Pending(Later<Decision>);
+pub struct Pending(Detached<Decision>);
 
 impl Pending {
     pub(crate) fn new(decision: impl Future<Output = Decision> + Send + 'static) -> Self {
-        Self(Later::new(decision))
+        Self(Detached::new(decision))
     }
 }
 
@@ -29,17 +29,17 @@ impl Future for Pending {
     type Output = Decision;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Decision> {
-        // Asked again after it was told: closed.
-        let told = || Decision::Deny(Denial::refused("", "it was decided"));
-        Pin::new(&mut self.0).poll(cx).map(|decision| decision.unwrap_or_else(told))
+        // Polled again after it resolved: deny.
+        let already_resolved = || Decision::Deny(Denial::refused("", "it was decided"));
+        Pin::new(&mut self.0).poll(cx).map(|decision| decision.unwrap_or_else(already_resolved))
     }
 }
 
-/// Something that comes later, and only once: `None` when it is asked for again. Whoever asked may go
-/// before it comes: it comes to its end all the same, so that what was asked is on record.
-pub(crate) struct Later<T: Send + 'static>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
+/// A future that resolves once; `None` if it is polled again. If the caller drops it early, it
+/// still runs to its end, so that the decision is recorded.
+pub(crate) struct Detached<T: Send + 'static>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
 
-impl<T: Send + 'static> Drop for Later<T> {
+impl<T: Send + 'static> Drop for Detached<T> {
     fn drop(&mut self) {
         if let (Some(later), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(later);
@@ -47,7 +47,7 @@ impl<T: Send + 'static> Drop for Later<T> {
     }
 }
 
-impl<T: Send + 'static> Later<T> {
+impl<T: Send + 'static> Detached<T> {
     pub(crate) fn new(later: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Some(Box::pin(later)))
     }
@@ -57,7 +57,7 @@ impl<T: Send + 'static> Later<T> {
     }
 }
 
-impl<T: Send + 'static> Future for Later<T> {
+impl<T: Send + 'static> Future for Detached<T> {
     type Output = Option<T>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {

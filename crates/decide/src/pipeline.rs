@@ -1,23 +1,23 @@
-//! The one way from a call to its answer, whichever door it came through.
+//! The pipeline from a call to its decision, the same for every door.
 //!
 //! ```text
 //! Subject   the call, as a door saw it
-//!    │ resolve   what its name means; lists, pins, rates
+//!    │ resolve   find its tool; check lists, pins, rates
 //! Resolved
 //!    │ effects   what it would do
 //! Analysed
-//!    │ meter     limits, and what was called before
+//!    │ meter     limits and history
 //! Metered
-//!    │ judge     the rules, and everything above
+//!    │ judge     the rules and all checks
 //! Judged
-//!    │ wait      for whoever must agree
+//!    │ wait      for an approver
 //! Answered
-//!    │ record    durable before anybody hears of it
+//!    │ record    durable before the caller gets the decision
 //! Decided       Recorded<Permit>, or a denial
 //! ```
 //!
-//! Each stage takes the result of the one before by value, so none can be left out. It is a future
-//! that never waits for the store on the thread that polls it: see [`clerk`](crate::clerk).
+//! Each stage consumes the result of the one before, so none can be skipped. The future never waits
+//! for the store on the thread that polls it: see [`store_query`](crate::store_query).
 
 mod effects;
 mod judge;
@@ -33,22 +33,25 @@ pub(crate) use self::judge::Judged;
 pub(crate) use self::meter::Metered;
 pub use self::record::Decision;
 pub(crate) use self::record::{Decided, STORE};
-pub(crate) use self::resolve::{Resolved, Target, unfit_along};
-pub(crate) use self::subject::{AtServer, Seen, Subject};
+pub(crate) use self::resolve::{Resolved, Target, unfit_extra_input};
+pub(crate) use self::subject::{CallSource, ServerCall, Subject};
 pub use self::wait::NO_APPROVER;
-use crate::clerk::NoAnswer;
 use crate::decider::Inner;
+use crate::store_query::StoreUnavailable;
 
 /// Decides one call.
 pub(crate) async fn decide(inner: Arc<Inner>, subject: Subject) -> Decided {
     let subject = Arc::new(subject);
     match answer(&inner, Arc::clone(&subject)).await {
         Ok(answered) => record::record(&inner, answered).await,
-        Err(NoAnswer) => record::refuse(&inner, &subject),
+        Err(StoreUnavailable) => record::refuse(&inner, &subject),
     }
 }
 
-async fn answer(inner: &Arc<Inner>, subject: Arc<Subject>) -> Result<wait::Answered, NoAnswer> {
+async fn answer(
+    inner: &Arc<Inner>,
+    subject: Arc<Subject>,
+) -> Result<wait::Answered, StoreUnavailable> {
     let resolved = resolve::resolve(inner, subject).await?;
     let analysed = effects::analyse(resolved);
     let metered = meter::meter(inner, analysed).await?;

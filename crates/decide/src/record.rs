@@ -1,4 +1,4 @@
-//! What is written about a call, an oddity or a turn.
+//! Records about calls, oddities and turns.
 
 use callgate_audit::{
     Action, Caller, Code, Guardrail, Hit, Kind, Principal, Record, RecordId, RuleId, Tool, Verdict,
@@ -10,7 +10,7 @@ use callgate_policy::{
 
 use crate::decider::Context;
 
-/// A record with everything known about its surroundings.
+/// Starts a record with the context of the request.
 pub(crate) fn begin(kind: Kind, context: &Context, facts: &OriginFields) -> Record {
     begin_as(RecordId::new(), kind, context, facts)
 }
@@ -40,12 +40,12 @@ pub(crate) fn principal(facts: &OriginFields) -> Principal {
     }
 }
 
-/// The record of a call. Without `input` only its name is known yet.
+/// The record of a call. With [`Input::Pending`] only its name is known so far.
 pub(crate) fn call(kind: Kind, context: &Context, call: &ToolCall, input: Input) -> Record {
     call_as(RecordId::new(), kind, context, call, input)
 }
 
-/// The same under an id that was told before.
+/// The same with an id that was chosen before.
 pub(crate) fn call_as(
     id: RecordId,
     kind: Kind,
@@ -80,13 +80,13 @@ pub(crate) enum Input {
     Pending,
 }
 
-/// What the policies said.
+/// The verdict of the rules, in the form of records.
 pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
     Verdict {
         action: match judgement.verdict {
             Judged::Allow => Action::Allow,
             Judged::Audit => Action::Audit,
-            // A verdict that is not known here never let anything pass.
+            // An unknown verdict never lets anything pass.
             _ => Action::Deny,
         },
         code: Some(code(judgement)),
@@ -104,7 +104,7 @@ pub(crate) fn verdict(judgement: &Judgement) -> Verdict {
     }
 }
 
-/// Which kind of reason decided.
+/// The kind of reason that decided.
 fn code(judgement: &Judgement) -> Code {
     let by_doubt = |hit: &RuleHit| hit.unknown && hit.rule == judgement.rule;
     match (&judgement.policy, &judgement.rule) {
@@ -119,12 +119,12 @@ fn rule_id(name: &RuleName) -> RuleId {
     RuleId { policy: name.policy.clone(), rule: name.rule.clone() }
 }
 
-/// The rules that took something out of the arguments.
+/// The rules that removed something from the arguments.
 fn sanitized(judgement: &Judgement) -> &[RuleHit] {
     if judgement.is_rewritten() { &judgement.sanitizers } else { &[] }
 }
 
-/// What a rule about text found.
+/// The record of a match of a text rule.
 pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) -> Record {
     let mut record = begin(Kind::Guardrail, context, &context.origin);
     let action = match hit.action {
@@ -145,9 +145,9 @@ pub(crate) fn guardrail(context: &Context, direction: Direction, hit: &TextHit) 
     record
 }
 
-/// The record of a call that no model was seen to make. What it was called with, and why it was let
-/// through, stands in its own record.
-pub(crate) fn stray(call: &Record) -> Record {
+/// The record of a call that no model was seen to make. The call's own record has its arguments and
+/// the reason why it was allowed.
+pub(crate) fn uncorrelated(call: &Record) -> Record {
     let mut record = Record::new(Kind::UncorrelatedExecution);
     record.detail =
         Some(format!("no call of a model was seen that this belongs to; it is {}", call.id));
@@ -163,12 +163,12 @@ pub(crate) fn stray(call: &Record) -> Record {
     record
 }
 
-/// A verdict that no rule made.
+/// A verdict that did not come from a rule.
 pub(crate) fn without_rule(action: Action, code: Code, reason: &str) -> Verdict {
     Verdict { code: Some(code), reason: Some(reason.to_owned()), ..Verdict::new(action) }
 }
 
-/// The server, if the name tells of just one.
+/// The server, if the name determines exactly one.
 fn server(call: &ToolCall) -> Option<String> {
     match call.name.readings().as_slice() {
         [reading] => Some(reading.server.to_owned()),

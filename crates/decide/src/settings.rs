@@ -1,24 +1,24 @@
-//! What each failure means, where the operator has a choice. Closed unless told otherwise.
+//! What each failure means, if the operator has a choice. Fails closed by default.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_policy::DenialText;
 
-/// How to decide where no rule does.
+/// How to decide where no rule applies.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The record of a call cannot be made durable.
+    /// What to do if the record of a call cannot be made durable.
     pub on_failure: OnFailure,
-    /// The largest arguments that are judged, in bytes. Whoever reads a call compares them.
+    /// The largest arguments that are judged, in bytes. The reader of a call compares them.
     pub max_arguments: usize,
-    /// The arguments are larger than that.
+    /// What to do with larger arguments.
     pub oversize: Oversize,
-    /// The arguments are not one JSON object.
+    /// What to do with arguments that are not a JSON object.
     pub arguments: OddArguments,
     /// How long a call waits for its record. A disk that hangs counts as one that fails.
     pub record_timeout: Duration,
-    /// How denials are worded, at every door.
+    /// The wording of denials, at every door.
     pub denial: Arc<DenialText>,
 }
 
@@ -35,31 +35,31 @@ impl Default for Settings {
     }
 }
 
-/// What becomes of a call whose record cannot be written.
+/// What to do with a call whose record cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
-    /// It is denied.
+    /// Deny it.
     Deny,
-    /// It passes unrecorded.
+    /// Allow it without a record.
     Allow,
 }
 
-/// What becomes of a call whose arguments are larger than the limit.
+/// What to do with a call whose arguments are larger than the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oversize {
-    /// Every condition on its arguments is unknown, which counts against it.
+    /// Judge it. Every condition on its arguments is unknown, which counts against it.
     Judge,
-    /// It passes unless its name is denied, with a warning in the record.
+    /// Allow it unless its name is denied, with a warning in the record.
     Allow,
-    /// It is denied.
+    /// Deny it.
     Deny,
 }
 
-/// What becomes of a call whose arguments are not one JSON object.
+/// What to do with a call whose arguments are not a JSON object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OddArguments {
-    /// Every condition on its arguments is unknown, which counts against it.
+    /// Judge it. Every condition on its arguments is unknown, which counts against it.
     Judge,
-    /// It is denied.
+    /// Deny it.
     Deny,
 }

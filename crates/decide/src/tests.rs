@@ -1,4 +1,4 @@
-//! Deciding against real stores.
+//! Decisions with real stores.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn policies(text: &str) -> Policies {
     Policies::compile(&[source], &Catalogue::builtin()).unwrap().0
 }
 
-/// Puts these policies in force, with the settings as they are.
+/// Replaces the policies and keeps the settings.
 pub(crate) fn swap_policies(decider: &Decider, policies: Policies) {
     let settings = (*decider.inner().in_force()).clone();
     let in_force = InForce { policies: Some(policies.into()), ..settings };
@@ -56,10 +56,10 @@ fn call(name: &str, arguments: Arguments) -> ToolCall {
     }
 }
 
-fn hearing(decider: &Decider) -> Hearing {
+fn response_decider(decider: &Decider) -> ResponseDecider {
     let mut context = Context::new(Origin::at(Surface::Response));
     context.request = Some("request".into());
-    decider.hearing(context).unwrap()
+    decider.response_decider(context).unwrap()
 }
 
 fn decide(pending: Pending) -> Result<Recorded<Permit>, Box<Denial>> {
@@ -79,10 +79,10 @@ fn records(audit: &Store) -> Vec<Stored> {
 #[test]
 fn a_permit_comes_with_its_record() {
     let (decider, audit) = decider(Settings::default());
-    let mut hearing = hearing(&decider);
+    let mut response_decider = response_decider(&decider);
     let bash = call("Bash", Arguments::json(r#"{"command":"ls"}"#));
-    assert!(matches!(hearing.by_name(0, &bash), ByName::NeedArguments));
-    assert!(decide(hearing.whole(bash.clone())).unwrap().covers(&bash));
+    assert!(matches!(response_decider.decide_by_name(0, &bash), NameDecision::NeedArguments));
+    assert!(decide(response_decider.decide(bash.clone())).unwrap().covers(&bash));
     let records = records(&audit);
     let [record] = records.as_slice() else { panic!("{records:?}") };
     assert_eq!(record.record.verdict.as_ref().unwrap().action, Action::Allow);
@@ -90,12 +90,12 @@ fn a_permit_comes_with_its_record() {
 }
 
 #[test]
-fn the_record_shows_what_sanitizers_left() {
+fn the_record_shows_sanitized_arguments() {
     let (decider, audit) = decider(Settings::default());
-    let mut hearing = hearing(&decider);
+    let mut response_decider = response_decider(&decider);
     let post = call("post", Arguments::json(r#"{"to":"ann@acme.org"}"#));
-    assert!(matches!(hearing.by_name(0, &post), ByName::NeedArguments));
-    let permit = decide(hearing.whole(post.clone())).unwrap();
+    assert!(matches!(response_decider.decide_by_name(0, &post), NameDecision::NeedArguments));
+    let permit = decide(response_decider.decide(post.clone())).unwrap();
     assert!(permit.covers(&post));
     let left = r#"{"to":"[REDACTED:email]"}"#;
     assert_eq!(permit.rewritten(), Some(left));
@@ -110,9 +110,9 @@ fn the_record_shows_what_sanitizers_left() {
 #[test]
 fn a_denial_names_its_record() {
     let (decider, audit) = decider(Settings::default());
-    let mut hearing = hearing(&decider);
+    let mut response_decider = response_decider(&decider);
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
-    let denial = decide(hearing.whole(bash.clone())).unwrap_err();
+    let denial = decide(response_decider.decide(bash.clone())).unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("no-rm"));
     assert_eq!(denial.record, Some(records(&audit)[0].record.id.to_string()));
 }
@@ -120,12 +120,12 @@ fn a_denial_names_its_record() {
 #[test]
 fn a_denial_by_name_gets_its_input_later() {
     let (decider, audit) = decider(Settings::default());
-    let mut hearing = hearing(&decider);
+    let mut response_decider = response_decider(&decider);
     let named = call("send_email", Arguments::pending());
-    let ByName::Deny(denial) = hearing.by_name(3, &named) else { panic!() };
+    let NameDecision::Deny(denial) = response_decider.decide_by_name(3, &named) else { panic!() };
     let before = records(&audit);
     assert_eq!(before[0].record.tool.as_ref().unwrap().input, None);
-    hearing.completed(3, &call("send_email", Arguments::json(r#"{"to":"x"}"#)));
+    response_decider.record_input(3, &call("send_email", Arguments::json(r#"{"to":"x"}"#)));
     let after = records(&audit);
     let [record] = after.as_slice() else { panic!("{after:?}") };
     assert_eq!(Some(record.record.id.to_string()), denial.record);
@@ -137,9 +137,9 @@ fn a_limit_counts_over_all_responses() {
     let (decider, _audit) = decider(Settings::default());
     let search = call("search", Arguments::json("{}"));
     for number in 0..3 {
-        let mut hearing = hearing(&decider);
-        assert!(matches!(hearing.by_name(0, &search), ByName::NeedArguments));
-        let decided = decide(hearing.whole(search.clone()));
+        let mut response_decider = response_decider(&decider);
+        assert!(matches!(response_decider.decide_by_name(0, &search), NameDecision::NeedArguments));
+        let decided = decide(response_decider.decide(search.clone()));
         assert_eq!(decided.is_ok(), number < 2, "{number}");
     }
 }
@@ -148,13 +148,13 @@ fn a_limit_counts_over_all_responses() {
 fn a_response_keeps_the_policies_it_began_with() {
     let (decider, audit) = decider(Settings::default());
     let bash = call("Bash", Arguments::json(r#"{"command":"rm x"}"#));
-    let mut before = hearing(&decider);
+    let mut before = response_decider(&decider);
     swap_policies(&decider, policies("policy: p\nrules: []\n"));
-    assert!(decide(before.whole(bash.clone())).is_err());
-    assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
+    assert!(decide(before.decide(bash.clone())).is_err());
+    assert!(decide(response_decider(&decider).decide(bash.clone())).is_ok());
     decider.reject("line 3: what?");
     assert_eq!(decider.policy_state(), PolicyState::Rejected { why: "line 3: what?".into() });
-    assert!(decide(hearing(&decider).whole(bash.clone())).is_ok());
+    assert!(decide(response_decider(&decider).decide(bash.clone())).is_ok());
     let kinds: Vec<Kind> = records(&audit).iter().map(|stored| stored.record.kind).collect();
     assert!(kinds.contains(&Kind::PolicyLoaded) && kinds.contains(&Kind::PolicyRejected));
 }
@@ -164,16 +164,16 @@ fn large_arguments_are_judged_denied_or_let_pass() {
     let large = |name| call(name, Arguments::oversize(r#"{"command":"#));
     let with = |oversize| {
         let (decider, audit) = decider(Settings { oversize, ..Settings::default() });
-        (hearing(&decider), audit)
+        (response_decider(&decider), audit)
     };
     let (mut judged, _audit) = with(Oversize::Judge);
-    assert!(decide(judged.whole(large("Bash"))).is_err());
-    assert!(decide(judged.whole(large("Read"))).is_ok());
+    assert!(decide(judged.decide(large("Bash"))).is_err());
+    assert!(decide(judged.decide(large("Read"))).is_ok());
     let (mut denied, _audit) = with(Oversize::Deny);
-    assert!(decide(denied.whole(large("Read"))).is_err());
+    assert!(decide(denied.decide(large("Read"))).is_err());
     let (mut allowed, audit) = with(Oversize::Allow);
-    assert!(decide(allowed.whole(large("Bash"))).is_ok());
-    assert!(decide(allowed.whole(large("send_email"))).is_err());
+    assert!(decide(allowed.decide(large("Bash"))).is_ok());
+    assert!(decide(allowed.decide(large("send_email"))).is_err());
     assert_eq!(records(&audit)[0].record.kind, Kind::ToolCallWarning);
 }
 
@@ -181,20 +181,20 @@ fn large_arguments_are_judged_denied_or_let_pass() {
 fn odd_arguments_may_be_denied() {
     let odd = call("Read", Arguments::json("[1]"));
     let (lenient, _audit) = decider(Settings::default());
-    assert!(decide(hearing(&lenient).whole(odd.clone())).is_ok());
+    assert!(decide(response_decider(&lenient).decide(odd.clone())).is_ok());
     let settings = Settings { arguments: OddArguments::Deny, ..Settings::default() };
     let (strict, _audit) = decider(settings);
-    assert!(decide(hearing(&strict).whole(odd.clone())).is_err());
+    assert!(decide(response_decider(&strict).decide(odd.clone())).is_err());
     let fine = call("Read", Arguments::json("{}"));
-    assert!(decide(hearing(&strict).whole(fine.clone())).is_ok());
+    assert!(decide(response_decider(&strict).decide(fine.clone())).is_ok());
 }
 
 #[test]
-fn without_a_record_there_is_no_permit_unless_the_operator_says_so() {
+fn without_a_record_there_is_no_permit_unless_the_operator_allows_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records.db");
     let audit = audit(Location::Sqlite(path));
-    // Another process writes, and does not end.
+    // Another process holds the lock and never releases it.
     let lock = std::fs::File::open(folder.path().join("records.db.journal/lock")).unwrap();
     lock.lock().unwrap();
     let read = call("Read", Arguments::json("{}"));
@@ -202,18 +202,18 @@ fn without_a_record_there_is_no_permit_unless_the_operator_says_so() {
         let record_timeout = Duration::from_millis(200);
         let settings = Settings { on_failure, record_timeout, ..Settings::default() };
         let decider = Decider::new(Some(policies(RULES)), audit.clone(), settings);
-        let decided = decide(hearing(&decider).whole(read.clone()));
+        let decided = decide(response_decider(&decider).decide(read.clone()));
         assert_eq!(decided.is_ok(), passes, "{decided:?}");
     }
 }
 
 #[test]
-fn no_policy_is_no_hearing() {
+fn without_a_policy_there_is_no_response_decider() {
     let audit = audit(Location::Memory);
     let decider = Decider::new(None, audit.clone(), Settings::default());
     let context = Context::new(Origin::at(Surface::Response));
-    assert!(decider.hearing(context.clone()).is_none());
-    decider.unjudged(&context, "there is no policy");
+    assert!(decider.response_decider(context.clone()).is_none());
+    decider.record_unjudged(&context, "there is no policy");
     let records = records(&audit);
     assert_eq!(records[0].record.verdict.as_ref().unwrap().action, Action::Unjudged);
 }
@@ -221,15 +221,15 @@ fn no_policy_is_no_hearing() {
 #[test]
 fn a_turn_without_calls_is_counted_and_one_with_calls_recorded() {
     let (decider, audit) = decider(Settings::default());
-    hearing(&decider).end(TurnEnd {
+    response_decider(&decider).end(TurnEnd {
         tokens: Tokens { input: Some(5), output: Some(7), ..Tokens::default() },
         ..TurnEnd::default()
     });
     assert!(records(&audit).is_empty());
     let stats = audit.reader().unwrap().stats(&Filter::default()).unwrap();
     assert_eq!(stats.turns.without_calls, Some(1));
-    let mut second = hearing(&decider);
-    decide(second.whole(call("Read", Arguments::json("{}")))).unwrap();
+    let mut second = response_decider(&decider);
+    decide(second.decide(call("Read", Arguments::json("{}")))).unwrap();
     let stop_reason = Some("tool_use".to_owned());
     second.end(TurnEnd { calls: 1, stop_reason, ..TurnEnd::default() });
     let records = records(&audit);

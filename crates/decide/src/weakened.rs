@@ -1,4 +1,4 @@
-//! Settings that stop less than those before them, or may.
+//! Finds settings that stop less than those before them, or may.
 
 use callgate_policy::Globs;
 
@@ -6,19 +6,19 @@ use crate::in_force::InForce;
 use crate::mcp::{McpSettings, ToolRule};
 use crate::settings::{OddArguments, OnFailure, Oversize, Settings};
 
-/// What of the settings got weaker, each in a few words.
+/// The settings that became weaker, each in a few words.
 pub(crate) fn settings(old: &InForce, new: &InForce) -> Vec<String> {
     let (was, is) = (&*old.mcp, &*new.mcp);
-    let watched = watches(was).into_iter().zip(watches(is));
-    let milder = watched.filter(|((_, was), (_, is))| is < was).map(|((path, _), _)| path);
+    let check_record = actions(was).into_iter().zip(actions(is));
+    let milder = check_record.filter(|((_, was), (_, is))| is < was).map(|((path, _), _)| path);
     let others = lists(was, is).into_iter().chain(switches(was, is));
     let others = others.chain(failures(&old.settings, &new.settings));
     let weaker = others.filter(|(_, is_weaker)| *is_weaker).map(|(path, _)| path);
-    milder.chain(weaker).map(|path| format!("`{path}` stops less, or may")).collect()
+    milder.chain(weaker).map(|path| format!("`{path}` may stop less than before")).collect()
 }
 
-/// Settings that order how strict they are.
-fn watches(mcp: &McpSettings) -> [(&'static str, u8); 7] {
+/// Settings with a strictness.
+fn actions(mcp: &McpSettings) -> [(&'static str, u8); 7] {
     [
         ("mcp.pins.on_change", mcp.pins.on_change as u8),
         ("mcp.sampling", mcp.sampling as u8),
@@ -44,7 +44,8 @@ fn switches(was: &McpSettings, is: &McpSettings) -> [(&'static str, bool); 5] {
     ]
 }
 
-/// A list that denies is weaker without one of its entries, a list that allows with another one.
+/// A denying list is weaker without one of its entries; an allowing list is weaker with an
+/// additional one.
 fn lists(was: &McpSettings, is: &McpSettings) -> [(&'static str, bool); 4] {
     let opened = |was: &Option<Globs>, is: &Option<Globs>| match (was, is) {
         (Some(was), Some(is)) => !was.includes(is),
@@ -83,7 +84,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::mcp::Watch;
+    use crate::mcp::CheckAction;
 
     fn with(change: impl FnOnce(&mut McpSettings)) -> InForce {
         let mut mcp = McpSettings::default();
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stops_less_is_told_and_what_stops_more_is_not() {
+    fn settings_that_stop_less_are_listed_and_stricter_ones_are_not() {
         let strict = with(|mcp| {
             mcp.deny_servers = Globs::new(["a", "b"]);
             mcp.allow_servers = Some(Globs::new(["c"]));
@@ -101,10 +102,10 @@ mod tests {
         let lax = with(|mcp| {
             mcp.deny_servers = Globs::new(["a"]);
             mcp.allow_servers = Some(Globs::new(["c", "d"]));
-            mcp.sampling = Watch::Alert;
+            mcp.sampling = CheckAction::Alert;
             mcp.inspect.block_at = None;
         });
-        let told = settings(&strict, &lax);
+        let weakened = settings(&strict, &lax);
         for path in [
             "mcp.sampling",
             "mcp.deny_servers",
@@ -112,9 +113,12 @@ mod tests {
             "mcp.fail_closed",
             "mcp.inspect.block_at",
         ] {
-            assert!(told.contains(&format!("`{path}` stops less, or may")), "{path}: {told:?}");
+            assert!(
+                weakened.contains(&format!("`{path}` may stop less than before")),
+                "{path}: {weakened:?}"
+            );
         }
-        assert_eq!(told.len(), 5, "{told:?}");
+        assert_eq!(weakened.len(), 5, "{weakened:?}");
         assert_eq!(settings(&lax, &strict), Vec::<String>::new());
         assert_eq!(settings(&lax, &lax), Vec::<String>::new());
     }

@@ -277,7 +277,7 @@ impl Reader {
         if self.looks_beside {
             reading.side_texts = self.side_texts(data);
         }
-        self.template.remember(event, data, &reading);
+        self.template.remember(event, data, &reading, self.dialect.pieces());
         Ok(reading)
     }
 

@@ -9,6 +9,7 @@ use crate::event::{Canonical, Fate, Reading, Slot, Unreadable};
 use crate::request::{MessageTraits, RemovedTurn, Restored};
 use crate::side_text::TextNames;
 use crate::stray::{DocumentKind, SkippedMembers};
+use crate::template::Pieces;
 use crate::{AddedEvent, Blame, Dialect};
 
 /// One dialect.
@@ -68,6 +69,11 @@ pub(crate) trait Read: Debug + Send {
     /// take. `None` if it searches itself.
     fn skipped_members(&self, _form: DocumentKind) -> Option<SkippedMembers> {
         None
+    }
+
+    /// Whether reading a frame that adds to a call changes the reader.
+    fn pieces(&self) -> Pieces {
+        Pieces::Counted
     }
 
     /// The slot of a call in an unexpected place.

@@ -1,22 +1,25 @@
-//! A fast path for text frames: those of one stream differ only in their text. A frame whose bytes
-//! before and after the text equal those of the previous frame, which was read in full, means the
-//! same; only the text in between must be read.
+//! A fast path for text frames and for frames with a piece of a call's arguments: those of one
+//! stream differ only in that string. A frame whose bytes before and after the string equal those of
+//! the previous frame, which was read in full, means the same; only the string in between must be
+//! read.
 //!
 //! This skips no check: every byte is either equal to one that was checked in the same place, or
 //! checked now. Any other frame in between may change the meaning of an index, so a template
-//! applies only from one text frame to the next.
+//! applies only from one such frame to the next.
 
 use callgate_call::json::{Span, string_end};
 
-use crate::event::{Block, BlockStep, Lane, Order, Reading};
+use crate::event::{
+    ArgumentsPiece, Block, BlockStep, Carrier, Host, Lane, Order, Part, Piece, Reading, Slot, What,
+};
 use crate::side_text::SideText;
 
-/// The previous frame, if it contained only text.
+/// The previous frame, if it contained only text or only a piece of arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     valid: bool,
     event: Vec<u8>,
-    /// Everything up to the text.
+    /// Everything up to the string.
     before: Vec<u8>,
     /// Everything from the quote that ends it.
     behind: Vec<u8>,
@@ -29,10 +32,12 @@ pub(crate) struct Template {
     skipped_by_some_clients: bool,
     /// The channel of the text, if it has a separate one.
     side_text: Option<SideText>,
+    /// The call that the string is a piece of, and its lane; `None` if the string is text.
+    call: Option<(Slot, Lane)>,
 }
 
 impl Template {
-    /// The reading of `data`, if it is the template with another text.
+    /// The reading of `data`, if it is the template with another string.
     #[inline]
     pub(crate) fn read(&self, event: Option<&[u8]>, data: &str) -> Option<Reading> {
         if !self.valid || event.unwrap_or(b"") != self.event {
@@ -44,6 +49,9 @@ impl Template {
         let fits =
             behind == self.behind || (self.only_closes && closes_alike(behind, &self.behind));
         let start = self.before.len();
+        if let (true, Some(call)) = (fits, self.call) {
+            return Some(self.piece(call, data.get(start..start + length)?));
+        }
         fits.then(|| Reading {
             order: self.order,
             block: self.block,
@@ -60,11 +68,34 @@ impl Template {
         })
     }
 
-    /// Remembers a frame that was read in full.
-    pub(crate) fn remember(&mut self, event: Option<&[u8]>, data: &str, reading: &Reading) {
+    /// The reading of a frame that adds this piece to a call.
+    fn piece(&self, (slot, lane): (Slot, Lane), raw: &str) -> Reading {
+        let arguments = ArgumentsPiece::Fragment(raw.to_owned());
+        let piece = Piece { slot, arguments, ..Piece::default() };
+        let part = Part { lane, at: Span::default(), what: What::Piece(piece) };
+        Reading { order: self.order, block: self.block, parts: vec![part], ..Reading::default() }
+    }
+
+    /// Remembers a frame that was read in full. `pieces` says whether a frame that adds to a call
+    /// changes the reader of this dialect.
+    pub(crate) fn remember(
+        &mut self,
+        event: Option<&[u8]>,
+        data: &str,
+        reading: &Reading,
+        pieces: Pieces,
+    ) {
         self.valid = false;
-        let Some(text) = reading.text else { return };
-        let plain = reading.parts.is_empty()
+        self.call = match pieces {
+            Pieces::Alike => added_to(reading),
+            Pieces::Counted => None,
+        };
+        let string = match self.call {
+            Some(_) => piece_span(data, reading),
+            None => reading.text,
+        };
+        let Some(text) = string else { return };
+        let plain = (reading.parts.is_empty() || self.call.is_some())
             && reading.rename.is_none()
             && !reading.irregular
             && !reading.failure
@@ -98,6 +129,58 @@ impl Template {
     }
 }
 
+/// Whether frames that add to a call may be read by a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pieces {
+    /// They may: reading one changes nothing in the reader.
+    Alike,
+    /// They may not: the reader keeps count of them.
+    Counted,
+}
+
+/// The call that a frame adds a piece of arguments to, if the frame has no other content.
+fn added_to(reading: &Reading) -> Option<(Slot, Lane)> {
+    let [Part { lane, at, what: What::Piece(piece) }] = reading.parts.as_slice() else {
+        return None;
+    };
+    let Piece { slot, opens, ends, name, id, arguments, copy, repeats, .. } = piece;
+    let Piece { anonymous, waits, host, carrier, original, refuse, .. } = piece;
+    let adds = matches!(arguments, ArgumentsPiece::Fragment(_))
+        && !(*opens || *ends || *copy || *repeats || *anonymous || *waits)
+        && name.is_none()
+        && id.is_none()
+        && original.is_none()
+        && refuse.is_none()
+        && *host == Host::Client
+        && *carrier == Carrier::Listed;
+    let Reading { text, model, irregular, skipped_by_some_clients, content, .. } = reading;
+    let Reading { done, text_left, is_repeat, .. } = reading;
+    let alone = text.is_none()
+        && model.is_none()
+        && content.is_none()
+        && !(*irregular || *skipped_by_some_clients || *done || *text_left || *is_repeat)
+        && reading.side_texts.is_empty()
+        && reading.masks.is_empty()
+        && reading.taken.is_empty()
+        && reading.tally.is_none();
+    (adds && alone && *at == Span::default()).then_some((*slot, *lane))
+}
+
+/// The span of the piece in the data; `None` if it is not certain.
+fn piece_span(data: &str, reading: &Reading) -> Option<Span> {
+    let [Part { what: What::Piece(piece), .. }] = reading.parts.as_slice() else { return None };
+    let ArgumentsPiece::Fragment(raw) = &piece.arguments else { return None };
+    // An empty string may be in many places.
+    if raw.is_empty() {
+        return None;
+    }
+    let quoted = format!("\"{raw}\"");
+    let start = data.find(&quoted)?;
+    // If it is in the data only once, that is the place of the piece. Matches may overlap.
+    let again = data.get(start + 1..)?.find(&quoted);
+    again.is_none().then_some(Span { start: start + 1, end: start + 1 + raw.len() })
+}
+
 /// The bytes after the quote, without white space.
 fn closers(behind: &[u8]) -> impl Iterator<Item = u8> + '_ {
     behind.iter().skip(1).copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
@@ -122,6 +205,8 @@ mod tests {
     const START: &str = r#"{"type":"message_start","message":{"content":[]}}"#;
     const OPEN: &str =
         r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    const OPEN_CALL: &str = r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"n","input":{}}}"#;
+    const PIECE: &str = r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"a\": 1"}}"#;
     const MESSAGES: &str = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some \"text\""}  }"#;
     const CHAT: &str = r#"{"id":"c","choices":[{"index":0,"delta":{"content":"some text"},"finish_reason":null}],"usage":null}"#;
 
@@ -130,6 +215,7 @@ mod tests {
         if dialect == Dialect::Anthropic {
             reader.read(None, START).unwrap();
             reader.read(None, OPEN).unwrap();
+            reader.read(None, OPEN_CALL).unwrap();
         }
         reader
     }
@@ -158,6 +244,26 @@ mod tests {
         assert!(reader.template.read(event, &padded).is_some());
         assert!(reader.template.read(event, &padded.replace('}', "} ,")).is_none());
         assert!(reader.template.read(Some(b"ping"), &padded).is_none());
+    }
+
+    #[test]
+    fn a_piece_of_arguments_is_read_by_the_template() {
+        let reader = &mut reader(Dialect::Anthropic);
+        let event = Some(&b"content_block_delta"[..]);
+        let empty = PIECE.replace(r#"{\"a\": 1"#, "");
+        reader.read(event, &empty).unwrap();
+        assert!(
+            reader.template.read(event, PIECE).is_none(),
+            "the place of an empty piece is not certain"
+        );
+        reader.read(event, PIECE).unwrap();
+        let other = PIECE.replace("1\"", ",\\\"b\\\"\"");
+        assert!(reader.template.read(event, &other).is_some());
+        assert!(reader.template.read(event, &other.replace(":1,", ":0,")).is_none());
+        // The place of a piece that equals another string in the frame is not certain.
+        reader.template.forget();
+        reader.read(event, &PIECE.replace(r#"{\"a\": 1"#, "content_block_delta")).unwrap();
+        assert!(reader.template.read(event, &other).is_none());
     }
 
     /// Tokens in every chunk: a chunk with other counts does not match the template.
@@ -189,20 +295,22 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
-        /// However a text frame is changed, the fast path and the full path read the same.
+        /// However a frame is changed, the fast path and the full path read the same.
         #[test]
         fn the_template_reads_the_same_as_a_full_read(
-            chat in any::<bool>(),
+            which in 0..3_usize,
             at in any::<prop::sample::Index>(),
             cut in 0..6_usize,
             new in prop::sample::select(vec![
                 "", "x", " ", "\"", "\\", "\\\"", "\\u00e9", "\\u12", "}", "]", ",", "\n", "\u{1}", "é",
                 "\",\"tool_calls\":[{\"index\":0}],\"x\":\"", "\",\"text\":\"", "0", "1",
+                "\",\"partial_json\":\"", "\",\"name\":\"x\",\"input\":\"",
             ]),
         ) {
-            let (dialect, frame) = match chat {
-                true => (Dialect::OpenAiChat, CHAT),
-                false => (Dialect::Anthropic, MESSAGES),
+            let (dialect, frame) = match which {
+                0 => (Dialect::OpenAiChat, CHAT),
+                1 => (Dialect::Anthropic, PIECE),
+                _ => (Dialect::Anthropic, MESSAGES),
             };
             let start = at.index(frame.len());
             let end = (start + cut).min(frame.len());

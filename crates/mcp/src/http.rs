@@ -1,24 +1,24 @@
-//! Servers on the network: a client speaks to us as it would to the server, and we to the server as
-//! the client would.
+//! Servers on the network. To the client, callgate looks like the server, and to the server, like
+//! the client.
 //!
 //! ```text
 //! client ─ POST ─► post ─► session ─► decide ─► upstream ─► server
-//! client ◄─ JSON or events ◄─ down, events ◄─ session ◄──────┘
+//! client ◄─ JSON or events ◄─ response, events ◄─ session ◄──┘
 //! ```
 //!
-//! [`Door::answer`] takes a request to `/mcp/<server>`. Whatever listens has looked at who asks. A
-//! message goes on as it came; its headers must say what it says. The older revisions name their
-//! conversations (`Mcp-Session-Id`), and state is kept by that name; in the newer ones every request
-//! stands alone.
+//! [`Door::answer`] handles a request to `/mcp/<server>`. The listener has already checked access.
+//! A message is forwarded unchanged, and its headers must agree with it. The older revisions name
+//! their conversations (`Mcp-Session-Id`), and state is kept under that name. In the newer ones
+//! every request is independent.
 
-mod down;
 pub(crate) mod events;
+mod legacy_sse;
 mod list;
 pub(crate) mod mirror;
-mod old;
 pub(crate) mod post;
 pub(crate) mod read;
 pub(crate) mod reply;
+mod response;
 mod site;
 mod tls;
 mod upstream;
@@ -46,46 +46,46 @@ use crate::answers;
 /// The path below which servers are, each under its name.
 pub const PATH: &str = "/mcp";
 
-/// A server on the network, as it is declared.
+/// A declared server on the network.
 #[derive(Debug, Clone)]
 pub struct HttpServer {
     /// Its name.
     pub id: String,
-    /// How it is spoken to.
+    /// Its transport.
     pub kind: ServerType,
-    /// Where it is.
+    /// Its address.
     pub url: Url,
-    /// The token that goes to it, in the place of any that a client sends.
+    /// The token for the server, which replaces any token of a client.
     pub bearer: Option<HeaderValue>,
-    /// The SHA-256 of its certificate, in small letters.
+    /// The SHA-256 of its certificate, in lower-case hex.
     pub tls_fingerprint: Option<String>,
 }
 
-/// How a server on the network is spoken to.
+/// The transport of a server on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerType {
     /// Streamable HTTP.
     Streamable,
-    /// HTTP with server-sent events, the older way.
+    /// HTTP with server-sent events, the older transport.
     Events,
 }
 
-/// The bounds and waits of servers on the network.
+/// The limits and timeouts of servers on the network.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// The largest message that is read.
+    /// The maximum size of a message.
     pub max_message: usize,
-    /// Conversations with one server that are remembered. Of whoever begins another one, the one that
-    /// was silent longest is forgotten; should it go on, what the server asked in it is not known any
-    /// more.
+    /// The number of conversations with one server that are remembered. When a client starts one
+    /// too many, its longest silent conversation is forgotten. If that one continues, pending
+    /// requests of the server in it are no longer known.
     pub max_conversations: usize,
     /// How long a server may take to list its tools before a call.
     pub list_timeout: Duration,
-    /// How long it may take to reach a server.
+    /// How long connecting to a server may take.
     pub connect: Duration,
-    /// How long a server may take to begin an answer: tools work for minutes.
+    /// How long a server may take to start its response: tools work for minutes.
     pub head: Duration,
-    /// How long a client may pause in a message.
+    /// How long a client may pause within a message.
     pub client_body: Duration,
 }
 
@@ -102,27 +102,27 @@ impl Default for HttpSettings {
     }
 }
 
-/// Who asks, as whatever listens has found out.
+/// What the listener knows about the client.
 #[derive(Debug, Clone)]
-pub struct Visitor {
-    /// Whose key it is.
+pub struct McpClient {
+    /// The principal.
     pub who: Who,
-    /// What the client says of its agent: a claim.
+    /// The agent that the client names. Unverified.
     pub agent: Option<String>,
-    /// What the client says of its session: a claim.
+    /// The session that the client names. Unverified.
     pub session: Option<String>,
     /// The id of the request.
     pub request: String,
 }
 
-/// The servers on the network that are declared.
+/// The door for declared servers on the network.
 pub struct Door {
     sites: HashMap<String, Arc<Site>>,
     ending: watch::Sender<bool>,
 }
 
 impl Door {
-    /// A door to these servers. `roots` are the certificates that the system trusts.
+    /// Creates a door for these servers. `roots` are the certificates that the system trusts.
     pub fn new(
         decider: &Decider,
         servers: Vec<HttpServer>,
@@ -141,15 +141,15 @@ impl Door {
         Ok(Self { sites: servers.into_iter().map(site).collect::<Result<_, _>>()?, ending })
     }
 
-    /// Ends the streams on which no answer is waited for: they would never end by themselves.
+    /// Ends streams that wait for no answer: they would never end by themselves.
     pub fn end(&self) {
         self.ending.send_replace(true);
     }
 
-    /// Lists the tools of every server, as far as that needs no client: so they are known, and held to
-    /// what they were, before anybody calls one.
+    /// Lists the tools of every server, if that needs no client. So they are known and pinned
+    /// before the first call.
     pub async fn list(&self) {
-        // All at once: one that does not answer must not hold the others up.
+        // All at once: a server that does not respond must not delay the others.
         let mut listing = JoinSet::new();
         for site in self.sites.values() {
             let site = Arc::clone(site);
@@ -158,48 +158,56 @@ impl Door {
         while listing.join_next().await.is_some() {}
     }
 
-    /// Answers a request, whatever it is.
-    pub async fn answer(&self, visitor: Visitor, request: Request<Incoming>) -> Response<Body> {
+    /// Answers any request.
+    pub async fn answer(&self, client: McpClient, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         let (id, rest) = split(&path);
         let Some(site) = self.sites.get(id).map(Arc::clone) else {
-            let text = format!(
-                "callgate: no server `{id}` is declared. The operator declares one under \
-                 `mcp.servers`, with its `url`."
-            );
+            let text = match id {
+                "" => "callgate: this path names no MCP server. Use /mcp/NAME, with the name of a \
+                       server under `mcp.servers`."
+                    .to_owned(),
+                id => format!(
+                    "callgate: no server `{id}` is declared. The operator can declare it under \
+                     `mcp.servers`, with its `url`."
+                ),
+            };
             return reply::error(StatusCode::NOT_FOUND, None, NO_SERVER, &text);
         };
         if !post::has_fit_session(request.headers()) {
             let text =
-                "callgate did not hand this request on: `Mcp-Session-Id` must be one short text";
+                "callgate did not forward this request: `Mcp-Session-Id` must be one short text";
             return reply::error(StatusCode::BAD_REQUEST, None, -32600, text);
         }
         match (site.kind, request.method(), rest) {
             (ServerType::Streamable, &Method::POST, "") => {
-                post::answer(site, visitor, request).await
+                post::answer(site, client, request).await
             }
-            (ServerType::Streamable, &Method::GET, "") => down::get(site, visitor, request).await,
+            (ServerType::Streamable, &Method::GET, "") => {
+                response::get(site, client, request).await
+            }
             (ServerType::Streamable, &Method::DELETE, "") => {
-                down::delete(site, visitor, request).await
+                response::delete(site, client, request).await
             }
-            (ServerType::Events, &Method::GET, "") => old::open(site, visitor, request).await,
+            (ServerType::Events, &Method::GET, "") => legacy_sse::open(site, client, request).await,
             (ServerType::Events, &Method::POST, token) if !token.is_empty() => {
-                old::post(site, visitor, token, request).await
+                legacy_sse::post(site, client, token, request).await
             }
             (ServerType::Streamable, _, "") => not_allowed("GET, POST, DELETE"),
-            // Clients that can do both ask in the newer way first, and fall back on this.
+            // Clients that support both transports try the newer one first, and fall back after
+            // this response.
             (ServerType::Events, _, "") => not_allowed("GET"),
             _ => reply::status(StatusCode::NOT_FOUND),
         }
     }
 }
 
-/// What somebody is told, as JSON, who is not let in at all.
+/// The JSON body for a client without access.
 pub fn refusal(text: &str) -> String {
     answers::transport_error(answers::REFUSED, text)
 }
 
-/// What callgate says of a server that it does not know.
+/// The code for an unknown server.
 const NO_SERVER: i32 = 1404;
 
 fn not_allowed(methods: &'static str) -> Response<Body> {
@@ -208,7 +216,7 @@ fn not_allowed(methods: &'static str) -> Response<Body> {
     response
 }
 
-/// The server, and what stands behind it.
+/// The server, and the rest of the path.
 fn split(path: &str) -> (&str, &str) {
     let rest = path.strip_prefix(PATH).unwrap_or_default().trim_start_matches('/');
     rest.split_once('/').unwrap_or((rest, ""))

@@ -1,19 +1,19 @@
-//! The door of MCP servers: every definition and every call passes the gate.
+//! The door for MCP servers: every definition and every call passes the gate.
 //!
 //! ```text
 //! agent ─► lines ─► message (strict) ─► session ─► decide ─► session ─► server
 //! agent ◄──────────────── session (pairs, looks, edits) ◄── message ◄── server
 //! ```
 //!
-//! [`wrap`] runs a server behind our own standard input and output; a [`Door`] answers for servers on
-//! the network. A message that every peer reads
-//! alike is handed on as it came; a call waits for its verdict and its record; a definition that may
-//! not be used is not shown. What two peers would read differently is never handed on.
+//! [`wrap`] runs a server behind our own standard input and output; a [`Door`] serves servers on
+//! the network. A message that every peer reads the same way is forwarded unchanged. A call waits
+//! for its verdict and its record. A definition that may not be used is hidden. A message that two
+//! peers would read differently is never forwarded.
 //!
 //! [`Service`] is the other side: callgate as a server itself, on [`serve_pipe`] or over HTTP.
 
 mod answers;
-mod beside;
+mod extra_inputs;
 mod http;
 mod lines;
 mod message;
@@ -24,9 +24,9 @@ mod serve;
 mod session;
 mod stdio;
 
-pub use http::{Body, Door, HttpServer, HttpSettings, PATH, ServerType, Visitor, refusal};
+pub use http::{Body, Door, HttpServer, HttpSettings, McpClient, PATH, ServerType, refusal};
 pub use serve::{
-    About, Called, Changes, Changing, Host, Http, Resource, Service, Tool, serve_pipe,
+    About, CallResult, ChangeListener, Changes, Host, Http, Resource, Service, Tool, serve_pipe,
 };
 pub use stdio::{
     Ended, Program, ProgramError, ServerCommand, Settings, WrapError, environment, wrap,

@@ -1,30 +1,30 @@
-//! Bytes to lines, within a bound.
+//! Splits bytes into lines, within a limit.
 
 use memchr::memchr;
 
-/// Cuts what arrives into lines.
+/// Splits incoming bytes into lines.
 #[derive(Debug)]
 pub(crate) struct Lines {
     buffer: Vec<u8>,
-    /// Up to here no line ends.
+    /// There is no line end before this position.
     searched: usize,
-    /// The largest line that is read.
+    /// The maximum length of a line.
     limit: usize,
-    /// The line is larger: only its beginning is kept.
+    /// The current line is too long: only its start is kept.
     skipping: bool,
 }
 
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// With what ends it.
+    /// Including its line end.
     Whole(Vec<u8>),
-    /// Larger than the limit. This is how it began.
+    /// Longer than the limit. This is its start.
     TooLarge(Vec<u8>),
 }
 
 impl Lines {
-    /// What is kept of a line that is too large: enough to find the id in most.
+    /// How much of an oversized line is kept: enough to find the id in most.
     const HEAD: usize = 64 * 1024;
 
     pub(crate) fn new(limit: usize) -> Self {
@@ -35,7 +35,7 @@ impl Lines {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole line.
+    /// The next complete line.
     pub(crate) fn next_line(&mut self) -> Option<Line> {
         let unread = self.buffer.get(self.searched..).unwrap_or(&[]);
         match memchr(b'\n', unread) {
@@ -53,7 +53,7 @@ impl Lines {
         }
     }
 
-    /// What stands behind the last end of a line, now that nothing follows.
+    /// The rest after the last line end, once no more bytes follow.
     pub(crate) fn finish(&mut self) -> Option<Line> {
         (!self.buffer.is_empty()).then(|| self.take(self.buffer.len()))
     }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_is_not_kept() {
+    fn skipped_bytes_are_not_kept() {
         let mut lines = Lines::new(100);
         for _ in 0..1000 {
             lines.push(&[b'x'; 1000]);

@@ -1,8 +1,8 @@
-//! One JSON-RPC message, read strictly.
+//! Reads a JSON-RPC message strictly.
 //!
-//! Peers disagree about messages at the edge of JSON: which of two equal keys counts, whether a
-//! carriage return ends a line, what a number as large as an id means. What two of them would read
-//! differently is unfit, and is never handed on as it came.
+//! Peers disagree about unusual JSON: which of two equal keys counts, whether a carriage return
+//! ends a line, what a very large number means as an id. A message that two of them would read
+//! differently is unfit, and is never forwarded unchanged.
 
 mod unfit;
 
@@ -12,12 +12,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use callgate_call::json::{Error, Fields, Kind as JsonKind, Reader, Span, Text, quote};
 
-pub(crate) use unfit::{Unfit, Why};
+pub(crate) use unfit::{Unfit, UnfitReason};
 
-/// A message that every peer reads alike.
+/// A message that every peer reads the same way.
 #[derive(Debug)]
 pub(crate) struct Message<'a> {
-    /// Its text, without the end of its line.
+    /// Its text, without the line end.
     pub(crate) text: &'a str,
     pub(crate) kind: Kind<'a>,
 }
@@ -33,34 +33,35 @@ pub(crate) enum Kind<'a> {
         method: Cow<'a, str>,
         params: Option<Span>,
     },
-    /// `id` is `None` where the peer could not tell what it answers.
+    /// `id` is `None` if the peer does not know which request it answers.
     Answer {
         id: Option<Id>,
         outcome: Outcome,
     },
 }
 
-/// What an answer brings, and where.
+/// The content of an answer, with its position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
     Result(Span),
     Error(Span),
 }
 
-/// The id of a request. A number and a text are never the same.
+/// The id of a request. A number never equals a string.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
-    /// As written: an integer.
+    /// An integer, exactly as written.
     Number(String),
-    /// Decoded.
+    /// A decoded string.
     Text(String),
 }
 
 impl Id {
-    /// Ids are counters or UUIDs. What is longer is no id, and would be kept for every open request.
+    /// Ids are counters or UUIDs. A longer one is refused, because it would be stored for every
+    /// open request.
     const MAX_LEN: usize = 1024;
 
-    fn read(reader: &mut Reader<'_>, text: &str) -> Result<Option<Self>, Why> {
+    fn read(reader: &mut Reader<'_>, text: &str) -> Result<Option<Self>, UnfitReason> {
         let kind = reader.kind()?;
         let id = match kind {
             JsonKind::String => Self::Text(reader.string()?.decode()?.into_owned()),
@@ -69,16 +70,16 @@ impl Id {
                 return Ok(None);
             }
             JsonKind::Number => Self::Number(reader.skip()?.of(text).to_owned()),
-            _ => return Err(Why::Id),
+            _ => return Err(UnfitReason::Id),
         };
         match &id {
-            Self::Number(number) if !is_integer(number) => Err(Why::Id),
-            Self::Number(id) | Self::Text(id) if id.len() > Self::MAX_LEN => Err(Why::Id),
+            Self::Number(number) if !is_integer(number) => Err(UnfitReason::Id),
+            Self::Number(id) | Self::Text(id) if id.len() > Self::MAX_LEN => Err(UnfitReason::Id),
             _ => Ok(Some(id)),
         }
     }
 
-    /// The id that stands there.
+    /// The id at this position.
     pub(crate) fn at(text: &str, span: Span) -> Option<Self> {
         Self::read(&mut Reader::at(text, span), text).ok().flatten()
     }
@@ -92,27 +93,27 @@ impl Id {
     }
 }
 
-/// `-0` is `0` to some and not to others.
+/// Some peers treat `-0` as `0` and others do not.
 fn is_integer(number: &str) -> bool {
     let digits = number.strip_prefix('-').unwrap_or(number);
     digits.bytes().all(|byte| byte.is_ascii_digit()) && number != "-0"
 }
 
 impl<'a> Message<'a> {
-    /// Reads a line. `None` if nothing stands on it.
+    /// Reads a line. `None` if it is empty.
     pub(crate) fn read(line: &'a [u8]) -> Result<Option<Self>, Unfit> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        // A line may end in CR LF: both together end it for everybody.
+        // A line may end in CR LF, which is one line end for everyone.
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = std::str::from_utf8(line).map_err(|_| {
             let text = String::from_utf8_lossy(line);
-            Unfit { id: id_of(&text), why: Why::Utf8 }
+            Unfit { id: id_of(&text), why: UnfitReason::Utf8 }
         })?;
         if let Some(rest) = text.strip_prefix('\u{feff}') {
-            return Err(Unfit { id: id_of(rest), why: Why::ByteOrderMark });
+            return Err(Unfit { id: id_of(rest), why: UnfitReason::ByteOrderMark });
         }
         if text.contains('\r') {
-            return Err(Unfit { id: id_of(text), why: Why::CarriageReturn });
+            return Err(Unfit { id: id_of(text), why: UnfitReason::CarriageReturn });
         }
         if text.trim_matches([' ', '\t']).is_empty() {
             return Ok(None);
@@ -120,34 +121,34 @@ impl<'a> Message<'a> {
         Self::parse(text).map(Some).map_err(|why| Unfit { id: id_of(text), why })
     }
 
-    /// Reads a body or an event that is a message as a whole: no line end in it ends it.
+    /// Reads a body or an event that is a single message: a line end does not end it.
     pub(crate) fn of_body(body: &'a [u8]) -> Result<Self, Unfit> {
         let text = std::str::from_utf8(body).map_err(|_| {
             let text = String::from_utf8_lossy(body);
-            Unfit { id: id_of(&text), why: Why::Utf8 }
+            Unfit { id: id_of(&text), why: UnfitReason::Utf8 }
         })?;
         if let Some(rest) = text.strip_prefix('\u{feff}') {
-            return Err(Unfit { id: id_of(rest), why: Why::ByteOrderMark });
+            return Err(Unfit { id: id_of(rest), why: UnfitReason::ByteOrderMark });
         }
         Self::parse(text).map_err(|why| Unfit { id: id_of(text), why })
     }
 
-    fn parse(text: &'a str) -> Result<Self, Why> {
+    fn parse(text: &'a str) -> Result<Self, UnfitReason> {
         let mut reader = Reader::new(text);
         match reader.kind()? {
             JsonKind::Object => {}
-            JsonKind::Array => return Err(Why::Batch),
-            _ => return Err(Why::NotAMessage),
+            JsonKind::Array => return Err(UnfitReason::Batch),
+            _ => return Err(UnfitReason::NotAMessage),
         }
-        let mut members = Envelope::default();
+        let mut members = MessageMembers::default();
         let mut fields = Fields::new(&["jsonrpc", "id", "method", "params", "result", "error"]);
-        let mut others = Keys::default();
+        let mut others = SeenKeys::default();
         let mut object = reader.object()?;
         while let Some(key) = object.next(&mut reader)? {
             match fields.find(&key)? {
                 Some(0) => members.version(&mut reader)?,
                 Some(1) => members.id = Some(Id::read(&mut reader, text)?),
-                Some(2) => members.method = Some(reader.string().map_err(|_| Why::Method)?),
+                Some(2) => members.method = Some(reader.string().map_err(|_| UnfitReason::Method)?),
                 Some(3) => members.params = Some(object_or_null(&mut reader)?),
                 Some(4) => members.result = Some(walk(&mut reader)?),
                 Some(5) => members.error = Some(walk(&mut reader)?),
@@ -162,9 +163,9 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The members of a message, as far as they have come.
+/// The members of a message that have been read so far.
 #[derive(Default)]
-struct Envelope<'a> {
+struct MessageMembers<'a> {
     is_versioned: bool,
     /// `Some(None)` is `null`.
     id: Option<Option<Id>>,
@@ -174,21 +175,21 @@ struct Envelope<'a> {
     error: Option<Span>,
 }
 
-impl<'a> Envelope<'a> {
-    fn version(&mut self, reader: &mut Reader<'_>) -> Result<(), Why> {
-        let version = reader.string().map_err(|_| Why::Version)?;
+impl<'a> MessageMembers<'a> {
+    fn version(&mut self, reader: &mut Reader<'_>) -> Result<(), UnfitReason> {
+        let version = reader.string().map_err(|_| UnfitReason::Version)?;
         self.is_versioned = version.is("2.0");
         Ok(())
     }
 
-    fn kind(self) -> Result<Kind<'a>, Why> {
+    fn kind(self) -> Result<Kind<'a>, UnfitReason> {
         if !self.is_versioned {
-            return Err(Why::Version);
+            return Err(UnfitReason::Version);
         }
         let method = self.method.map(|method| method.decode()).transpose()?;
         let params = self.params.flatten();
         match (method, self.id, self.result, self.error) {
-            (Some(_), Some(None), None, None) => Err(Why::Id),
+            (Some(_), Some(None), None, None) => Err(UnfitReason::Id),
             (Some(method), Some(Some(id)), None, None) => Ok(Kind::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Kind::Notification { method, params }),
             (None, Some(Some(id)), Some(result), None) => {
@@ -197,26 +198,27 @@ impl<'a> Envelope<'a> {
             (None, id, None, Some(error)) => {
                 Ok(Kind::Answer { id: id.flatten(), outcome: Outcome::Error(error) })
             }
-            _ => Err(Why::NotAMessage),
+            _ => Err(UnfitReason::NotAMessage),
         }
     }
 }
 
-/// Parameters: an object in every message of the protocol. `null` is none.
-fn object_or_null(reader: &mut Reader<'_>) -> Result<Option<Span>, Why> {
+/// Reads parameters, which are an object in every message of the protocol. `null` counts as
+/// missing.
+fn object_or_null(reader: &mut Reader<'_>) -> Result<Option<Span>, UnfitReason> {
     match reader.kind()? {
         JsonKind::Object => Ok(Some(walk(reader)?)),
-        JsonKind::Null => reader.skip().map(|_| None).map_err(Why::from),
-        _ => Err(Why::Params),
+        JsonKind::Null => reader.skip().map(|_| None).map_err(UnfitReason::from),
+        _ => Err(UnfitReason::Params),
     }
 }
 
-/// Reads any value, as `skip` does, and finds a key that stands twice in one object.
+/// Reads any value, like `skip`, and rejects a duplicate key in an object.
 pub(crate) fn walk(reader: &mut Reader<'_>) -> Result<Span, Error> {
     match reader.kind()? {
         JsonKind::Object => {
             let start = reader.position();
-            let (mut object, mut keys) = (reader.object()?, Keys::default());
+            let (mut object, mut keys) = (reader.object()?, SeenKeys::default());
             while let Some(key) = object.next(reader)? {
                 keys.add(&key)?;
                 walk(reader)?;
@@ -235,23 +237,23 @@ pub(crate) fn walk(reader: &mut Reader<'_>) -> Result<Span, Error> {
     }
 }
 
-/// The keys of one object, by their hashes. Two keys of one hash count as twice the same: that
-/// happens to nobody by chance.
+/// The keys of one object, by their hashes. Two keys with the same hash count as duplicates: that
+/// does not happen by chance.
 #[derive(Default)]
-struct Keys {
+struct SeenKeys {
     few: Vec<u64>,
     many: HashSet<u64>,
 }
 
-impl Keys {
-    /// Objects of the protocol have a handful; there, a list is faster than a set.
+impl SeenKeys {
+    /// Objects of the protocol have a handful of keys, for which a list is faster than a set.
     const FEW: usize = 24;
 
     fn add(&mut self, key: &Text<'_>) -> Result<(), Error> {
         let mut hash = DefaultHasher::new();
         match key.is_escaped() {
             false => key.raw().hash(&mut hash),
-            // Half a surrogate pair is no text: then its spelling is compared.
+            // A lone surrogate cannot be decoded: then the spelling is compared.
             true => key.decode().unwrap_or(Cow::Borrowed(key.raw())).hash(&mut hash),
         }
         let hash = hash.finish();
@@ -269,11 +271,11 @@ impl Keys {
     }
 }
 
-/// The id of a message that is unfit, if it can be told: whoever asked waits for an answer. Only
-/// the beginning of a message may be there.
+/// The id of an unfit message, if it can be found: the sender waits for an answer. Only the start
+/// of a message may be available.
 pub(crate) fn id_of(text: &str) -> Option<Id> {
     match id_from_the_front(text) {
-        // With two ids nobody knows which one is waited for.
+        // With two ids it is unknown which one the sender waits for.
         Err(TwoIds) => None,
         Ok(id) => id.or_else(|| id_at_the_end(text)),
     }
@@ -281,7 +283,7 @@ pub(crate) fn id_of(text: &str) -> Option<Id> {
 
 struct TwoIds;
 
-/// TypeScript servers write the id last. Only ever used to tell somebody who waits that nothing comes.
+/// TypeScript servers write the id last. Only used to send an error to a waiting peer.
 fn id_at_the_end(text: &str) -> Option<Id> {
     let text = text.trim_end().strip_suffix('}')?.trim_end();
     let (_, value) = text.rsplit_once("\"id\"")?;

@@ -1,4 +1,4 @@
-//! The parameters that are looked at.
+//! Reads the parameters that callgate inspects.
 
 use std::borrow::Cow;
 
@@ -6,32 +6,32 @@ use callgate_call::json::{Error, Fields, Kind, Member, Problem, Reader, Span, Te
 
 use crate::answers::Era;
 
-/// The key by which a request of the newer revisions says which one it speaks.
+/// The key with which a request of the newer revisions names its revision.
 pub(crate) const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 pub(crate) const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 
-/// The parameters of a request that names something: a tool, a prompt or a resource.
+/// The parameters of a request that names a tool, a prompt or a resource.
 #[derive(Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct NamedParams<'a> {
     /// The tool, the prompt, or the URI of the resource.
     pub(crate) name: Cow<'a, str>,
-    /// The value of `arguments`, where there is one.
+    /// The value of `arguments`, if there is one.
     pub(crate) arguments: Option<Span>,
     pub(crate) meta: Option<Span>,
-    /// The other members, the metadata among them.
-    pub(crate) beside: Vec<Member<'a>>,
-    /// Whether the server has asked back before: this is the same call once more.
-    pub(crate) goes_on: bool,
+    /// The other members, including the metadata.
+    pub(crate) other_members: Vec<Member<'a>>,
+    /// Whether this continues a call, after the server asked the client for input.
+    pub(crate) continues: bool,
 }
 
-impl<'a> Named<'a> {
-    /// Reads parameters whose name stands under `key`: `name` or `uri`.
+impl<'a> NamedParams<'a> {
+    /// Reads parameters with a name under `key`: `name` or `uri`.
     pub(crate) fn read(text: &'a str, params: Span, key: NameKey) -> Result<Self, Error> {
         let mut reader = Reader::at(text, params);
         let mut fields = Fields::new(&["name", "uri", "arguments", "_meta"]);
-        let (mut name, mut arguments, mut meta, mut goes_on) = (None, None, None, false);
-        let mut beside = Vec::new();
+        let (mut name, mut arguments, mut meta, mut continues) = (None, None, None, false);
+        let mut other_members = Vec::new();
         let mut object = reader.object()?;
         while let Some(member) = object.next(&mut reader)? {
             match fields.find(&member)? {
@@ -40,20 +40,20 @@ impl<'a> Named<'a> {
                 Some(2) => arguments = value(&mut reader)?,
                 Some(3) => {
                     meta = value(&mut reader)?;
-                    beside.extend(meta.map(|meta| of(member, meta)));
+                    other_members.extend(meta.map(|meta| of(member, meta)));
                 }
                 _ => {
-                    goes_on |= member.is("requestState") || member.is("inputResponses");
-                    beside.push(of(member, reader.skip()?));
+                    continues |= member.is("requestState") || member.is("inputResponses");
+                    other_members.push(of(member, reader.skip()?));
                 }
             }
         }
         let name = name.ok_or_else(|| Error::new(Problem::WrongType, params.start))?;
-        Ok(Self { name, arguments, meta, beside, goes_on })
+        Ok(Self { name, arguments, meta, other_members, continues })
     }
 }
 
-/// Under which key a request names what it wants.
+/// The key under which a request names its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameKey {
     Name,
@@ -64,7 +64,7 @@ fn of(key: Text<'_>, value: Span) -> Member<'_> {
     Member { key, span: key.span().to(value), value }
 }
 
-/// A value; `null` is none.
+/// A value; `null` counts as missing.
 fn value(reader: &mut Reader<'_>) -> Result<Option<Span>, Error> {
     match reader.kind()? {
         Kind::Null => reader.skip().map(|_| None),
@@ -72,15 +72,15 @@ fn value(reader: &mut Reader<'_>) -> Result<Option<Span>, Error> {
     }
 }
 
-/// What the metadata of a request say of it.
+/// The metadata of a request.
 #[derive(Debug, Default)]
-pub(crate) struct Meta {
-    /// The model's id of the call, where the agent sends it.
+pub(crate) struct RequestMeta {
+    /// The model's id of the call, if the agent sends it.
     pub(crate) call_id: Option<String>,
     pub(crate) session: Option<String>,
 }
 
-impl Meta {
+impl RequestMeta {
     pub(crate) fn read(text: &str, meta: Option<Span>) -> Self {
         let Some(meta) = meta else { return Self::default() };
         let string = |key| member(text, meta, key).and_then(|span| string(text, span));
@@ -90,7 +90,7 @@ impl Meta {
     }
 }
 
-/// The family of revisions that a request with these metadata speaks.
+/// The family of revisions of a request with this metadata.
 pub(crate) fn era(text: &str, meta: Option<Span>) -> Era {
     match meta.and_then(|meta| member(text, meta, REVISION)) {
         Some(_) => Era::Modern,
@@ -98,7 +98,7 @@ pub(crate) fn era(text: &str, meta: Option<Span>) -> Era {
     }
 }
 
-/// What a request of our own must say to be taken for one of the same client.
+/// The metadata that makes our own request look like one of the same client.
 pub(crate) fn own_meta(text: &str, meta: Option<Span>) -> Option<String> {
     let meta = meta?;
     member(text, meta, REVISION)?;
@@ -109,28 +109,28 @@ pub(crate) fn own_meta(text: &str, meta: Option<Span>) -> Option<String> {
     Some(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
-/// The metadata among the parameters.
+/// The metadata in the parameters.
 pub(crate) fn meta(text: &str, params: Option<Span>) -> Option<Span> {
     member(text, params?, "_meta")
 }
 
-/// The text of a member, if it is one.
+/// The value of a member, if it is a string.
 pub(crate) fn text_member(text: &str, object: Span, key: &str) -> Option<String> {
     string(text, member(text, object, key)?)
 }
 
-/// The text that stands there, if it is one.
+/// The value at this position, if it is a string.
 pub(crate) fn string(text: &str, span: Span) -> Option<String> {
     let read: Result<Text<'_>, Error> = Reader::at(text, span).string();
     read.and_then(|read| read.decode().map(Cow::into_owned)).ok()
 }
 
-/// Whether a text is among what stands there, at any depth.
+/// Whether a matching string occurs in a value, at any depth.
 pub(crate) fn holds_text(text: &str, span: Span, is_it: &impl Fn(&str) -> bool) -> bool {
     search(&mut Reader::at(text, span), is_it).unwrap_or(false)
 }
 
-/// Depth is bounded by the reader.
+/// The reader bounds the depth.
 fn search(reader: &mut Reader<'_>, is_it: &impl Fn(&str) -> bool) -> Result<bool, Error> {
     let mut found = false;
     match reader.kind()? {
@@ -146,7 +146,7 @@ fn search(reader: &mut Reader<'_>, is_it: &impl Fn(&str) -> bool) -> Result<bool
                 found |= search(reader, is_it)?;
             }
         }
-        // Half of a character makes it no text, and none that somebody has given.
+        // A string with a lone surrogate is invalid, so no server can have created it.
         Kind::String => found = reader.string()?.decode().is_ok_and(|text| is_it(&text)),
         _ => {
             reader.skip()?;
@@ -161,8 +161,8 @@ mod tests {
 
     use super::*;
 
-    fn named(text: &str) -> Result<Named<'_>, Error> {
-        Named::read(text, document(text), NameKey::Name)
+    fn named(text: &str) -> Result<NamedParams<'_>, Error> {
+        NamedParams::read(text, document(text), NameKey::Name)
     }
 
     #[test]
@@ -170,15 +170,15 @@ mod tests {
         let text =
             r#"{"_meta":{"claudecode/toolUseId":"toolu_1"},"name":"a\u0062","arguments":{"x":1}}"#;
         let call = named(text).unwrap();
-        assert_eq!((call.name.as_ref(), call.goes_on), ("ab", false));
+        assert_eq!((call.name.as_ref(), call.continues), ("ab", false));
         assert_eq!(call.arguments.unwrap().of(text), r#"{"x":1}"#);
-        assert_eq!(Meta::read(text, call.meta).call_id.as_deref(), Some("toolu_1"));
+        assert_eq!(RequestMeta::read(text, call.meta).call_id.as_deref(), Some("toolu_1"));
         assert_eq!(era(text, call.meta), Era::Legacy);
-        assert!(named(r#"{"name":"a","requestState":"s","arguments":null}"#).unwrap().goes_on);
+        assert!(named(r#"{"name":"a","requestState":"s","arguments":null}"#).unwrap().continues);
     }
 
     #[test]
-    fn names_that_are_none() {
+    fn invalid_names_are_refused() {
         for text in
             [r#"{"arguments":{}}"#, r#"{"name":1}"#, r#"{"name":"a","Name":"b"}"#, r#"{"uri":"a"}"#]
         {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_request_speaks_the_same_revision() {
+    fn our_own_request_has_the_same_revision() {
         let text = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1,"io.modelcontextprotocol/clientCapabilities":{"a":{}}}"#;
         assert_eq!(
             own_meta(text, Some(document(text))).unwrap(),

@@ -1,8 +1,8 @@
-//! A conversation without peers and without I/O, for whoever throws bytes at it: the fuzz targets.
+//! A session without peers and without I/O, for the fuzz targets.
 //!
-//! The same session, the same reading of lines and events and the same writing as behind a pipe and
-//! over HTTP; what a door does beside that, a [`Probe`] does at once: verdicts are waited for, and the
-//! list that callgate asks for itself is answered.
+//! It uses the same session, the same reading of lines and events and the same writing as on a pipe
+//! and over HTTP. A [`Probe`] does everything else at once: it waits for verdicts, and answers
+//! callgate's own request for the list of tools.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::lines::{Line, Lines};
 use crate::message::{Kind, Message};
 use crate::session::{Session, Step};
 
-/// The largest message that it reads: so small that inputs reach it.
+/// The maximum size of a message: so small that inputs reach it.
 pub const MAX_MESSAGE: usize = 4096;
 
-/// A client and a server that say what they are told to.
+/// A client and a server that send what the caller provides.
 pub struct Probe {
-    desk: Arc<McpSession>,
+    mcp_session: Arc<McpSession>,
     session: Session,
     runtime: tokio::runtime::Runtime,
-    /// What the server lists when callgate asks: entries, as JSON.
+    /// The tools that the server lists when callgate asks: entries, as JSON.
     tools: String,
-    /// What has reached the server.
+    /// Everything that was sent to the server.
     pub to_server: Vec<Vec<u8>>,
-    /// What has reached the client.
+    /// Everything that was sent to the client.
     pub to_client: Vec<Vec<u8>>,
 }
 
-/// Who speaks.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The client.
@@ -42,14 +42,14 @@ pub enum Side {
 }
 
 impl Probe {
-    /// A conversation on a pipe.
+    /// A session on a pipe.
     pub fn on_pipe(decider: &Decider, tools: &str) -> std::io::Result<Self> {
         Self::new(decider, tools, Session::new)
     }
 
-    /// A conversation in requests.
+    /// A session over separate requests.
     pub fn in_requests(decider: &Decider, tools: &str) -> std::io::Result<Self> {
-        Self::new(decider, tools, |desk| Session::of_requests(desk, Arc::default()))
+        Self::new(decider, tools, |mcp_session| Session::of_requests(mcp_session, Arc::default()))
     }
 
     fn new(
@@ -58,10 +58,17 @@ impl Probe {
         session: impl FnOnce(Arc<McpSession>) -> Session,
     ) -> std::io::Result<Self> {
         let context = Context::new(Origin::at(Surface::Mcp));
-        let desk = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
+        let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        let (session, tools) = (session(Arc::clone(&desk)), tools.to_owned());
-        Ok(Self { desk, session, runtime, tools, to_server: Vec::new(), to_client: Vec::new() })
+        let (session, tools) = (session(Arc::clone(&mcp_session)), tools.to_owned());
+        Ok(Self {
+            mcp_session,
+            session,
+            runtime,
+            tools,
+            to_server: Vec::new(),
+            to_client: Vec::new(),
+        })
     }
 
     /// Lines of one side, in pieces.
@@ -91,21 +98,21 @@ impl Probe {
         self.take(steps);
     }
 
-    /// A message of the client in a request of its own.
+    /// A message of the client in its own request.
     pub fn request(&mut self, body: &[u8]) {
         if let Ok(message) = Message::of_body(body) {
-            let steps = self.session.client_says(message);
+            let steps = self.session.client_message(message);
             self.take(steps);
         }
     }
 
     /// What the client gets of a message that the server sends as JSON.
     pub fn answer(&mut self, body: &[u8]) -> Option<Vec<u8>> {
-        let steps = post::said(&mut self.session, body);
+        let steps = post::steps_for(&mut self.session, body);
         self.shown(steps).pop()
     }
 
-    /// What the client gets of events that the server sends in pieces, until one cannot be read.
+    /// What the client gets of events that the server sends in pieces, until one is unreadable.
     pub fn events<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
         let (mut splitter, mut out) = (Splitter::new(Framing::Sse, MAX_MESSAGE), Vec::new());
         for piece in pieces {
@@ -114,7 +121,7 @@ impl Probe {
                 let Ok(frame) = splitter.next_frame() else { return out };
                 let Some(frame) = frame else { break };
                 let judge = |data: &[u8]| {
-                    let steps = post::said(&mut self.session, data);
+                    let steps = post::steps_for(&mut self.session, data);
                     self.shown(steps)
                 };
                 events::pass(&frame, judge, &mut out);
@@ -123,7 +130,7 @@ impl Probe {
         out
     }
 
-    /// What the client gets to see; the rest is taken.
+    /// What the client sees. All other steps are carried out.
     fn shown(&mut self, steps: Vec<Step>) -> Vec<Vec<u8>> {
         let before = self.to_client.len();
         self.take(steps);
@@ -144,7 +151,7 @@ impl Probe {
                     answer.map(|answer| self.session.server_line(&answer)).unwrap_or_default()
                 }
                 Step::Judge(mut question) => {
-                    let decision = self.runtime.block_on(question.ask(&self.desk, None));
+                    let decision = self.runtime.block_on(question.ask(&self.mcp_session, None));
                     self.session.decided(*question, decision)
                 }
                 Step::Listing(_) => Vec::new(),
@@ -153,7 +160,7 @@ impl Probe {
         }
     }
 
-    /// What the server answers when it is callgate that asks for the list.
+    /// The server's answer when callgate itself requests the list.
     fn own_list(&self, text: &[u8]) -> Option<Vec<u8>> {
         let Kind::Request { id, .. } = Message::of_body(text).ok()?.kind else { return None };
         let (is_own, tools) = (self.session.is_own(&id), &self.tools);
@@ -164,12 +171,12 @@ impl Probe {
     }
 }
 
-/// Whether this is one message that every peer reads alike.
+/// Whether this is one message that every peer reads the same way.
 pub fn is_message(text: &[u8]) -> bool {
     Message::of_body(text).is_ok()
 }
 
-/// Whether this is one line, with its end, and a message that every peer reads alike.
+/// Whether this is one line, with its line end, and a message that every peer reads the same way.
 pub fn is_line(text: &[u8]) -> bool {
     let is_one = text.iter().filter(|byte| **byte == b'\n').count() == 1 && text.ends_with(b"\n");
     is_one && matches!(Message::read(text), Ok(Some(_)))
@@ -197,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_on_a_pipe_is_what_it_is_behind_one() {
+    fn a_probe_on_a_pipe_behaves_like_a_pipe() {
         let mut probe = Probe::on_pipe(&decider(), TOOLS).unwrap();
         let denied = String::from_utf8_lossy(CALL).replace("echo", "rm").replace("1,\"m", "2,\"m");
-        let said = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
-        probe.lines(Side::Client, said.chunks(7));
+        let received = [CALL, b"\n", denied.as_bytes(), b"\n"].concat();
+        probe.lines(Side::Client, received.chunks(7));
         assert_eq!(probe.to_server.len(), 2, "the list, and the call that is allowed");
         assert_eq!(probe.to_server[1], [CALL, b"\n"].concat());
         assert!(is_line(&probe.to_client[0]) && probe.to_client.len() == 1);
@@ -210,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_in_requests_is_what_it_is_over_http() {
+    fn a_probe_in_requests_behaves_like_http() {
         for is_stream in [true, false] {
             let mut probe = Probe::in_requests(&decider(), TOOLS).unwrap();
             probe.request(CALL);

@@ -1,8 +1,9 @@
-//! A client and a server, message by message.
+//! A session between a client and a server, message by message.
 //!
-//! No I/O happens here: a message comes in, steps come out. What a client sends is either handed on as it
-//! came, answered in the server's place, or held until a [`Question`] is answered. What a server sends is
-//! paired with what it answers, looked at, and handed on as it came, edited, or not at all.
+//! No I/O happens here: a message comes in, steps come out. A client's message is forwarded
+//! unchanged, answered in place of the server, or held until a [`Question`] is answered. A server's
+//! message is matched with its request, inspected, and forwarded unchanged, forwarded edited, or
+//! withheld.
 //!
 //! ```text
 //! client ── client_line ──► ToServer ────────────────────────────► server
@@ -10,14 +11,14 @@
 //! client ◄────────────────────────────── ToClient ◄── server_line ── server
 //! ```
 
+mod client_messages;
 pub(crate) mod listing;
 mod lists;
 mod lookalike;
-mod memory;
-mod owners;
+mod ongoing_calls;
 mod queue;
-mod sends;
 mod server;
+mod task_owners;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -25,279 +26,302 @@ use std::sync::Arc;
 
 use callgate_call::Arguments;
 use callgate_call::json::{Edits, Span, member};
-use callgate_decide::mcp::{CallTicket, McpCall, McpDecision, McpPending, McpSession, Place, Read};
+use callgate_decide::mcp::{
+    CallTicket, ClientRead, McpCall, McpDecision, McpPending, McpSession, Place,
+};
 use callgate_decide::{Denial, Permit, Recorded};
 
 use parking_lot::Mutex;
 
-use self::listing::Listing;
+use self::client_messages::edited;
+use self::listing::OwnListing;
 use self::queue::Queue;
-use self::sends::edited;
 
-pub(crate) use self::memory::Memory;
-pub(crate) use self::owners::Owners;
+pub(crate) use self::ongoing_calls::OngoingCalls;
+pub(crate) use self::task_owners::TaskOwners;
 use crate::answers::{self, Era};
-use crate::beside::Beside;
+use crate::extra_inputs::ExtraInputs;
 use crate::message::{Id, Kind, Message, Unfit};
-use crate::params::{self, Meta, NameKey, Named};
+use crate::params::{self, NameKey, NamedParams, RequestMeta};
 
-/// The most requests that may wait for answers at once. Clients have a handful; what is beyond is
-/// refused.
+/// Maximum number of open requests. Clients have a handful; more are refused.
 const MAX_OPEN: usize = 4096;
 
-/// Requests that were called off and are remembered: their answers may be on their way.
-const MAX_CALLED_OFF: usize = 256;
+/// Maximum number of cancelled requests that are remembered: their answers may still arrive.
+const MAX_CANCELLED: usize = 256;
 
-/// The state of one connection.
+/// The state of one session.
 #[derive(Debug)]
 pub(crate) struct Session {
-    desk: Arc<McpSession>,
+    mcp_session: Arc<McpSession>,
     /// Requests of the client that the server has not answered.
-    asked: HashMap<Id, Asked>,
-    /// Requests of the client that are not judged yet.
+    open_requests: HashMap<Id, OpenRequest>,
+    /// Requests of the client that have not been judged.
     held: HashMap<Id, Held>,
-    /// What goes to the server, where its order must be kept.
-    way: Way,
-    /// Requests that the client has called off: their answers are nobody's.
-    called_off: VecDeque<Id>,
+    /// How messages reach the server.
+    transport: Transport,
+    /// Requests that the client has cancelled. Their answers are dropped.
+    cancelled_ids: VecDeque<Id>,
     /// Requests of the server that the client has not answered.
-    wanted: HashMap<Id, Wanted>,
-    /// Requests of the server so far.
-    wants: u64,
-    listing: Listing,
-    memory: Arc<Mutex<Memory>>,
-    /// Tools and the like of which was said that they are not shown.
-    told: HashSet<String>,
+    server_requests: HashMap<Id, PendingServerRequest>,
+    /// The number of server requests so far.
+    server_request_count: u64,
+    listing: OwnListing,
+    ongoing_calls: Arc<Mutex<OngoingCalls>>,
+    /// Names already logged as hidden, so that each is logged once.
+    logged_hidden: HashSet<String>,
 }
 
-/// How messages go to the server.
+/// How messages reach the server.
 #[derive(Debug)]
-enum Way {
-    /// All on one way, one behind the other.
+enum Transport {
+    /// All on one pipe, in order.
     Pipe(Queue),
-    /// Each by itself, in a request of its own. Whoever carries them lists tools before calls.
+    /// Each in its own HTTP request. The caller lists tools before calls.
     Requests {
-        /// Requests that were answered and are remembered: a client that lost an answer may ask for
+        /// Answered requests that are remembered, because a client that lost an answer may request
         /// it again.
-        answered: VecDeque<(Id, Asked)>,
-        /// The client has asked for what it lost: answers may be to requests that we do not know.
+        answered: VecDeque<(Id, OpenRequest)>,
+        /// The client has resumed the conversation, so answers may belong to unknown requests.
         resumed: bool,
     },
 }
 
-/// What a request of the client was, to know what its answer is.
+/// The kind of a client request, which determines how its answer is treated.
 #[derive(Debug, Clone)]
-enum Asked {
-    Hello,
-    /// Whether it asks for the first page.
+enum OpenRequest {
+    Initialize,
+    /// `first` is true for the first page.
     Tools {
         first: bool,
     },
     Prompts,
     Resources,
     Tasks,
-    Call(Box<Called>),
-    /// A prompt or a resource, or what comes of a task that nobody knows.
+    Call(Box<OpenCall>),
+    /// A prompt, a resource, or the result of an unknown task.
     Text(Place),
-    /// What comes of a call later.
-    Task(Box<Called>),
+    /// The later result of a call.
+    Task(Box<OpenCall>),
     Other,
 }
 
-/// What the server wants of the client.
+/// A request of the server to the client.
 #[derive(Debug)]
-struct Wanted {
-    /// The how many-th it is.
+struct PendingServerRequest {
+    /// Its sequence number.
     number: u64,
-    /// What rules name the answer by.
+    /// The name of the answer in rules.
     method: &'static str,
     /// The calls that it may be about.
     calls: Vec<CallTicket>,
 }
 
-/// A call that was handed on.
+/// A call that was forwarded.
 #[derive(Debug, Clone)]
-struct Called {
+struct OpenCall {
     ticket: CallTicket,
     era: Era,
-    /// By tool and arguments.
-    same: u64,
+    /// A hash of its tool and arguments.
+    call_key: u64,
 }
 
 /// A request that waits for its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
     Waiting,
-    /// The client does not want it any more: it is not handed on, and not answered.
+    /// The client has cancelled it: it is neither forwarded nor answered.
     Cancelled,
 }
 
-/// What is to be done. Messages are whole lines.
+/// What the caller must do next. Messages are complete lines.
 #[derive(Debug)]
 pub(crate) enum Step {
     ToServer(Vec<u8>),
     ToClient(Vec<u8>),
     Judge(Box<Question>),
-    /// A listing of our own has begun: [`Session::listing_late`] gives it up.
+    /// Our own listing has started: [`Session::listing_late`] gives it up.
     Listing(u64),
 }
 
-/// A call that must be judged before it is handed on.
+/// A call that must be judged before it is forwarded.
 #[derive(Debug)]
 pub(crate) struct Question {
     id: Id,
     tool: String,
     arguments: Arguments,
-    meta: Meta,
-    goes_on: Option<CallTicket>,
+    meta: RequestMeta,
+    continues: Option<CallTicket>,
     era: Era,
-    same: u64,
-    /// What goes along with it.
-    beside: Beside,
+    call_key: u64,
+    /// The other values in the request.
+    extra_inputs: ExtraInputs,
     max_arguments: usize,
     text: String,
-    /// Where its arguments stand, to put others in their place.
+    /// The position of its arguments, to replace them.
     arguments_at: Option<Span>,
-    /// Where they would stand.
+    /// Where arguments would be inserted if there are none.
     params_end: usize,
 }
 
 impl Question {
-    /// Asks it. `request` is the one it came in, where each message has one of its own.
-    pub(crate) fn ask(&mut self, desk: &McpSession, request: Option<&str>) -> McpPending {
+    /// Starts judging it. `request` is the HTTP request of the message, if each message has its
+    /// own.
+    pub(crate) fn ask(&mut self, mcp_session: &McpSession, request: Option<&str>) -> McpPending {
         let arguments = std::mem::replace(&mut self.arguments, Arguments::pending());
-        desk.call(McpCall {
+        mcp_session.call(McpCall {
             tool: &self.tool,
             arguments,
             call_id: self.meta.call_id.take(),
             session: self.meta.session.take(),
             rpc_id: Some(self.id.json()),
             request: request.map(str::to_owned),
-            goes_on: self.goes_on.as_ref(),
-            along: self.beside.along(&self.text, self.max_arguments),
+            continues: self.continues.as_ref(),
+            extra_inputs: self.extra_inputs.inputs(&self.text, self.max_arguments),
         })
     }
 }
 
 impl Session {
-    /// A conversation whose messages come one behind the other.
-    pub(crate) fn new(desk: Arc<McpSession>) -> Self {
-        Self::on(Way::Pipe(Queue::default()), desk, Arc::default())
+    /// A session whose messages come in order on a pipe.
+    pub(crate) fn new(mcp_session: Arc<McpSession>) -> Self {
+        Self::on(Transport::Pipe(Queue::default()), mcp_session, Arc::default())
     }
 
-    /// One whose messages come in requests of their own, and that may be a part of a longer one.
-    pub(crate) fn of_requests(desk: Arc<McpSession>, memory: Arc<Mutex<Memory>>) -> Self {
-        Self::on(Way::Requests { answered: VecDeque::new(), resumed: false }, desk, memory)
+    /// A session whose messages come in separate HTTP requests, and that may be part of a longer
+    /// conversation.
+    pub(crate) fn of_requests(
+        mcp_session: Arc<McpSession>,
+        ongoing_calls: Arc<Mutex<OngoingCalls>>,
+    ) -> Self {
+        Self::on(
+            Transport::Requests { answered: VecDeque::new(), resumed: false },
+            mcp_session,
+            ongoing_calls,
+        )
     }
 
-    fn on(way: Way, desk: Arc<McpSession>, memory: Arc<Mutex<Memory>>) -> Self {
+    fn on(
+        transport: Transport,
+        mcp_session: Arc<McpSession>,
+        ongoing_calls: Arc<Mutex<OngoingCalls>>,
+    ) -> Self {
         Self {
-            desk,
-            asked: HashMap::new(),
+            mcp_session,
+            open_requests: HashMap::new(),
             held: HashMap::new(),
-            way,
-            called_off: VecDeque::new(),
-            wanted: HashMap::new(),
-            wants: 0,
-            listing: Listing::default(),
-            memory,
-            told: HashSet::new(),
+            transport,
+            cancelled_ids: VecDeque::new(),
+            server_requests: HashMap::new(),
+            server_request_count: 0,
+            listing: OwnListing::default(),
+            ongoing_calls,
+            logged_hidden: HashSet::new(),
         }
     }
 
-    /// A line of the client.
+    /// Handles a line of the client.
     pub(crate) fn client_line(&mut self, line: &[u8]) -> Vec<Step> {
         match Message::read(line) {
             Ok(None) => Vec::new(),
-            Ok(Some(message)) => self.client_says(message),
+            Ok(Some(message)) => self.client_message(message),
             Err(unfit) => vec![self.refuse(&unfit)],
         }
     }
 
-    /// A message of the client that cannot be handed on.
+    /// The refusal of a client message that cannot be forwarded.
     pub(crate) fn refuse(&self, unfit: &Unfit) -> Step {
-        self.desk.withheld("the client", &unfit.why.to_string());
-        let text = format!("callgate did not hand this message on: {}", unfit.why);
+        self.mcp_session.withheld("the client", &unfit.why.to_string());
+        let text = format!("callgate did not forward this message: {}", unfit.why);
         to_client(answers::error(unfit.id.as_ref(), unfit.why.code(), &text))
     }
 
-    /// A message of the client.
-    pub(crate) fn client_says(&mut self, message: Message<'_>) -> Vec<Step> {
+    /// Handles a message of the client.
+    pub(crate) fn client_message(&mut self, message: Message<'_>) -> Vec<Step> {
         let text = message.text;
         match message.kind {
             Kind::Request { id, method, params } => self.request(id, &method, text, params),
-            Kind::Notification { method, params } => self.client_tells(&method, text, params),
-            Kind::Answer { id, outcome } => match id.and_then(|id| self.wanted.remove_entry(&id)) {
-                // What the server wanted was allowed.
-                Some((id, wanted)) => vec![self.client_answers(Some(&id), wanted, text, outcome)],
-                None => {
-                    self.desk.withheld("the client", "it answers what the server did not ask");
-                    Vec::new()
+            Kind::Notification { method, params } => {
+                self.client_notification(&method, text, params)
+            }
+            Kind::Answer { id, outcome } => {
+                match id.and_then(|id| self.server_requests.remove_entry(&id)) {
+                    // It answers a server request, which was allowed.
+                    Some((id, pending_request)) => {
+                        vec![self.client_response(Some(&id), pending_request, text, outcome)]
+                    }
+                    None => {
+                        self.mcp_session.withheld(
+                            "the client",
+                            "it answers a request that the server did not send",
+                        );
+                        Vec::new()
+                    }
                 }
-            },
+            }
         }
     }
 
-    fn client_tells(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
-        // Some servers run a request without an id, and just do not answer.
+    fn client_notification(&mut self, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
+        // Some servers run a request without an id, and just do not answer it.
         if !method.starts_with("notifications/") {
-            self.desk.withheld("the client", "a request without an id");
+            self.mcp_session.withheld("the client", "a request without an id");
             return Vec::new();
         }
         let off = params.filter(|_| method == "notifications/cancelled");
         if let Some(id) = off.and_then(|params| cancelled(text, params)) {
             if let Some(held) = self.held.get_mut(&id) {
                 *held = Held::Cancelled;
-                return self.unhold(&id, None);
+                return self.resolve_held(&id, None);
             }
             // The server need not answer any more.
-            if self.asked.remove(&id).is_some() {
-                if self.called_off.len() >= MAX_CALLED_OFF {
-                    self.called_off.pop_front();
+            if self.open_requests.remove(&id).is_some() {
+                if self.cancelled_ids.len() >= MAX_CANCELLED {
+                    self.cancelled_ids.pop_front();
                 }
-                self.called_off.push_back(id);
+                self.cancelled_ids.push_back(id);
             }
         }
-        match self.sends(method, text, params, &[]) {
-            Ok(said) => self.behind(&said),
+        match self.judge_message(method, text, params, &[]) {
+            Ok(said) => self.forward(&said),
             Err(_) => Vec::new(),
         }
     }
 
-    /// Hands a message on, behind the calls that came before it.
-    fn behind(&mut self, text: &str) -> Vec<Step> {
-        match &mut self.way {
-            Way::Requests { .. } => vec![to_server(text)],
-            Way::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
-            // Requests are refused before that; what nobody waits for is left out.
-            Way::Pipe(queue) if queue.is_overfull() => {
-                self.desk.withheld("the client", "too much waits behind a call");
+    /// Forwards a message, after the calls that came before it.
+    fn forward(&mut self, text: &str) -> Vec<Step> {
+        match &mut self.transport {
+            Transport::Requests { .. } => vec![to_server(text)],
+            Transport::Pipe(queue) if queue.is_empty() => vec![to_server(text)],
+            // Requests are refused earlier. A message that nobody waits for is dropped.
+            Transport::Pipe(queue) if queue.is_overfull() => {
+                self.mcp_session.withheld("the client", "too many messages wait for a call");
                 Vec::new()
             }
-            Way::Pipe(queue) => {
+            Transport::Pipe(queue) => {
                 queue.push(line(text));
                 Vec::new()
             }
         }
     }
 
-    /// A call that held others up is decided: `text` takes its place, or nothing does.
-    fn unhold(&mut self, id: &Id, text: Option<&str>) -> Vec<Step> {
-        match &mut self.way {
-            Way::Requests { .. } => text.map(to_server).into_iter().collect(),
-            Way::Pipe(queue) => {
-                queue.settle(id, text.map(line)).into_iter().map(Step::ToServer).collect()
+    /// A held call is decided: forwards `text` in its place, or nothing.
+    fn resolve_held(&mut self, id: &Id, text: Option<&str>) -> Vec<Step> {
+        match &mut self.transport {
+            Transport::Requests { .. } => text.map(to_server).into_iter().collect(),
+            Transport::Pipe(queue) => {
+                queue.resolve(id, text.map(line)).into_iter().map(Step::ToServer).collect()
             }
         }
     }
 
     fn request(&mut self, id: Id, method: &str, text: &str, params: Option<Span>) -> Vec<Step> {
-        if self.asked.contains_key(&id) || self.held.contains_key(&id) {
+        if self.open_requests.contains_key(&id) || self.held.contains_key(&id) {
             let why = "a request with this id waits for its answer already";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
         }
-        let is_full = self.asked.len() + self.held.len() >= MAX_OPEN
-            || matches!(&self.way, Way::Pipe(queue) if queue.is_full());
+        let is_full = self.open_requests.len() + self.held.len() >= MAX_OPEN
+            || matches!(&self.transport, Transport::Pipe(queue) if queue.is_full());
         if self.is_own(&id) {
             let why = "this id is callgate's own";
             return vec![to_client(answers::error(Some(&id), -32600, why))];
@@ -310,118 +334,124 @@ impl Session {
             let why = "callgate: a method that some servers take for another one";
             return vec![to_client(answers::error(Some(&id), -32601, why))];
         }
-        if self.is_of_another(method, text, params) {
-            self.desk.withheld("the client", "it asks for a task of somebody else");
-            let why = "callgate: there is no task of this id that you have begun";
+        if self.is_foreign_task(method, text, params) {
+            self.mcp_session.withheld("the client", "it asks for a task of another client");
+            let why = "callgate: you have not started a task with this id";
             return vec![to_client(answers::error(Some(&id), -32602, why))];
         }
         let mut belongs_to = None;
-        let asked = match method {
+        let open_request = match method {
             "tools/call" => return self.call(id, text, params.unwrap_or_default()),
             "prompts/get" | "resources/read" => {
                 return self.read(id, method, text, params.unwrap_or_default());
             }
-            "initialize" | "server/discover" => Asked::Hello,
+            "initialize" | "server/discover" => OpenRequest::Initialize,
             "tools/list" => {
                 let cursor = params.and_then(|params| member(text, params, "cursor"));
-                Asked::Tools { first: cursor.is_none_or(|cursor| cursor.of(text) == "null") }
+                OpenRequest::Tools { first: cursor.is_none_or(|cursor| cursor.of(text) == "null") }
             }
-            "prompts/list" => Asked::Prompts,
-            "resources/list" | "resources/templates/list" => Asked::Resources,
-            "tasks/list" => Asked::Tasks,
+            "prompts/list" => OpenRequest::Prompts,
+            "resources/list" | "resources/templates/list" => OpenRequest::Resources,
+            "tasks/list" => OpenRequest::Tasks,
             "tasks/get" | "tasks/result" | "tasks/update" | "tasks/cancel" => {
-                let asked = self.of_task(text, params);
-                if let Asked::Task(called) = &asked {
+                let open_request = self.of_task(text, params);
+                if let OpenRequest::Task(called) = &open_request {
                     belongs_to = Some(called.ticket.clone());
                 }
-                asked
+                open_request
             }
             _ => {
                 if let Some(why) = self.against_lookalikes(method, text, params) {
                     return vec![to_client(answers::error(Some(&id), answers::REFUSED, &why))];
                 }
-                Asked::Other
+                OpenRequest::Other
             }
         };
-        match self.sends(method, text, params, belongs_to.as_slice()) {
+        match self.judge_message(method, text, params, belongs_to.as_slice()) {
             Ok(said) => {
-                self.asked.insert(id, asked);
-                self.behind(&said)
+                self.open_requests.insert(id, open_request);
+                self.forward(&said)
             }
             Err(denial) => vec![to_client(answers::error(Some(&id), answers::REFUSED, &denial))],
         }
     }
 
-    /// What comes of a call later is judged as its result.
-    fn of_task(&self, text: &str, params: Option<Span>) -> Asked {
+    /// The later result of a call is judged like its result.
+    fn of_task(&self, text: &str, params: Option<Span>) -> OpenRequest {
         let task = params.and_then(|params| params::text_member(text, params, "taskId"));
-        match task.and_then(|task| self.memory.lock().task(&task)) {
-            None => Asked::Text(Place::Result),
+        match task.and_then(|task| self.ongoing_calls.lock().task(&task)) {
+            None => OpenRequest::Text(Place::Result),
             Some(ticket) => {
                 let era = params::era(text, params::meta(text, params));
-                Asked::Task(Box::new(Called { ticket, era, same: 0 }))
+                OpenRequest::Task(Box::new(OpenCall { ticket, era, call_key: 0 }))
             }
         }
     }
 
-    /// A prompt or a resource is wanted.
+    /// Handles a request for a prompt or a resource.
     fn read(&mut self, id: Id, method: &str, text: &str, params: Span) -> Vec<Step> {
         let key = if method == "prompts/get" { NameKey::Name } else { NameKey::Uri };
-        let named = match Named::read(text, params, key) {
+        let named = match NamedParams::read(text, params, key) {
             Ok(named) => named,
-            Err(error) => return vec![odd_params(&id, &error)],
+            Err(error) => return vec![invalid_params(&id, &error)],
         };
         let arguments = named.arguments.map_or("", |span| span.of(text));
-        let beside = self.beside(text, &named);
+        let extra_inputs = self.extra_inputs(text, &named);
         let what = match key {
-            NameKey::Uri => Read::Resource(&named.name),
-            NameKey::Name => Read::Prompt { name: &named.name, arguments },
+            NameKey::Uri => ClientRead::Resource(&named.name),
+            NameKey::Name => ClientRead::Prompt { name: &named.name, arguments },
         };
-        match self.desk.reads(what, beside.along(text, self.desk.max_arguments())) {
+        match self
+            .mcp_session
+            .judge_read(what, extra_inputs.inputs(text, self.mcp_session.max_arguments()))
+        {
             Ok(changed) => {
                 let place = if key == NameKey::Uri { Place::Resource } else { Place::Prompt };
-                self.asked.insert(id, Asked::Text(place));
-                self.behind(&edited(text, &beside, &changed))
+                self.open_requests.insert(id, OpenRequest::Text(place));
+                self.forward(&edited(text, &extra_inputs, &changed))
             }
             Err(denial) => {
                 vec![to_client(answers::error(
                     Some(&id),
                     answers::REFUSED,
-                    &self.desk.denial_text(&denial),
+                    &self.mcp_session.denial_text(&denial),
                 ))]
             }
         }
     }
 
-    /// A call: it waits for its verdict, and before that for what is known of its tool.
+    /// Handles a call: it waits for its verdict, and before that for the list of tools.
     fn call(&mut self, id: Id, text: &str, params: Span) -> Vec<Step> {
-        let named = match Named::read(text, params, NameKey::Name) {
+        let named = match NamedParams::read(text, params, NameKey::Name) {
             Ok(named) => named,
-            Err(error) => return vec![odd_params(&id, &error)],
+            Err(error) => return vec![invalid_params(&id, &error)],
         };
         let raw = named.arguments.map_or("{}", |span| span.of(text));
-        let max_arguments = self.desk.max_arguments();
+        let max_arguments = self.mcp_session.max_arguments();
         let arguments = match raw.len() > max_arguments {
             false => Arguments::json(raw),
-            true => Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or("")),
+            true => Arguments::oversize(
+                raw.get(..raw.floor_char_boundary(OVERSIZE_PREFIX)).unwrap_or(""),
+            ),
         };
-        let same = same(&named.name, raw);
-        let goes_on = named.goes_on.then(|| self.memory.lock().goes_on(same)).flatten();
+        let call_key = call_key(&named.name, raw);
+        let continues =
+            named.continues.then(|| self.ongoing_calls.lock().take_round(call_key)).flatten();
         let question = Question {
             tool: named.name.to_string(),
             arguments,
-            meta: Meta::read(text, named.meta),
-            goes_on,
+            meta: RequestMeta::read(text, named.meta),
+            continues,
             era: params::era(text, named.meta),
-            same,
-            beside: self.beside(text, &named),
+            call_key,
+            extra_inputs: self.extra_inputs(text, &named),
             max_arguments,
             text: text.to_owned(),
             arguments_at: named.arguments,
             params_end: params.end,
             id: id.clone(),
         };
-        if let Way::Pipe(queue) = &mut self.way {
+        if let Transport::Pipe(queue) = &mut self.transport {
             queue.hold(id.clone(), text.len());
         }
         self.held.insert(id, Held::Waiting);
@@ -431,15 +461,16 @@ impl Session {
         }
     }
 
-    /// The verdict on a question.
+    /// Applies the verdict on a question.
     pub(crate) fn decided(&mut self, question: Question, decision: McpDecision) -> Vec<Step> {
-        let Question { id, era, same, beside, text, arguments_at, params_end, .. } = question;
+        let Question { id, era, call_key, extra_inputs, text, arguments_at, params_end, .. } =
+            question;
         if self.held.remove(&id) != Some(Held::Waiting) {
-            return self.unhold(&id, None);
+            return self.resolve_held(&id, None);
         }
-        let (permit, along, ticket) = match decision {
-            McpDecision::Allow { permit, along, ticket } if ticket.is_for(&permit) => {
-                (permit, along, ticket)
+        let (permit, extra_replacements, ticket) = match decision {
+            McpDecision::Allow { permit, extra_replacements, ticket } if ticket.is_for(&permit) => {
+                (permit, extra_replacements, ticket)
             }
             McpDecision::Allow { ticket, .. } => {
                 let denial = Denial::refused(ticket.tool(), "the permit is for another call");
@@ -448,9 +479,10 @@ impl Session {
             McpDecision::Deny(denial) => return self.refuse_call(&id, era, &denial),
         };
         let rewritten = permit.rewritten().map(str::to_owned);
-        self.asked.insert(id.clone(), Asked::Call(Box::new(Called { ticket, era, same })));
+        self.open_requests
+            .insert(id.clone(), OpenRequest::Call(Box::new(OpenCall { ticket, era, call_key })));
         let mut edits = Edits::default();
-        beside.replace(&along, &mut edits);
+        extra_inputs.replace(&extra_replacements, &mut edits);
         match (rewritten, arguments_at) {
             (None, _) if edits.is_empty() => return self.release(permit, &id, &text),
             (None, _) => {}
@@ -462,53 +494,57 @@ impl Session {
         self.release(permit, &id, &edits.apply(&text))
     }
 
-    /// Sends a held call to the server. Nothing less than its recorded permit does.
+    /// Sends a held call to the server. Requires its recorded permit.
     fn release(&mut self, _proof: Recorded<Permit>, id: &Id, text: &str) -> Vec<Step> {
-        self.unhold(id, Some(text))
+        self.resolve_held(id, Some(text))
     }
 
     fn refuse_call(&mut self, id: &Id, era: Era, denial: &Denial) -> Vec<Step> {
-        let mut steps = self.unhold(id, None);
-        steps.push(to_client(answers::refused_call(id, era, &self.desk.denial_text(denial))));
+        let mut steps = self.resolve_held(id, None);
+        steps.push(to_client(answers::refused_call(
+            id,
+            era,
+            &self.mcp_session.denial_text(denial),
+        )));
         steps
     }
 
-    /// The client asks for what it has lost. If nothing is known of the conversation, that may be answers
-    /// to requests of before our time.
-    pub(crate) fn resumes(&mut self) {
-        let is_new = self.asked.is_empty() && self.held.is_empty();
-        if let Way::Requests { resumed, answered } = &mut self.way {
+    /// The client resumes a conversation. If nothing is known about it, answers may belong to
+    /// requests that were sent before callgate started.
+    pub(crate) fn note_resumption(&mut self) {
+        let is_new = self.open_requests.is_empty() && self.held.is_empty();
+        if let Transport::Requests { resumed, answered } = &mut self.transport {
             *resumed |= is_new && answered.is_empty();
         }
     }
 
-    /// A request cannot be handed on after all: nobody will answer it.
+    /// Forgets a request that could not be forwarded and will get no answer.
     pub(crate) fn forget(&mut self, id: &Id) {
-        self.asked.remove(id);
+        self.open_requests.remove(id);
     }
 
-    /// Whether every call that came is decided.
-    pub(crate) fn is_settled(&self) -> bool {
+    /// Whether all calls have been decided.
+    pub(crate) fn is_all_decided(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// A line of the client that is too large to read.
+    /// Handles a line of the client that is too long to read.
     pub(crate) fn client_too_large(&self, head: &[u8], limit: usize) -> Step {
         self.refuse(&Unfit::too_large(head, limit))
     }
 }
 
-/// Whether a method is one that is judged, but for its spelling: lenient servers would run it.
+/// Whether a method differs only in spelling from one that is judged: lenient servers would run it.
 fn is_nearly_judged(method: &str) -> bool {
     JUDGED.iter().any(|judged| method != *judged && plain(method).eq_ignore_ascii_case(judged))
 }
 
-/// A method without what surrounds it.
+/// A method without surrounding white space and control characters.
 fn plain(method: &str) -> &str {
     method.trim_matches(|c: char| c.is_whitespace() || c.is_control())
 }
 
-/// The methods whose requests or answers are looked at in a way of their own.
+/// The methods whose requests or answers have their own treatment.
 const JUDGED: [&str; 15] = [
     "tools/call",
     "tools/list",
@@ -527,22 +563,22 @@ const JUDGED: [&str; 15] = [
     "subscriptions/listen",
 ];
 
-/// What is kept of arguments that are too large to judge.
-const KEPT: usize = 4096;
+/// How much of oversized arguments is kept.
+const OVERSIZE_PREFIX: usize = 4096;
 
-/// A call by its tool and its arguments.
-fn same(tool: &str, arguments: &str) -> u64 {
+/// Identifies a call by its tool and its arguments.
+fn call_key(tool: &str, arguments: &str) -> u64 {
     let mut hash = DefaultHasher::new();
     (tool, arguments).hash(&mut hash);
     hash.finish()
 }
 
-fn odd_params(id: &Id, error: &callgate_call::json::Error) -> Step {
-    let why = format!("callgate did not hand this request on: its params: {error}");
+fn invalid_params(id: &Id, error: &callgate_call::json::Error) -> Step {
+    let why = format!("callgate did not forward this request: its params: {error}");
     to_client(answers::error(Some(id), -32602, &why))
 }
 
-/// The request that a notification calls off.
+/// The request that a notification cancels.
 fn cancelled(text: &str, params: Span) -> Option<Id> {
     Id::at(text, member(text, params, "requestId")?)
 }

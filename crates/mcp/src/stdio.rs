@@ -1,10 +1,10 @@
-//! A server behind pipes: started, spoken to line by line, and ended as its client would end it.
+//! Runs a server behind pipes: starts it, exchanges lines, and ends it as its client would.
 
 mod child;
-mod ends;
 mod environment;
 mod pipe;
 mod program;
+mod standard_streams;
 
 use std::future::{Future as _, poll_fn};
 use std::io;
@@ -22,21 +22,21 @@ pub use child::{Ended, ServerCommand};
 pub use environment::environment;
 pub use program::{Program, ProgramError};
 
-use self::child::Running;
-pub(crate) use self::ends::own as own_ends;
+use self::child::RunningServer;
 pub(crate) use self::pipe::Pipe;
+pub(crate) use self::standard_streams::own as own_ends;
 use crate::lines::{Line, Lines};
 use crate::session::{Question, Session, Step};
 
-/// The bounds and waits of a wrapped server.
+/// The limits and timeouts of a wrapped server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The largest message that is read.
+    /// The maximum size of a message.
     pub max_message: usize,
     /// How long a server may take to list its tools before a call.
     pub list_timeout: Duration,
-    /// How long a server may take to end by itself once its client is gone, and again once it was
-    /// asked to.
+    /// How long a server may take to exit by itself after its client is gone, and again after it
+    /// was asked to exit.
     pub grace: Duration,
 }
 
@@ -58,126 +58,126 @@ pub enum WrapError {
     Start {
         /// The command.
         command: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Our own ends cannot be used.
+    /// Our own standard input or output is unusable.
     #[error("cannot use standard input or output: {0}")]
     Ends(io::Error),
-    /// The server cannot be waited for.
+    /// Waiting for the server failed.
     #[error("cannot wait for the server: {0}")]
     Wait(io::Error),
 }
 
 /// Runs a server behind our own standard input and output until it ends.
 pub async fn wrap(
-    desk: Arc<McpSession>,
+    mcp_session: Arc<McpSession>,
     command: ServerCommand,
     settings: Settings,
 ) -> Result<Ended, WrapError> {
-    let (input, output) = ends::own().map_err(WrapError::Ends)?;
+    let (input, output) = standard_streams::own().map_err(WrapError::Ends)?;
     let grace = settings.grace;
-    // The client is gone while the server reads nothing, so that nobody sees the end of what it said.
-    // What it said before is read meanwhile.
+    // The client is gone and the server reads nothing, so the end of the client's output goes
+    // unnoticed. What the client sent before is read in the meantime.
     let client_leaves = async {
-        ends::left().await;
+        standard_streams::client_gone().await;
         tokio::time::sleep(grace).await;
     };
-    let mut running = Running::start(&command)?;
+    let mut running = RunningServer::start(&command)?;
     let (stdin, stdout) = running.take_pipes().map_err(WrapError::Ends)?;
     let (to_server, server_writes) = Pipe::start(stdin, settings.max_message);
     let (to_client, client_writes) = Pipe::start(output, settings.max_message);
-    let shared = Arc::new(Shared {
-        session: Mutex::new(Session::new(Arc::clone(&desk))),
-        desk,
+    let state = Arc::new(WrapState {
+        session: Mutex::new(Session::new(Arc::clone(&mcp_session))),
+        mcp_session,
         settings,
         to_server,
         to_client,
-        settled: Notify::new(),
+        call_decided: Notify::new(),
     });
-    let mut server_speaks = tokio::spawn(pump(Arc::clone(&shared), stdout, Side::Server));
-    // A task of its own: what it reads need not wake all that is waited for below.
-    let mut client_speaks = tokio::spawn(pump(Arc::clone(&shared), input, Side::Client));
+    let mut server_task = tokio::spawn(pump(Arc::clone(&state), stdout, Side::Server));
+    // In its own task, so that its reads do not wake everything that is awaited below.
+    let mut client_task = tokio::spawn(pump(Arc::clone(&state), input, Side::Client));
     let ended = tokio::select! {
         ended = running.wait(grace) => ended,
-        _ = &mut client_speaks => {
-            shared.settle(grace).await;
-            shared.to_server.close();
+        _ = &mut client_task => {
+            state.wait_until_decided(grace).await;
+            state.to_server.close();
             running.end(grace).await
         }
         () = client_leaves => {
-            shared.to_server.close();
+            state.to_server.close();
             running.end(grace).await
         }
-        // A server that says nothing more is of no use.
-        _ = &mut server_speaks => {
-            shared.to_server.close();
+        // A server that has closed its output is of no use.
+        _ = &mut server_task => {
+            state.to_server.close();
             running.end(grace).await
         }
     };
-    client_speaks.abort();
+    client_task.abort();
     let ended = ended.map_err(WrapError::Wait)?;
-    // What it said last is still on its way. Somebody it started may keep the pipe open.
-    let last_words = async {
-        if !server_speaks.is_finished() {
-            server_speaks.await.ok();
+    // Its last output is still on its way. A program that it started may keep the pipe open.
+    let final_output = async {
+        if !server_task.is_finished() {
+            server_task.await.ok();
         }
-        shared.to_client.close();
+        state.to_client.close();
         client_writes.await.ok();
     };
-    tokio::time::timeout(LAST_WORDS, last_words).await.ok();
+    tokio::time::timeout(FINAL_OUTPUT, final_output).await.ok();
     server_writes.abort();
     Ok(ended)
 }
 
-/// How long what a server said last may take to arrive.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the last output of a server may take to arrive.
+const FINAL_OUTPUT: Duration = Duration::from_secs(2);
 
-/// Who speaks.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Client,
     Server,
 }
 
-/// What both directions work on.
-struct Shared {
+/// State that both directions share.
+struct WrapState {
     session: Mutex<Session>,
-    desk: Arc<McpSession>,
+    mcp_session: Arc<McpSession>,
     settings: Settings,
     to_server: Pipe,
     to_client: Pipe,
-    /// A call was decided.
-    settled: Notify,
+    /// Notified when a call was decided.
+    call_decided: Notify,
 }
 
 /// Reads one side to its end.
-async fn pump(shared: Arc<Shared>, mut from: impl AsyncRead + Unpin, side: Side) {
-    let mut lines = Lines::new(shared.settings.max_message);
+async fn pump(state: Arc<WrapState>, mut from: impl AsyncRead + Unpin, side: Side) {
+    let mut lines = Lines::new(state.settings.max_message);
     let mut buffer = vec![0; READ];
     loop {
         let count = match from.read(&mut buffer).await {
             Ok(0) => break,
             Ok(count) => count,
             Err(error) => {
-                tracing::debug!(%error, ?side, "a side is gone");
+                tracing::debug!(%error, ?side, "a peer has disconnected");
                 break;
             }
         };
         lines.push(buffer.get(..count).unwrap_or(&[]));
         while let Some(line) = lines.next_line() {
-            shared.line(line, side).await;
+            state.line(line, side).await;
         }
     }
     if let Some(line) = lines.finish() {
-        shared.line(line, side).await;
+        state.line(line, side).await;
     }
 }
 
-/// As much as a pipe holds.
+/// The capacity of a pipe.
 const READ: usize = 64 * 1024;
 
-impl Shared {
+impl WrapState {
     async fn line(self: &Arc<Self>, line: Line, side: Side) {
         let limit = self.settings.max_message;
         let steps = {
@@ -201,28 +201,29 @@ impl Shared {
                 Step::Listing(number) => {
                     tokio::spawn(Arc::clone(self).watch_listing(number));
                 }
-                said => self.send(said, side).await,
+                message => self.send(message, side).await,
             }
         }
     }
 
-    /// Sends what was said. Whoever reads one side must never wait for the other to be read, or both
-    /// would wait for ever: only what goes on in the same direction may wait.
+    /// Sends a message. The reader of one side must never wait for the other side to be read, or
+    /// both would wait forever: only messages in the same direction may wait.
     async fn send(&self, step: Step, side: Side) {
         match step {
             Step::ToServer(line) if side == Side::Client => self.to_server.send(line).await,
-            Step::ToServer(line) => self.to_server.send_aside(line),
+            Step::ToServer(line) => self.to_server.send_without_waiting(line),
             Step::ToClient(line) if side == Side::Server => self.to_client.send(line).await,
-            Step::ToClient(line) => self.to_client.send_aside(line),
+            Step::ToClient(line) => self.to_client.send_without_waiting(line),
             Step::Judge(_) | Step::Listing(_) => {}
         }
     }
 
-    /// Some refusals are there at once. Every other verdict waits for its record in a task of its own, so
-    /// that what comes meanwhile is read; and for a call that waited for the server's list, since whoever
-    /// reads the server must not wait for it to read.
+    /// Some refusals are available at once. Every other verdict waits for its record in its own
+    /// task, so that further messages are read. The same holds for a call that waited for the
+    /// server's list, because the reader of the server's output must not wait for the server to
+    /// read.
     async fn ask(self: &Arc<Self>, mut question: Question, side: Side) {
-        let mut pending = question.ask(&self.desk, None);
+        let mut pending = question.ask(&self.mcp_session, None);
         if side == Side::Client
             && let Poll::Ready(decision) = poll_once(&mut pending).await
         {
@@ -231,7 +232,7 @@ impl Shared {
         tokio::spawn(Arc::clone(self).judge(question, pending));
     }
 
-    /// In a task of its own, so it may wait for the server to read.
+    /// Runs in its own task, so it may wait for the server to read.
     async fn judge(self: Arc<Self>, question: Question, pending: McpPending) {
         let decision = pending.await;
         self.decided(question, decision).await;
@@ -242,10 +243,10 @@ impl Shared {
         for step in steps {
             self.send(step, Side::Client).await;
         }
-        self.settled.notify_waiters();
+        self.call_decided.notify_waiters();
     }
 
-    /// A server that does not list its tools must not hold calls up for ever.
+    /// A server that does not list its tools must not delay calls forever.
     async fn watch_listing(self: Arc<Self>, number: u64) {
         tokio::time::sleep(self.settings.list_timeout).await;
         let steps = self.session.lock().listing_late(number);
@@ -256,23 +257,23 @@ impl Shared {
         }
     }
 
-    /// Waits until every call that has come is decided, so that it is handed on before the server's
-    /// input ends.
-    async fn settle(&self, at_most: Duration) {
-        let settled = async {
+    /// Waits until all calls are decided, so that they are forwarded before the server's input
+    /// ends.
+    async fn wait_until_decided(&self, at_most: Duration) {
+        let call_decided = async {
             loop {
-                let decided = self.settled.notified();
-                if self.session.lock().is_settled() {
+                let decided = self.call_decided.notified();
+                if self.session.lock().is_all_decided() {
                     return;
                 }
                 decided.await;
             }
         };
-        tokio::time::timeout(at_most, settled).await.ok();
+        tokio::time::timeout(at_most, call_decided).await.ok();
     }
 }
 
-/// What is there already.
+/// The decision, if it is available at once.
 async fn poll_once(pending: &mut McpPending) -> Poll<McpDecision> {
     poll_fn(|context| Poll::Ready(Pin::new(&mut *pending).poll(context))).await
 }

@@ -16,6 +16,7 @@ mod tests;
 use crate::judgement::Matched;
 use crate::tri::{Possible, Tri};
 
+pub(crate) use argument::regex_hint;
 pub(crate) use compile::compile;
 pub use compile::condition_keys;
 pub use leaf::KeyDoc;

@@ -159,6 +159,11 @@ impl AddedProblem<'_> {
 
 /// Suggests the known word that was probably meant.
 pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let meant = |(other, ours): &&(&str, &str)| *other == word && known.contains(ours);
+    if let Some((_, ours)) = OTHER_WORDS.iter().find(meant) {
+        return Some(format!("did you mean `{ours}`?"));
+    }
     let near = known.into_iter().map(|candidate| (distance(word, candidate), candidate));
     let (steps, candidate) = near.min_by_key(|(steps, _)| *steps)?;
     // In a short word only one letter may differ: with two, nearly every other short word would be
@@ -166,6 +171,29 @@ pub fn did_you_mean<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) ->
     let near_enough = if word.len() <= 3 { 1 } else { 2.max(word.len() / 3) };
     (steps <= near_enough).then(|| format!("did you mean `{candidate}`?"))
 }
+
+/// Words that other tools use, and ours for the same thing.
+const OTHER_WORDS: [(&str, &str); 19] = [
+    ("block", "deny"),
+    ("blocked", "deny"),
+    ("forbid", "deny"),
+    ("refuse", "deny"),
+    ("reject", "deny"),
+    ("drop", "deny"),
+    ("permit", "allow"),
+    ("pass", "allow"),
+    ("accept", "allow"),
+    ("log", "audit"),
+    ("warn", "audit"),
+    ("action", "verdict"),
+    ("effect", "verdict"),
+    ("decision", "verdict"),
+    ("name", "id"),
+    ("message", "reason"),
+    ("regex", "matches"),
+    ("condition", "when"),
+    ("api_key", "api_key_env"),
+];
 
 /// The edit distance (Levenshtein), one row of the table at a time.
 fn distance(a: &str, b: &str) -> usize {

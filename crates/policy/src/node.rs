@@ -12,6 +12,7 @@ use serde_saphyr::{Location, Spanned};
 use crate::Source;
 use crate::diagnostic::{Problems, Span};
 use crate::number::Decimal;
+use crate::slip;
 
 /// A value with its span.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +117,9 @@ pub fn parse(source: &Source, problems: &mut Problems<'_>) -> Option<Node> {
         Ok(raw) => Some(place(raw, &source.text)),
         Err(error) => {
             let span = error.location().map(|at| span_of(&at, &source.text)).unwrap_or_default();
-            problems.add(span, format!("cannot read this file: {}", plain(&error)));
+            let message = plain(&error);
+            let hint = slip::hint(&message, span.line, &source.text);
+            problems.add(span, format!("cannot read this file: {message}")).maybe_hint(hint);
             None
         }
     }

@@ -8,6 +8,7 @@ use callgate_effects::Catalogue;
 use crate::condition::Condition;
 use crate::diagnostic::{Diagnostic, Problems, Warning};
 use crate::document::Document;
+use crate::limit::{LimitBy, Rate};
 use crate::policy::Policy;
 use crate::rule::{Rule, RuleRole};
 use crate::source::{self, Source};
@@ -52,8 +53,12 @@ pub struct RuleInfo {
     pub shadow: bool,
     /// The tools it names, as written. Empty for every tool.
     pub tools: Vec<String>,
+    /// The MCP servers it names. Nothing is every server, and tools without one.
+    pub servers: Vec<String>,
     /// Whether it needs the arguments.
     pub needs_arguments: bool,
+    /// The rate above which it matches, and what that is counted by.
+    pub limit: Option<(Rate, Vec<LimitBy>)>,
     /// The surfaces on which it applies.
     pub surfaces: Vec<Surface>,
     /// Why.
@@ -62,6 +67,21 @@ pub struct RuleInfo {
     pub hint: Option<String>,
     /// The kind of action that it blocks, as it states it.
     pub blocks: Option<String>,
+}
+
+/// What a policy does with calls that none of its rules decides, for people who list rules.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultInfo {
+    /// The policy.
+    pub policy: String,
+    /// The callers that the policy applies to: each key with its globs. Empty for every caller.
+    pub audience: Vec<(&'static str, Vec<String>)>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether the policy is only recorded.
+    pub shadow: bool,
+    /// Where this verdict is the default.
+    pub surfaces: Vec<Surface>,
 }
 
 impl Policies {
@@ -156,6 +176,11 @@ impl Policies {
         self.policies.iter().flat_map(|policy| policy.rules.iter().map(|rule| info(rule, policy)))
     }
 
+    /// The defaults of every policy, in the order of the files.
+    pub fn defaults(&self) -> impl Iterator<Item = DefaultInfo> {
+        self.policies.iter().flat_map(defaults)
+    }
+
     /// The number of rules as written. A rule that is compiled into two parts counts once.
     pub fn rule_count(&self) -> usize {
         let ids = |policy: &Policy| {
@@ -229,10 +254,36 @@ fn info(rule: &Rule, policy: &Policy) -> RuleInfo {
         priority: rule.priority,
         shadow: policy.shadow || rule.role == RuleRole::Shadow,
         tools: rule.tools.clone(),
+        servers: rule.names.servers.iter().flatten().map(|glob| glob.text().to_owned()).collect(),
+        limit: rule.limit.as_ref().map(|limit| (limit.rate, limit.by.clone())),
         needs_arguments: rule.when.as_ref().is_some_and(Condition::needs_arguments),
         surfaces: rule.surfaces.clone(),
         reason: rule.reason.clone(),
         hint: rule.hint.clone(),
         blocks: rule.blocks.clone(),
     }
+}
+
+/// One entry for each verdict that is a default somewhere. Where there are no calls, everything is
+/// allowed unless the policy sets another default; that is not worth an entry.
+fn defaults(policy: &Policy) -> Vec<DefaultInfo> {
+    let mut found: Vec<DefaultInfo> = Vec::new();
+    for surface in Surface::ALL {
+        let verdict = policy.default_at(surface);
+        let has_calls = matches!(surface, Surface::Response | Surface::Mcp | Surface::Hook);
+        if !has_calls && verdict == Verdict::Allow {
+            continue;
+        }
+        match found.iter_mut().find(|info| info.verdict == verdict) {
+            Some(info) => info.surfaces.push(surface),
+            None => found.push(DefaultInfo {
+                policy: policy.name.clone(),
+                audience: policy.audience.written(),
+                verdict,
+                shadow: policy.shadow,
+                surfaces: vec![surface],
+            }),
+        }
+    }
+    found
 }

@@ -12,7 +12,7 @@ use crate::actors::{WhoField, WhoGlobs};
 use crate::diagnostic::{Problems, Span};
 use crate::document::Document;
 use crate::limit::LimitBy;
-use crate::node::{self, Node};
+use crate::node::{self, Node, Yaml};
 use crate::sketch::{PolicySketch, RuleSketch};
 use crate::terms::{self, TermsSource};
 use read::{At, Fields, integer, list, text, texts, word};
@@ -138,6 +138,12 @@ fn policies_of_file(source: &Source, problems: &mut Problems<'_>) -> Vec<PolicyS
 fn policies_of(nodes: &[Node], problems: &mut Problems<'_>) -> Vec<PolicySource> {
     let mut read = Vec::new();
     for node in nodes {
+        if let Yaml::String(name) = &node.value {
+            problems
+                .add(node.span, format!("`{name}` is not a policy"))
+                .hint("only a config file can name other policies: give this file with `--config`");
+            continue;
+        }
         let fields = Fields::of(node, "a policy", problems);
         read.extend(fields.map(|fields| policy(&fields, problems)));
     }

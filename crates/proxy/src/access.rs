@@ -1,5 +1,5 @@
-//! Who may come in. A web page of somebody else's must not reach a gateway on loopback, and nobody
-//! without a key one on any other address.
+//! Access control. A foreign web page must not reach a gateway on loopback, and on any other
+//! address every client needs a key.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -18,40 +18,40 @@ use crate::settings::Provider;
 
 /// The header of a gateway key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("x-callgate-key");
-/// Headers that hold nothing but a provider's key: Anthropic's, Azure's, Google's.
+/// Headers that contain only a provider's key: Anthropic's, Azure's, Google's.
 pub(crate) const KEY_HEADERS: [&str; 3] = ["x-api-key", "api-key", "x-goog-api-key"];
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// How gateway keys begin, and how long they are at least.
+/// The prefix of gateway keys, and their minimum length.
 const KEY_PREFIX: &str = "cg_";
 const KEY_LENGTH: usize = 40;
 
-/// Who asks.
+/// Who sent a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Principal {
     pub(crate) who: Who,
-    /// A gateway key came in the place of the provider's: it must be swapped.
+    /// A gateway key came in place of the provider's key and must be swapped for it.
     pub(crate) swap: bool,
 }
 
-/// Why somebody may not come in.
+/// Why access is denied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Denied {
-    /// The `Host` is not this gateway's.
+pub(crate) enum AccessDenied {
+    /// The `Host` header does not name this gateway.
     Host,
-    /// A page of another site asks.
+    /// The request comes from a page of another site.
     Origin,
-    /// No key, where one is needed.
+    /// A key is required and missing.
     NoKey,
-    /// A key that nobody has, or that was revoked.
+    /// The key is unknown or revoked.
     BadKey,
-    /// The key of this name has expired. Only whoever has the key is told its name.
+    /// The key of this name has expired. Only the holder of the key learns its name.
     ExpiredKey(String),
-    /// A gateway key in the place of a provider's key that is not swapped.
+    /// A gateway key came in place of a provider's key that callgate does not swap.
     MisplacedKey,
 }
 
-impl From<KeyRefusal> for Denied {
+impl From<KeyRefusal> for AccessDenied {
     fn from(refusal: KeyRefusal) -> Self {
         match refusal {
             KeyRefusal::Unknown => Self::BadKey,
@@ -60,12 +60,12 @@ impl From<KeyRefusal> for Denied {
     }
 }
 
-/// Whether a listener trusts whoever reaches it.
+/// Whether a listener trusts its clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Loopback: whoever runs programs here may come in.
+    /// Loopback: every program on this machine may connect.
     Local,
-    /// Any other address: keys only.
+    /// Any other address: only clients with a key.
     Keys,
 }
 
@@ -75,16 +75,18 @@ impl Trust {
     }
 }
 
-/// Checks what a browser cannot forge: the name it was told to ask, and the page that asks.
-pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), Denied> {
+/// Checks what a web page cannot forge: the host that the browser connects to, and the origin of
+/// the page.
+pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), AccessDenied> {
     let headers = request.headers();
     let named = headers.get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
-    let asked = request.uri().authority().map(http::uri::Authority::as_str);
-    let hosts: Vec<&str> = named.chain(asked).collect();
+    let target_host = request.uri().authority().map(http::uri::Authority::as_str);
+    let hosts: Vec<&str> = named.chain(target_host).collect();
     if trust == Trust::Local && (hosts.is_empty() || !hosts.iter().all(|it| is_loopback_host(it))) {
-        return Err(Denied::Host);
+        return Err(AccessDenied::Host);
     }
-    // A page of the gateway's own. A name that somebody made point here is of no use without a key.
+    // A page of the gateway itself. A foreign name that resolves to this address is no use without
+    // a key.
     let is_own = |origin: &str| {
         let own = trust == Trust::Keys && !hosts.is_empty();
         own && hosts.iter().all(|host| host.eq_ignore_ascii_case(origin))
@@ -93,95 +95,102 @@ pub(crate) fn check_site<B>(request: &Request<B>, trust: Trust) -> Result<(), De
         let origin = origin.to_str().unwrap_or_default();
         let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         if !host.is_some_and(|host| is_loopback_host(host) || is_own(host)) {
-            return Err(Denied::Origin);
+            return Err(AccessDenied::Origin);
         }
     }
     if headers.get_all(FETCH_SITE).iter().any(|site| site == "cross-site") {
-        return Err(Denied::Origin);
+        return Err(AccessDenied::Origin);
     }
     Ok(())
 }
 
-/// What a client proves itself by.
+/// The credentials of a client.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given<'r> {
+pub(crate) struct Credentials<'r> {
     pub(crate) headers: &'r HeaderMap,
-    /// What stands where clients of Google's put their key in the query.
+    /// The `key` parameter of the query, where Google's clients put their key.
     pub(crate) query_key: Option<&'r str>,
-    /// The user of this machine who owns the connection, where that is known.
+    /// The local user who owns the connection, if known.
     pub(crate) user: Option<&'r str>,
 }
 
-/// Who asks this provider. A gateway key counts wherever it is given, also on loopback.
+/// Identifies the client of a provider. A gateway key counts wherever it is given, also on
+/// loopback.
 pub(crate) fn principal(
-    given: Given<'_>,
+    credentials: Credentials<'_>,
     trust: Trust,
     provider: Option<&Provider>,
     decider: &Decider,
-) -> Result<Principal, Denied> {
-    if let Some(key) = given.headers.get(KEY) {
-        let key = key.to_str().map_err(|_| Denied::BadKey)?;
+) -> Result<Principal, AccessDenied> {
+    if let Some(key) = credentials.headers.get(KEY) {
+        let key = key.to_str().map_err(|_| AccessDenied::BadKey)?;
         let found = decider.find_key(key)?;
         let swap = provider.is_some_and(|provider| provider.api_key.is_some());
-        return Ok(Principal { who: of_key(found, given), swap });
+        return Ok(Principal { who: of_key(found, credentials), swap });
     }
     let swappable = provider.is_some_and(|provider| provider.api_key.is_some());
     if swappable {
-        match (given.gateway_key(decider)?, trust) {
-            (Some(found), _) => return Ok(Principal { who: of_key(found, given), swap: true }),
-            (None, Trust::Keys) if given.api_keys().next().is_none() => {
-                return Err(Denied::NoKey);
+        match (credentials.gateway_key(decider)?, trust) {
+            (Some(found), _) => {
+                return Ok(Principal { who: of_key(found, credentials), swap: true });
             }
-            (None, Trust::Keys) => return Err(Denied::BadKey),
-            (None, Trust::Local) if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
-                return Err(Denied::BadKey);
+            (None, Trust::Keys) if credentials.api_keys().next().is_none() => {
+                return Err(AccessDenied::NoKey);
             }
-            // On loopback the operator's own key is lent to whoever sends none.
-            (None, Trust::Local) => return Ok(Principal { who: given.local(), swap: true }),
+            (None, Trust::Keys) => return Err(AccessDenied::BadKey),
+            (None, Trust::Local)
+                if credentials.api_keys().any(|key| key.starts_with(KEY_PREFIX)) =>
+            {
+                return Err(AccessDenied::BadKey);
+            }
+            // On loopback, clients without a key use the operator's key.
+            (None, Trust::Local) => return Ok(Principal { who: credentials.local(), swap: true }),
         }
     }
     match trust {
-        Trust::Local => Ok(Principal { who: given.local(), swap: false }),
-        Trust::Keys if given.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
-            Err(Denied::MisplacedKey)
+        Trust::Local => Ok(Principal { who: credentials.local(), swap: false }),
+        Trust::Keys if credentials.api_keys().any(|key| key.starts_with(KEY_PREFIX)) => {
+            Err(AccessDenied::MisplacedKey)
         }
-        Trust::Keys => Err(Denied::NoKey),
+        Trust::Keys => Err(AccessDenied::NoKey),
     }
 }
 
-/// Whoever holds a key. On this machine it is also known whose program shows it.
-fn of_key(key: KeyInfo, given: Given<'_>) -> Who {
-    let user = key.who.user.or_else(|| given.user.map(str::to_owned));
+/// The holder of a key. On this machine the owner of the connection is known too.
+fn of_key(key: KeyInfo, credentials: Credentials<'_>) -> Who {
+    let user = key.who.user.or_else(|| credentials.user.map(str::to_owned));
     Who { key: Some(key.name), user, ..key.who }
 }
 
-/// Whether a gateway key stands anywhere in what is about to be sent to a provider, in the clear or
-/// in a coding that programs undo.
-pub(crate) fn holds_key(headers: &HeaderMap, path: &str, query: Option<&str>) -> bool {
+/// Whether a gateway key occurs anywhere in what would be sent to a provider, in plain text or in
+/// an encoding that programs undo.
+pub(crate) fn contains_gateway_key(headers: &HeaderMap, path: &str, query: Option<&str>) -> bool {
     let values = headers.values().map(|value| String::from_utf8_lossy(value.as_bytes()));
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let query = pairs.into_iter().flat_map(|(name, value)| [name, value]);
-    values.chain([Cow::from(path)]).chain(query).any(|text| says_key(&text, CODINGS))
+    values.chain([Cow::from(path)]).chain(query).any(|text| contains_key(&text, CODINGS))
 }
 
-/// How many codings may lie over each other.
+/// How many encodings may be nested.
 const CODINGS: usize = 3;
 
-fn says_key(text: &str, codings: usize) -> bool {
+fn contains_key(text: &str, codings: usize) -> bool {
     let in_clear = text.match_indices(KEY_PREFIX).any(|(at, _)| {
         let rest = text.get(at + KEY_PREFIX.len()..).unwrap_or_default();
         rest.bytes().take_while(|byte| is_of_key(*byte)).count() >= KEY_LENGTH
     });
     let Some(codings) = codings.checked_sub(1).filter(|_| !in_clear) else { return in_clear };
     let is_escaped = text.contains('%');
-    is_escaped && says_key(&percent_decode_str(text).decode_utf8_lossy(), codings)
-        || text.split(|c| !is_of_base64(c)).flat_map(behind_slashes).any(|word| {
-            base64(word).is_some_and(|plain| says_key(&String::from_utf8_lossy(&plain), codings))
+    is_escaped && contains_key(&percent_decode_str(text).decode_utf8_lossy(), codings)
+        || text.split(|c| !is_of_base64(c)).flat_map(after_slashes).any(|word| {
+            base64(word)
+                .is_some_and(|plain| contains_key(&String::from_utf8_lossy(&plain), codings))
         })
 }
 
-/// The word, and what stands behind each of its first slashes: a slash is of base64 and of paths.
-fn behind_slashes(word: &str) -> impl Iterator<Item = &str> {
+/// The word, and what follows each of its first slashes: a slash occurs both in base64 and in
+/// paths.
+fn after_slashes(word: &str) -> impl Iterator<Item = &str> {
     let slashes = word.match_indices('/').take(MAX_SLASHES);
     std::iter::once(word).chain(slashes.filter_map(|(at, _)| word.get(at + 1..)))
 }
@@ -189,8 +198,8 @@ fn behind_slashes(word: &str) -> impl Iterator<Item = &str> {
 /// More than the paths of providers have.
 const MAX_SLASHES: usize = 16;
 
-/// What a word stands for as base64, if it is long enough for a key. Servers differ in how strictly they
-/// read it.
+/// The word decoded as base64, if it is long enough for a key. Decoding is lenient, because servers
+/// differ in how strictly they read it.
 fn base64(word: &str) -> Option<Vec<u8>> {
     let shortest = (KEY_PREFIX.len() + KEY_LENGTH) * 4 / 3;
     if word.len() < shortest {
@@ -214,12 +223,12 @@ fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'
 }
 
-/// The user of this machine who owns the connection a request came by, where that is known. It goes
-/// along with each request of the connection.
+/// The local user who owns the connection of a request, if known. Stored in the extensions of each
+/// request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Owner(pub(crate) Option<Arc<str>>);
 
-impl<'r> Given<'r> {
+impl<'r> Credentials<'r> {
     pub(crate) fn of(headers: &'r HeaderMap, extensions: &'r Extensions) -> Self {
         let user = extensions.get::<Owner>().and_then(|owner| owner.0.as_deref());
         Self { headers, query_key: None, user }
@@ -229,14 +238,14 @@ impl<'r> Given<'r> {
         Self { query_key, ..self }
     }
 
-    /// Whoever comes in without a gateway key.
+    /// A client without a gateway key.
     fn local(self) -> Who {
         Who::user(self.user.map(str::to_owned))
     }
 
-    /// The gateway key in the place of the provider's, if one is there. An expired one is refused even
-    /// where no key is needed: whoever sends it means to be known by it.
-    fn gateway_key(self, decider: &Decider) -> Result<Option<KeyInfo>, Denied> {
+    /// The gateway key in place of the provider's, if there is one. An expired one is refused even
+    /// if no key is required, because the client expects to be identified by it.
+    fn gateway_key(self, decider: &Decider) -> Result<Option<KeyInfo>, AccessDenied> {
         let mut expired = None;
         for key in self.api_keys() {
             match decider.find_key(key) {
@@ -248,7 +257,7 @@ impl<'r> Given<'r> {
         expired.map_or(Ok(None), |refusal| Err(refusal.into()))
     }
 
-    /// Whatever stands where SDKs put the provider's key.
+    /// All values in the places where SDKs put the provider's key.
     fn api_keys(self) -> impl Iterator<Item = &'r str> {
         let bearer = self.headers.get_all(AUTHORIZATION).iter().filter_map(|value| {
             let value = value.to_str().ok()?;
@@ -266,25 +275,25 @@ pub(crate) fn query_key(query: Option<&str>) -> Option<String> {
     pairs.into_iter().find(|(name, _)| name == "key").map(|(_, value)| value.into_owned())
 }
 
-/// Names under which a query may carry what a provider knows its caller by.
+/// Query parameters that may identify the caller to a provider.
 const IN_QUERY: [&str; 4] = ["key", "access_token", "api_key", "api-key"];
 
-/// Everything in a query that a provider may know its caller by.
+/// All credentials in a query.
 pub(crate) fn query_credentials(query: Option<&str>) -> Vec<String> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     let named = pairs.filter(|(name, _)| IN_QUERY.contains(&&**name));
     named.map(|(_, value)| value.into_owned()).collect()
 }
 
-/// The query without any key, the rest as it came; `None` if nothing is left.
+/// The query without any key and otherwise unchanged; `None` if nothing is left.
 pub(crate) fn without_key(query: &str) -> Option<String> {
     let is_key = |pair: &&str| !query_credentials(Some(pair)).is_empty();
     let left: Vec<&str> = query.split('&').filter(|pair| !is_key(pair)).collect();
     (!left.is_empty()).then(|| left.join("&"))
 }
 
-/// Whether a host, with or without a port, is this machine for certain: a name that some DNS answers
-/// for is not.
+/// Whether a host, with or without a port, is certainly this machine. A name that DNS resolves is
+/// not.
 fn is_loopback_host(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or("", |(ip, _)| ip),
@@ -298,7 +307,7 @@ fn is_loopback_host(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(trust: Trust, headers: &[(&str, &str)]) -> Result<(), Denied> {
+    fn check(trust: Trust, headers: &[(&str, &str)]) -> Result<(), AccessDenied> {
         let mut request = Request::builder().uri("/v1/messages");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -307,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_this_machine_reach_loopback() {
+    fn only_local_host_names_reach_loopback() {
         for host in ["localhost", "localhost:8484", "127.0.0.1:8484", "127.9.9.9", "[::1]:8484"] {
             assert_eq!(check(Trust::Local, &[("host", host)]), Ok(()), "{host}");
         }
@@ -319,11 +328,11 @@ mod tests {
             "[::2]",
             "127.0.0.1.nip.io",
         ] {
-            assert_eq!(check(Trust::Local, &[("host", host)]), Err(Denied::Host), "{host}");
+            assert_eq!(check(Trust::Local, &[("host", host)]), Err(AccessDenied::Host), "{host}");
         }
-        assert_eq!(check(Trust::Local, &[]), Err(Denied::Host));
+        assert_eq!(check(Trust::Local, &[]), Err(AccessDenied::Host));
         let two = [("host", "localhost"), ("host", "evil.example")];
-        assert_eq!(check(Trust::Local, &two), Err(Denied::Host));
+        assert_eq!(check(Trust::Local, &two), Err(AccessDenied::Host));
         assert_eq!(check(Trust::Keys, &[("host", "gate.example")]), Ok(()));
     }
 
@@ -332,30 +341,30 @@ mod tests {
         let with = |name, value| check(Trust::Local, &[("host", "localhost"), (name, value)]);
         assert_eq!(with("origin", "http://localhost:3000"), Ok(()));
         for origin in ["https://evil.example", "null", "http://localhost.evil.example", "file://"] {
-            assert_eq!(with("origin", origin), Err(Denied::Origin), "{origin}");
+            assert_eq!(with("origin", origin), Err(AccessDenied::Origin), "{origin}");
         }
-        assert_eq!(with("sec-fetch-site", "cross-site"), Err(Denied::Origin));
+        assert_eq!(with("sec-fetch-site", "cross-site"), Err(AccessDenied::Origin));
         assert_eq!(with("sec-fetch-site", "same-origin"), Ok(()));
     }
 
     #[test]
-    fn a_page_of_the_gateways_own_comes_in_where_keys_are_asked_for() {
+    fn the_gateways_own_page_has_access_where_keys_are_required() {
         let own = [("host", "gate.example:8484"), ("origin", "https://Gate.example:8484")];
         assert_eq!(check(Trust::Keys, &own), Ok(()));
-        assert_eq!(check(Trust::Local, &own), Err(Denied::Host));
+        assert_eq!(check(Trust::Local, &own), Err(AccessDenied::Host));
         for origin in ["https://evil.example", "https://gate.example", "null"] {
             let other = [("host", "gate.example:8484"), ("origin", origin)];
-            assert_eq!(check(Trust::Keys, &other), Err(Denied::Origin), "{origin}");
+            assert_eq!(check(Trust::Keys, &other), Err(AccessDenied::Origin), "{origin}");
         }
         let two =
             [("host", "gate.example"), ("host", "b.example"), ("origin", "https://b.example")];
-        assert_eq!(check(Trust::Keys, &two), Err(Denied::Origin));
+        assert_eq!(check(Trust::Keys, &two), Err(AccessDenied::Origin));
     }
 
     #[test]
     fn absolute_targets_count_as_hosts() {
         let request = Request::builder().uri("http://evil.example/v1").header("host", "localhost");
         let request = request.body(()).unwrap();
-        assert_eq!(check_site(&request, Trust::Local), Err(Denied::Host));
+        assert_eq!(check_site(&request, Trust::Local), Err(AccessDenied::Host));
     }
 }

@@ -1,4 +1,4 @@
-//! One request, from its head to the head of its answer.
+//! Handles one request, from its head to the head of its response.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,29 +11,29 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use uuid::Uuid;
 
-use crate::access::{self, Denied, Principal, Trust};
-use crate::answer;
+use crate::access::{self, AccessDenied, Principal, Trust};
+use crate::client_response;
 use crate::headers;
 use crate::metrics::Metrics;
-use crate::mount::{Mount, Mounts, Visitor};
+use crate::mount::{ClientInfo, Mount, Mounts};
 use crate::outgoing::Outgoing;
-use crate::respond::{REQUEST_ID, Refusal, json};
+use crate::provider_request;
+use crate::refusal::{REQUEST_ID, Refusal, json};
 use crate::restore::{self, Binding};
-use crate::route::{Nowhere, Own, Route, Routes, Treatment, Way, is_plain};
+use crate::route::{NoRoute, OwnEndpoint, ProviderRoute, Route, Routes, Treatment, is_plain};
 use crate::settings::{Mode, Settings};
 use crate::upstream::Upstreams;
-use crate::upward;
 
 /// The gateway. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Gateway(Arc<ArcSwap<Inner>>);
 
-/// Everything a request needs. A request keeps what was in force when it came; a reload makes another
-/// one for those that come later.
+/// Everything that a request needs. A request keeps the settings that were in force when it
+/// arrived; a reload creates a new `Inner` for later ones.
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) routes: Routes,
-    /// Settings that were changed and that only a restart applies, by their names.
+    /// Names of changed settings that take effect only after a restart.
     pub(crate) restart_needed: Vec<String>,
     pub(crate) mounts: Mounts,
     pub(crate) upstreams: Upstreams,
@@ -42,13 +42,13 @@ pub(crate) struct Inner {
     pub(crate) trust: Trust,
 }
 
-/// One request that goes to a provider.
+/// One request to a provider.
 pub(crate) struct Exchange {
-    pub(crate) way: Way,
+    pub(crate) route: ProviderRoute,
     pub(crate) method: Method,
     pub(crate) binding: Binding,
     pub(crate) context: Context,
-    /// What is to be kept once the provider has taken the request: the calls it answers.
+    /// The calls that the request answers, to be stored once the provider has accepted the request.
     pub(crate) answered: OnceLock<RemovedEntry>,
 }
 
@@ -57,17 +57,17 @@ impl Gateway {
         Self(Arc::new(ArcSwap::from_pointee(inner)))
     }
 
-    /// What a request that comes now is served with.
+    /// The state for a request that arrives now.
     pub(crate) fn now(&self) -> Arc<Inner> {
         self.0.load_full()
     }
 
-    /// Serves later requests with something else.
+    /// Replaces the state for later requests.
     pub(crate) fn replace(&self, inner: Inner) {
         self.0.store(Arc::new(inner));
     }
 
-    /// Answers a request, whatever comes.
+    /// Answers any request.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Outgoing> {
         self.now().answer(request).await
     }
@@ -81,9 +81,10 @@ impl Inner {
         let mut response = match self.try_answer(request, &id, &mut dialect).await {
             Ok(response) => response,
             Err(refusal) => {
-                self.metrics.refused();
+                self.metrics.count_refusal();
                 let shown = shown(&path);
-                tracing::warn!(%method, path = shown, request = id, ?refusal, "refused");
+                let why = refusal.message();
+                tracing::warn!(%method, path = shown, request = id, why, "refused");
                 match self.mounts.find(&path) {
                     Some(mount) => refusal.at_door(&*mount),
                     None => refusal.into_response(dialect),
@@ -96,7 +97,7 @@ impl Inner {
         response
     }
 
-    /// `dialect` is set as soon as it is known, for the form of a refusal.
+    /// `dialect` is set as soon as it is known, because it decides the form of a refusal.
     async fn try_answer(
         &self,
         request: Request<Incoming>,
@@ -111,17 +112,17 @@ impl Inner {
         *dialect = route.dialect();
         access::check_site(&request, self.trust).map_err(Refusal::Access)?;
         match route {
-            Route::Own(own) => self.own(own, &request),
-            Route::Nowhere(why, _) if wants_upgrade(request.headers()) => {
-                tracing::debug!(?why, "an upgrade");
+            Route::Gateway(own) => self.own(own, &request),
+            Route::Refused(why, _) if wants_upgrade(request.headers()) => {
+                tracing::debug!(?why, "refused a protocol upgrade");
                 Err(Refusal::Upgrade)
             }
-            Route::Nowhere(why, _) => Err(Refusal::Nowhere(why)),
-            Route::Up(way) => self.up(way, request, id).await,
+            Route::Refused(why, _) => Err(Refusal::NoRoute(why)),
+            Route::Provider(route) => self.up(route, request, id).await,
         }
     }
 
-    /// Lets another door answer whoever may come in.
+    /// Passes a request to a mounted door, if the client has access.
     async fn mounted(
         &self,
         mount: &dyn Mount,
@@ -131,77 +132,84 @@ impl Inner {
         let inner = self;
         access::check_site(&request, inner.trust).map_err(Refusal::Door)?;
         if !is_plain(request.uri().path()) {
-            return Err(Refusal::Nowhere(Nowhere::Crooked));
+            return Err(Refusal::NoRoute(NoRoute::AmbiguousPath));
         }
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
-        let given = access::Given::of(request.headers(), request.extensions());
+        let given = access::Credentials::of(request.headers(), request.extensions());
         let principal =
             access::principal(given, inner.trust, None, &inner.decider).map_err(Refusal::Door)?;
         let (agent, session) = claims(request.headers());
-        let visitor = Visitor { who: principal.who, agent, session, request: id.to_owned() };
-        headers::upward(request.headers_mut(), true);
+        let client = ClientInfo { who: principal.who, agent, session, request: id.to_owned() };
+        headers::for_provider(request.headers_mut(), true);
         let uri = request.uri();
-        if access::holds_key(request.headers(), uri.path(), uri.query()) {
-            return Err(Refusal::Door(Denied::MisplacedKey));
+        if access::contains_gateway_key(request.headers(), uri.path(), uri.query()) {
+            return Err(Refusal::Door(AccessDenied::MisplacedKey));
         }
-        Ok(mount.answer(visitor, request).await.map(Outgoing::Mounted))
+        Ok(mount.answer(client, request).await.map(Outgoing::Mounted))
     }
 
-    /// Sends a request up, and its answer down.
+    /// Forwards a request to the provider, and its response to the client.
     async fn up(
         &self,
-        way: Way,
+        route: ProviderRoute,
         request: Request<Incoming>,
         id: &str,
     ) -> Result<Response<Outgoing>, Refusal> {
         let inner = self;
-        let provider = &way.site.provider;
+        let provider = &route.site.provider;
         if wants_upgrade(request.headers()) {
             return Err(Refusal::Upgrade);
         }
         let uri = request.uri();
-        if let Some(why) = inner.routes.unread(&way, uri.path(), uri.query()) {
-            return Err(Refusal::Nowhere(why));
+        if let Some(why) = inner.routes.unread(&route, uri.path(), uri.query()) {
+            return Err(Refusal::NoRoute(why));
         }
         let (parts, body) = request.into_parts();
         let query_key = access::query_key(parts.uri.query());
         let query_key = query_key.as_deref();
-        let given = access::Given::of(&parts.headers, &parts.extensions).with_query(query_key);
+        let given =
+            access::Credentials::of(&parts.headers, &parts.extensions).with_query(query_key);
         let principal = access::principal(given, inner.trust, Some(provider), &inner.decider)
             .map_err(Refusal::Access)?;
         let in_query = access::query_credentials(parts.uri.query());
         let binding = binding(&parts.headers, &in_query, &principal, &provider.name);
-        let origin = origin(&parts.headers, &principal, &way);
+        let origin = origin(&parts.headers, &principal, &route);
         let context = Context {
             origin,
             request: Some(id.to_owned()),
-            dialect: Some(way.dialect.as_str().to_owned()),
+            dialect: Some(route.dialect.as_str().to_owned()),
         };
         let (method, answered) = (parts.method.clone(), OnceLock::new());
-        let exchange = Exchange { way, method, binding, context, answered };
-        let request = upward::request(inner, &exchange, &principal, parts, body).await?;
-        let target = &exchange.way.site.target;
+        let exchange = Exchange { route, method, binding, context, answered };
+        let request = provider_request::prepare(inner, &exchange, &principal, parts, body).await?;
+        let target = &exchange.route.site.target;
         let stalled = request.body().stalled();
         let sent = inner.upstreams.send(target, request).await;
         let response = sent.map_err(|error| match stalled.and_then(|it| it.get()) {
             Some(limit) => Refusal::Stalled(limit),
             None => Refusal::Upstream(error),
         })?;
-        inner.metrics.answered(&exchange.way.site.provider.name, response.status().as_u16());
-        answer::down(inner, exchange, response).await
+        inner
+            .metrics
+            .count_response(&exchange.route.site.provider.name, response.status().as_u16());
+        client_response::prepare(inner, exchange, response).await
     }
 
-    /// What the gateway says of itself. Counts are for those who may use it.
-    fn own<B>(&self, own: Own, request: &Request<B>) -> Result<Response<Outgoing>, Refusal> {
+    /// The gateway's own endpoints. Only clients with access may read metrics.
+    fn own<B>(
+        &self,
+        own: OwnEndpoint,
+        request: &Request<B>,
+    ) -> Result<Response<Outgoing>, Refusal> {
         let inner = self;
         match own {
-            Own::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
-            Own::Health => Ok(self.health(StatusCode::OK)),
-            Own::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
-            Own::Metrics => {
-                let given = access::Given::of(request.headers(), request.extensions());
+            OwnEndpoint::Hello => Ok(json(StatusCode::OK, r#"{"callgate":"gateway"}"#.to_owned())),
+            OwnEndpoint::Health => Ok(self.health(StatusCode::OK)),
+            OwnEndpoint::Ready => Ok(self.health(StatusCode::SERVICE_UNAVAILABLE)),
+            OwnEndpoint::Metrics => {
+                let given = access::Credentials::of(request.headers(), request.extensions());
                 access::principal(given, inner.trust, None, &inner.decider)
                     .map_err(Refusal::Access)?;
                 let mut response = json(StatusCode::OK, inner.metrics.page(&inner.decider));
@@ -212,8 +220,8 @@ impl Inner {
         }
     }
 
-    /// Alive as long as it answers; ready as long as calls can pass. A rejected policy file is
-    /// told of, and the last good one is in force.
+    /// Live while it answers, ready while calls can pass. Also reports a rejected policy file, in
+    /// which case the last good one is in force.
     fn health(&self, while_failing: StatusCode) -> Response<Outgoing> {
         let decider = &self.decider;
         let failing = match decider.audit_health() {
@@ -230,7 +238,7 @@ impl Inner {
             (Some(_), _) => "failing",
             (None, Some(_)) => "degraded",
         };
-        // Why is in the log: whoever asks here may be anybody.
+        // The reason is only in the log, because anyone may read this.
         let body = serde_json::json!({
             "status": word,
             "records": if failing.is_some() { "failing" } else { "ok" },
@@ -239,13 +247,13 @@ impl Inner {
                 (true, None) => "current",
                 (true, Some(_)) => "rejected, last good ones in force",
             },
-            // Names only: a value may be a secret.
+            // Only names: a value may be a secret.
             "restart_needed": self.restart_needed,
         });
         json(status, body.to_string())
     }
 
-    /// Whether the answer goes through the gate.
+    /// Whether the response goes through the gate.
     pub(crate) fn inspects(&self, treatment: Treatment) -> bool {
         matches!(treatment, Treatment::Inspect(_)) && self.judges()
     }
@@ -256,8 +264,8 @@ impl Inner {
     }
 }
 
-/// A path for the log: a client that was set up wrongly may have a key in it. Only segments that are
-/// words are shown, and versions.
+/// A path for the log. A misconfigured client may have put a key in it, so only segments that are
+/// plain words or versions are shown.
 fn shown(path: &str) -> String {
     let is_version = |part: &str| {
         let rest = part.strip_prefix('v').unwrap_or_default();
@@ -291,7 +299,7 @@ fn binding(
     principal: &Principal,
     provider: &str,
 ) -> Binding {
-    // With a key of our own all clients are one to the provider; they are told apart by who they are.
+    // With our own key the provider sees all clients as one, so the principal distinguishes them.
     let credentials = if principal.swap {
         Vec::new()
     } else {
@@ -301,20 +309,20 @@ fn binding(
     restore::binding(&principal.who, provider, &credentials)
 }
 
-/// Who asks whom. What a client says of its agent and session is a claim.
-fn origin(headers: &HeaderMap, principal: &Principal, way: &Way) -> Origin {
+/// Who sends the request, and to whom. The agent and the session are unverified.
+fn origin(headers: &HeaderMap, principal: &Principal, route: &ProviderRoute) -> Origin {
     let (agent, session) = claims(headers);
     Origin::new(OriginFields {
         who: principal.who.clone(),
         agent,
         session,
-        provider: Some(way.site.provider.name.clone()),
-        model: way.model(),
+        provider: Some(route.site.provider.name.clone()),
+        model: route.model(),
         ..OriginFields::at(Surface::Response)
     })
 }
 
-/// The agent and the session that a client claims to be.
+/// The agent and the session that the client names.
 fn claims(headers: &HeaderMap) -> (Option<String>, Option<String>) {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let cut = |text: &str| text.chars().take(MAX_CLAIM).collect::<String>();
@@ -323,13 +331,13 @@ fn claims(headers: &HeaderMap) -> (Option<String>, Option<String>) {
     (agent.map(cut), session.map(cut))
 }
 
-/// Nobody's name is longer.
+/// No real name is longer.
 const MAX_CLAIM: usize = 200;
 
 /// Headers in which agents name their session.
 const SESSIONS: [&str; 3] = ["x-callgate-session", "x-claude-code-session-id", "session-id"];
 
-/// The agent by its `User-Agent`: the first product, by the name it is known under.
+/// The agent from its `User-Agent`: the first product, by its common name.
 fn agent_of(user_agent: &str) -> Option<&str> {
     let product = user_agent.split(['/', ' ']).next().filter(|product| !product.is_empty())?;
     Some(match product {

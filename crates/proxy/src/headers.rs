@@ -1,5 +1,5 @@
-//! Which headers go on. What speaks of one connection, of a body that was changed, or of callgate
-//! itself, does not.
+//! Selects the headers to forward. Headers about a single connection, a changed body or callgate
+//! itself are removed.
 
 use callgate_dialect::Dialect;
 use http::header::{
@@ -11,10 +11,10 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::access::KEY_HEADERS;
-use crate::route::{Way, is_of};
+use crate::route::{ProviderRoute, is_of};
 use crate::settings::{ApiKey, Provider};
 
-/// They speak of one connection (RFC 9110, section 7.6.1).
+/// Headers about a single connection (RFC 9110, section 7.6.1).
 const HOP: [HeaderName; 9] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -27,7 +27,7 @@ const HOP: [HeaderName; 9] = [
     UPGRADE,
 ];
 
-/// They speak of bytes that may not be the same any more.
+/// Headers about the exact bytes of a body, which may have changed.
 const OF_BODY: [HeaderName; 8] = [
     CONTENT_LENGTH,
     CONTENT_ENCODING,
@@ -39,13 +39,13 @@ const OF_BODY: [HeaderName; 8] = [
     HeaderName::from_static("repr-digest"),
 ];
 
-/// Some servers take the method from these, and not from the request that was routed.
+/// Some servers take the method from these headers instead of the request line that was routed.
 const OTHER_METHOD: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
 
-/// What goes up to the provider.
-pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
+/// Prepares request headers for the provider.
+pub(crate) fn for_provider(headers: &mut HeaderMap, inspected: bool) {
     remove_hops(headers);
-    // callgate answers these itself, or sets them anew.
+    // callgate handles these itself or sets new values.
     headers.remove(HOST);
     headers.remove(EXPECT);
     let own: Vec<HeaderName> =
@@ -57,15 +57,15 @@ pub(crate) fn upward(headers: &mut HeaderMap, inspected: bool) {
         headers.remove(name);
     }
     if inspected {
-        // A part of a body cannot be judged, and a coded one would be decoded here anyway.
+        // A partial body cannot be judged, and an encoded one would have to be decoded here anyway.
         headers.remove(RANGE);
         headers.remove(IF_RANGE);
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     }
 }
 
-/// What goes down to the client. No header may lead it around the gate.
-pub(crate) fn downward(headers: &mut HeaderMap) {
+/// Prepares response headers for the client. No header may direct the client around the gate.
+pub(crate) fn for_client(headers: &mut HeaderMap) {
     remove_hops(headers);
     headers.remove(ALT_SVC);
     headers.remove(REFRESH);
@@ -76,14 +76,14 @@ pub(crate) fn downward(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether an address is a path, which leads to the gateway again. Clients leave out tabs before
-/// they read an address, and then two slashes may meet.
+/// Whether an address is a path, so that the client returns to the gateway. Clients drop tabs from
+/// addresses, which can join two slashes.
 fn stays_here(address: &[u8]) -> bool {
     let is_path = matches!(address, [b'/', rest @ ..] if !matches!(rest, [b'/' | b'\\', ..]));
     is_path && !address.iter().any(|byte| byte.is_ascii_whitespace() || byte.is_ascii_control())
 }
 
-/// The body is not, or may not be, the provider's any more.
+/// Removes headers that describe the provider's body, because the body may change.
 pub(crate) fn body_changes(headers: &mut HeaderMap) {
     for name in &OF_BODY {
         headers.remove(name);
@@ -103,7 +103,7 @@ fn remove_hops(headers: &mut HeaderMap) {
     }
 }
 
-/// Takes out what the client had in the place of the provider's key.
+/// Removes the key that the client sent to the provider.
 pub(crate) fn drop_keys(headers: &mut HeaderMap) {
     headers.remove(AUTHORIZATION);
     for name in KEY_HEADERS {
@@ -111,11 +111,11 @@ pub(crate) fn drop_keys(headers: &mut HeaderMap) {
     }
 }
 
-/// Puts the provider's key in, where it expects it.
-pub(crate) fn swap_key(headers: &mut HeaderMap, way: &Way, key: &ApiKey) -> Option<()> {
-    // What signs is not sent.
+/// Adds the provider's key in the header that the provider expects.
+pub(crate) fn swap_key(headers: &mut HeaderMap, route: &ProviderRoute, key: &ApiKey) -> Option<()> {
+    // Signing keys are not sent.
     let Some(key) = key.reveal() else { return Some(()) };
-    let name = key_header(&way.site.provider, way.dialect);
+    let name = key_header(&route.site.provider, route.dialect);
     let text = match name {
         "authorization" => format!("Bearer {key}"),
         _ => key.to_owned(),
@@ -126,19 +126,20 @@ pub(crate) fn swap_key(headers: &mut HeaderMap, way: &Way, key: &ApiKey) -> Opti
     Some(())
 }
 
-/// By the provider and not by the path: who serves the API of another takes its own kind of key.
-/// Google alone wants another one where it speaks OpenAI's.
-fn key_header(provider: &Provider, spoken: Dialect) -> &'static str {
+/// The header for the key. It depends on the provider and not on the path, because a provider that
+/// serves the API of another uses its own kind of key. Only Google expects a different header for
+/// its OpenAI-compatible API.
+fn key_header(provider: &Provider, dialect: Dialect) -> &'static str {
     let is_google = |dialect| matches!(dialect, Dialect::Gemini | Dialect::Interactions);
     match provider.dialect {
         _ if is_of(provider.base_url.host_str().unwrap_or_default(), "azure.com") => "api-key",
         Dialect::Anthropic => "x-api-key",
-        own if is_google(own) && is_google(spoken) => "x-goog-api-key",
+        own if is_google(own) && is_google(dialect) => "x-goog-api-key",
         _ => "authorization",
     }
 }
 
-/// Everything a provider may know the client by: responses are bound to it.
+/// All credentials of the client. Responses are bound to them.
 pub(crate) fn credentials(headers: &HeaderMap) -> Vec<&[u8]> {
     let of = |name: &str| headers.get_all(name).iter().map(HeaderValue::as_bytes);
     [AUTHORIZATION.as_str()].into_iter().chain(KEY_HEADERS).flat_map(of).collect()
@@ -150,19 +151,19 @@ pub(crate) fn content_encoding(headers: &HeaderMap) -> Result<String, http::head
     Ok(values.collect::<Result<Vec<_>, _>>()?.join(","))
 }
 
-/// Whether the head promises a stream. The body is told by its bytes all the same.
-pub(crate) fn says_stream(headers: &HeaderMap) -> bool {
+/// Whether the headers announce a stream. The body is still recognized by its bytes.
+pub(crate) fn announces_stream(headers: &HeaderMap) -> bool {
     headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).is_some_and(|value| {
         let value = value.trim_start().to_ascii_lowercase();
         STREAMS.iter().any(|kind| value.starts_with(kind))
     })
 }
 
-/// Events, lines, and the frames of Amazon's.
+/// Server-sent events, JSON lines, and Amazon's event stream.
 const STREAMS: [&str; 3] =
     ["text/event-stream", "application/x-ndjson", "application/vnd.amazon.eventstream"];
 
-/// A character set that is not UTF-8: some clients would read other letters than callgate does.
+/// A character set other than UTF-8: some clients would read different text than callgate.
 pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
     headers.get_all(CONTENT_TYPE).iter().find_map(|value| {
         let value = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
@@ -176,7 +177,7 @@ pub(crate) fn foreign_charset(headers: &HeaderMap) -> Option<String> {
     })
 }
 
-/// Whether a request says of itself that it is a form with files.
+/// Whether the content type is a multipart form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     let mut types = headers.get_all(http::header::CONTENT_TYPE).iter();
     let (Some(only), None) = (types.next(), types.next()) else { return false };
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn hops_and_what_they_name_stay_behind() {
+    fn hop_by_hop_headers_and_those_they_name_are_removed() {
         let mut headers = map(&[
             ("connection", "close, x-secret-hop"),
             ("x-secret-hop", "1"),
@@ -210,7 +211,7 @@ mod tests {
             ("x-api-key", "k"),
             ("anthropic-beta", "b"),
         ]);
-        upward(&mut headers, true);
+        for_provider(&mut headers, true);
         let mut left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
         left.sort_unstable();
         assert_eq!(left, ["accept-encoding", "anthropic-beta", "x-api-key"]);
@@ -218,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn each_provider_gets_its_key_where_it_looks_for_it() {
+    fn each_provider_gets_its_key_in_the_header_it_expects() {
         use Dialect::{Anthropic, Converse, Gemini, Interactions, OpenAiChat, Responses};
-        for (base_url, own, spoken, header) in [
+        for (base_url, own, dialect, header) in [
             ("https://api.anthropic.com", Anthropic, Anthropic, "x-api-key"),
             ("https://api.openai.com/v1", OpenAiChat, Responses, "authorization"),
             ("https://r.openai.azure.com", OpenAiChat, OpenAiChat, "api-key"),
@@ -234,12 +235,12 @@ mod tests {
         ] {
             let (name, base_url) = ("x".to_owned(), base_url.parse().unwrap());
             let provider = Provider { name, base_url, dialect: own, api_key: None };
-            assert_eq!(key_header(&provider, spoken), header, "{own:?} {spoken:?}");
+            assert_eq!(key_header(&provider, dialect), header, "{own:?} {dialect:?}");
         }
     }
 
     #[test]
-    fn a_changed_body_loses_what_described_it() {
+    fn a_changed_body_loses_the_headers_that_described_it() {
         let mut headers = map(&[
             ("content-length", "3"),
             ("etag", "x"),
@@ -250,7 +251,7 @@ mod tests {
             ("location", "https://elsewhere.example/v1/x"),
             ("content-location", "//elsewhere.example"),
         ]);
-        downward(&mut headers);
+        for_client(&mut headers);
         body_changes(&mut headers);
         let left: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
         assert_eq!(left, ["request-id"]);

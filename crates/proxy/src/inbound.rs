@@ -1,21 +1,21 @@
-//! Tools that a request offers: judged, and denied ones refused or taken out.
+//! Judges the tools that a request offers. Denied ones are refused or removed.
 
 use callgate_decide::{Denial, Offer};
 use callgate_dialect::request::{Tool, advertised};
 
 use crate::gateway::{Exchange, Inner};
-use crate::respond::Refusal;
+use crate::refusal::Refusal;
 use crate::settings::Inbound;
 
-/// The request without the tools that are denied; `None` if it may go as it came.
-pub(crate) fn judged(
+/// The request without denied tools; `None` if it stays unchanged.
+pub(crate) fn judge(
     inner: &Inner,
     exchange: &Exchange,
     request: &str,
 ) -> Result<Option<String>, Refusal> {
-    let model = model_of(&exchange.way.path);
-    let found = advertised(exchange.way.dialect, request, model.as_deref())
-        .map_err(|why| Refusal::BadRequest(format!("its tools cannot be read: {why}")))?;
+    let model = model_of(&exchange.route.path);
+    let found = advertised(exchange.route.dialect, request, model.as_deref())
+        .map_err(|why| Refusal::BadRequest(format!("the tools it offers cannot be read: {why}")))?;
     let definition = |tool: &Tool| tool.definition.of(request);
     let offers: Vec<Offer<'_>> = found
         .tools()
@@ -27,23 +27,23 @@ pub(crate) fn judged(
             except: &tool.except,
         })
         .collect();
-    let denied = inner.decider.offers(&exchange.context, &offers);
+    let denied = inner.decider.judge_offers(&exchange.context, &offers);
     let Some((_, first)) = denied.first() else { return Ok(None) };
     match inner.settings.inbound {
-        Inbound::Reject => Err(Refusal::Blocked(told(first, denied.len() - 1))),
+        Inbound::Reject => Err(Refusal::Blocked(denial_message(first, denied.len() - 1))),
         Inbound::Strip => {
             let places: Vec<usize> = denied.iter().map(|(place, _)| *place).collect();
             let left = found.without(request, &places);
             let unclean = |why| {
-                let told = told(first, denied.len() - 1);
-                Refusal::Blocked(format!("{told} It could not be taken out: {why}."))
+                let denial_message = denial_message(first, denied.len() - 1);
+                Refusal::Blocked(format!("{denial_message} It could not be removed: {why}."))
             };
             left.map(Some).map_err(unclean)
         }
     }
 }
 
-/// The model that a path names. Of a path that was let in, only colons and slashes may be encoded.
+/// The model in the path. In an accepted path only colons and slashes may be percent-encoded.
 fn model_of(path: &str) -> Option<String> {
     let segments: Vec<&str> = path.split('/').collect();
     let is_before = |segment: &&str| matches!(*segment, "model" | "models" | "deployments");
@@ -55,9 +55,9 @@ fn model_of(path: &str) -> Option<String> {
     Some(name)
 }
 
-/// What is denied, why, and the way out.
-fn told(denial: &Denial, more: usize) -> String {
-    let (mut text, way_out) = offered(&denial.tool);
+/// Explains what is denied, why, and what to do.
+fn denial_message(denial: &Denial, more: usize) -> String {
+    let (mut text, way_out) = describe_offer(&denial.tool);
     if more > 0 {
         text.push_str(&format!(" (and {more} more that are denied)"));
     }
@@ -75,10 +75,10 @@ fn told(denial: &Denial, more: usize) -> String {
     text
 }
 
-/// What a request offers, and what a client can do about it.
-fn offered(tool: &str) -> (String, &'static str) {
+/// Describes an offer, and what the client can do about it.
+fn describe_offer(tool: &str) -> (String, &'static str) {
     if let Some(model) = tool.strip_prefix("model:") {
-        let text = format!("the request asks the model `{model}`, which uses tools by itself");
+        let text = format!("the request asks the model `{model}`, which uses tools of its own");
         return (text, "Ask another model.");
     }
     let whole = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_suffix("__*"));
@@ -86,11 +86,10 @@ fn offered(tool: &str) -> (String, &'static str) {
         let text = format!("the request offers the tool `{tool}` to the model");
         return (text, "Take the tool out of the request.");
     };
-    let kept = server.split_once(':').filter(|(kind, _)| KEPT.contains(kind));
+    let kept = server.split_once(':').filter(|(kind, _)| STORED_AT_PROVIDER.contains(kind));
     match kept {
         Some((kind, id)) => {
-            let text =
-                format!("the request uses the {kind} `{id}`, which may bring any tool along");
+            let text = format!("the request uses the {kind} `{id}`, which may include any tool");
             (text, "Say in the request itself what the model needs.")
         }
         None => {
@@ -101,5 +100,5 @@ fn offered(tool: &str) -> (String, &'static str) {
     }
 }
 
-/// What a provider may keep for a request, tools and all.
-const KEPT: [&str; 3] = ["agent", "prompt", "preset"];
+/// What a provider may have stored for a request, including tools.
+const STORED_AT_PROVIDER: [&str; 3] = ["agent", "prompt", "preset"];

@@ -1,28 +1,29 @@
-//! The door of model APIs: requests up, judged responses down.
+//! The door for model APIs: forwards requests, and judges responses.
 //!
 //! ```text
-//! client ─► server ─► gateway ─► route ─► upward (restore calls) ─► upstream ─► provider
-//!                        │ access                                                  │
-//! client ◄──────── outgoing ◄── judged (the gate) or copied ◄── answer ◄───────────┘
+//! client ─► server ─► gateway ─► route ─► provider_request (restores calls) ─► upstream ─► provider
+//!                        │ access                                                             │
+//! client ◄── outgoing ◄── judged_response (the gate) or copied_response ◄── client_response ◄─┘
 //! ```
 //!
-//! [`Server::start`] takes the address, [`Server::serve`] serves. The path of a request decides its
-//! provider and its dialect; the bytes of the answer decide its framing; no header decides anything
-//! that matters. Whatever a response holds that could be a call leaves only through the gate, with
-//! a permit from [`callgate_decide`]; this crate cannot make one.
+//! [`Server::start`] binds the address, [`Server::serve`] serves. The path of a request decides its
+//! provider and its dialect, and the bytes of the response decide its framing. Headers decide
+//! nothing that matters. Everything in a response that could be a call leaves only through the
+//! gate, with a permit from [`callgate_decide`]. This crate cannot create permits.
 
 mod access;
-mod answer;
-mod control;
-mod copied;
+mod client_response;
+mod copied_response;
 mod gateway;
 mod headers;
 mod inbound;
-mod judged;
+mod judged_response;
 mod metrics;
 mod mount;
 mod outgoing;
-mod respond;
+mod provider_request;
+mod refusal;
+mod reload;
 mod restore;
 mod route;
 mod server;
@@ -30,10 +31,9 @@ mod settings;
 mod sign;
 mod texts;
 mod upstream;
-mod upward;
 
-pub use control::{Control, Prepared};
-pub use mount::{Mount, MountBody, Mounts, Visitor};
+pub use mount::{ClientInfo, Mount, MountBody, Mounts};
+pub use reload::{PreparedSettings, Reloader};
 pub use server::{Server, StartError};
 pub use settings::{ApiKey, AwsAccess, Inbound, Mode, Provider, Settings, Timeouts};
 pub use upstream::system_roots;

@@ -1,4 +1,4 @@
-//! What can be counted, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// Every counter. Cheap to clone.
+/// All metrics. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Metrics(Arc<Inner>);
 
 struct Inner {
     registry: Registry,
-    requests: Family<Of, Counter>,
+    requests: Family<RequestLabels, Counter>,
     allowed: Counter,
     denied: Counter,
-    texts: Family<Found, Counter>,
+    texts: Family<TextMatchLabels, Counter>,
     refused: Counter,
     restored: Counter,
     open: Gauge,
@@ -28,19 +28,19 @@ struct Inner {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Of {
+struct RequestLabels {
     provider: String,
     status: u16,
 }
 
-/// What became of a call.
+/// The decision about a call, as a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Allowed,
     Denied,
 }
 
-/// A response that is under way: counted as long as it is held.
+/// An open response. Counted until it is dropped.
 pub(crate) struct OpenStream(Metrics);
 
 impl Drop for OpenStream {
@@ -49,24 +49,24 @@ impl Drop for OpenStream {
     }
 }
 
-/// What a rule about text found, and where.
+/// The labels of a text rule's match.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Found {
+struct TextMatchLabels {
     action: &'static str,
     direction: &'static str,
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Judged {
+struct VerdictLabel {
     verdict: &'static str,
 }
 
 impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("callgate");
-        let requests = Family::<Of, Counter>::default();
-        let calls = Family::<Judged, Counter>::default();
-        let texts = Family::<Found, Counter>::default();
+        let requests = Family::<RequestLabels, Counter>::default();
+        let calls = Family::<VerdictLabel, Counter>::default();
+        let texts = Family::<TextMatchLabels, Counter>::default();
         let (refused, restored) = (Counter::default(), Counter::default());
         let (open, records_fail, policy_rejected) =
             (Gauge::default(), Gauge::default(), Gauge::default());
@@ -84,8 +84,8 @@ impl Metrics {
         registry.register("records_failing", what, records_fail.clone());
         let what = "1 while the last version of the policies was rejected";
         registry.register("policy_rejected", what, policy_rejected.clone());
-        let allowed = calls.get_or_create(&Judged { verdict: "allowed" }).clone();
-        let denied = calls.get_or_create(&Judged { verdict: "denied" }).clone();
+        let allowed = calls.get_or_create(&VerdictLabel { verdict: "allow" }).clone();
+        let denied = calls.get_or_create(&VerdictLabel { verdict: "deny" }).clone();
         Self(Arc::new(Inner {
             registry,
             requests,
@@ -100,28 +100,28 @@ impl Metrics {
         }))
     }
 
-    pub(crate) fn answered(&self, provider: &str, status: u16) {
-        let of = Of { provider: provider.to_owned(), status };
+    pub(crate) fn count_response(&self, provider: &str, status: u16) {
+        let of = RequestLabels { provider: provider.to_owned(), status };
         self.0.requests.get_or_create(&of).inc();
     }
 
-    pub(crate) fn judged(&self, verdict: Verdict) {
+    pub(crate) fn count_call(&self, verdict: Verdict) {
         match verdict {
             Verdict::Allowed => self.0.allowed.inc(),
             Verdict::Denied => self.0.denied.inc(),
         };
     }
 
-    pub(crate) fn found(&self, hit: &TextHit, direction: &'static str) {
-        let found = Found { action: hit.action.as_str(), direction };
+    pub(crate) fn count_text_match(&self, hit: &TextHit, direction: &'static str) {
+        let found = TextMatchLabels { action: hit.action.as_str(), direction };
         self.0.texts.get_or_create(&found).inc();
     }
 
-    pub(crate) fn refused(&self) {
+    pub(crate) fn count_refusal(&self) {
         self.0.refused.inc();
     }
 
-    pub(crate) fn restored(&self, calls: usize) {
+    pub(crate) fn count_restored(&self, calls: usize) {
         self.0.restored.inc_by(calls as u64);
     }
 
@@ -130,7 +130,7 @@ impl Metrics {
         OpenStream(self.clone())
     }
 
-    /// The page that Prometheus reads.
+    /// The page that Prometheus scrapes.
     pub(crate) fn page(&self, decider: &Decider) -> String {
         let failing = !matches!(decider.audit_health(), AuditHealth::Ok);
         self.0.records_fail.set(failing.into());

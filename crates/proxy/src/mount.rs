@@ -1,5 +1,5 @@
-//! Other doors behind the same address. They share the listener and its checks of who may come in,
-//! and nothing else: the proxy does not know what they speak.
+//! Other doors at the same address. They share only the listener and its access control: the proxy
+//! does not know their protocols.
 
 use std::error::Error;
 use std::future::Future;
@@ -12,42 +12,41 @@ use http::{Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Incoming;
 
-/// The body of an answer of a mounted door.
+/// The body of a mounted door's response.
 pub type MountBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-/// A door below a path. Requests come with the whole path, and without what is callgate's own in
-/// their heads.
+/// A door below a path. Requests keep the full path, and callgate's own headers are removed.
 pub trait Mount: Send + Sync {
-    /// Answers a request, whatever it is.
+    /// Answers any request.
     fn answer(
         &self,
-        visitor: Visitor,
+        client: ClientInfo,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>>;
 
-    /// The JSON by which whoever is not let in is told so, in the form that clients of this door read.
+    /// The JSON body of an access refusal, in the form that clients of this door expect.
     fn refusal(&self, text: &str) -> String;
 }
 
-/// Who asks, as far as it is known.
+/// What is known about the client.
 #[derive(Debug, Clone)]
-pub struct Visitor {
-    /// Whose key it is.
+pub struct ClientInfo {
+    /// The principal.
     pub who: Who,
-    /// What the client says of its agent: a claim.
+    /// The agent that the client names. Unverified.
     pub agent: Option<String>,
-    /// What the client says of its session: a claim.
+    /// The session that the client names. Unverified.
     pub session: Option<String>,
-    /// The id of the request, as the answer's head will name it.
+    /// The id of the request, which is also a header of the response.
     pub request: String,
 }
 
-/// The doors that are mounted, and where.
+/// The mounted doors with their paths.
 #[derive(Clone, Default)]
 pub struct Mounts(Vec<(&'static str, Arc<dyn Mount>)>);
 
 impl Mounts {
-    /// With one more, at a path that begins with `/` and its paths below.
+    /// Adds a door at a path, which starts with `/`, and everything below it.
     #[must_use]
     pub fn at(mut self, path: &'static str, mount: Arc<dyn Mount>) -> Self {
         self.0.push((path, mount));

@@ -1,4 +1,4 @@
-//! What leaves to the client: bytes of our own, a copy, or a judged response.
+//! The body of a response to the client: our own bytes, a copy, or a judged response.
 
 use std::error::Error;
 use std::pin::Pin;
@@ -7,19 +7,19 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::copied::Copied;
-use crate::judged::Judged;
+use crate::copied_response::CopiedResponse;
+use crate::judged_response::JudgedResponse;
 use crate::mount::MountBody;
 
-/// The body of an answer to a client.
+/// The body of a response to a client.
 pub(crate) enum Outgoing {
-    /// Known to the last byte.
+    /// Complete.
     Whole(Option<Bytes>),
-    /// The provider's bytes, unread.
-    Copied(Box<Copied>),
-    /// The provider's bytes, judged on their way.
-    Judged(Box<Judged>),
-    /// What another door says.
+    /// The provider's bytes, not inspected.
+    Copied(Box<CopiedResponse>),
+    /// The provider's bytes, judged as they arrive.
+    Judged(Box<JudgedResponse>),
+    /// The response of another door.
     Mounted(MountBody),
 }
 

@@ -1,7 +1,8 @@
-//! Calls that were taken out of responses, put back into requests.
+//! Puts calls that were removed from responses back into requests.
 //!
-//! The store keeps what the gate reports of a turn ([`RemovedTurn`]), bound to the principal, the
-//! provider and the credential. It is found by keys that cover all that the client has of the turn.
+//! The store keeps what the gate reports about a turn ([`RemovedTurn`]), bound to the principal,
+//! the provider and the credential. A turn is found by keys that cover everything that the client
+//! received of it.
 
 use std::collections::HashSet;
 
@@ -13,10 +14,10 @@ use callgate_dialect::request::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Whom a turn belongs to: nobody else's requests are looked through for it.
+/// Identifies the owner of a turn. Only requests with the same binding can restore it.
 pub(crate) type Binding = [u8; 32];
 
-/// Binds turns to a principal, a provider and the credential its provider knows it by.
+/// The binding of a principal, a provider and a credential.
 pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&[u8]]) -> Binding {
     let mut hash = Sha256::new();
     let parts = [&who.org, &who.team, &who.user, &who.key];
@@ -28,43 +29,44 @@ pub(crate) fn binding(who: &callgate_call::Who, provider: &str, credentials: &[&
     hash.finalize().into()
 }
 
-/// What is kept of a turn.
+/// Converts a turn for the store.
 pub(crate) fn entry(turn: &RemovedTurn, binding: &Binding) -> RemovedEntry {
-    let content = serde_json::to_vec(&Kept::of(turn)).unwrap_or_default();
+    let content = serde_json::to_vec(&StoredTurn::of(turn)).unwrap_or_default();
     let mut signs = states(&turn.states());
-    signs.extend(signs_of(Sign::Trace, binding, &turn.traces()));
+    signs.extend(fingerprints(FingerprintKind::Trace, binding, &turn.traces()));
     RemovedEntry {
         binding: *binding,
         signs,
-        keys: signs_of(Sign::Turn, binding, &turn.keys()),
-        alike: turn.alike().map(|alike| sign(Sign::Alike, binding, &alike)),
+        keys: fingerprints(FingerprintKind::Turn, binding, &turn.keys()),
+        alike: turn.alike().map(|alike| fingerprint(FingerprintKind::Alike, binding, &alike)),
         content,
     }
 }
 
-/// A request with everything put back.
-pub(crate) struct PutBack {
+/// A request with its removed calls restored.
+pub(crate) struct RestoredRequest {
     pub(crate) restored: Restored,
-    /// What is to be kept once the provider has taken the request.
+    /// The answered calls, to be stored once the provider has accepted the request.
     pub(crate) answered: Option<RemovedEntry>,
 }
 
-/// Puts back what was taken out of the turns that `body` carries, or goes on from; `None` if
-/// nothing was. It reads the store and compares turns, so it is not for a thread that others wait for.
+/// Restores the calls that were removed from the turns in `body`, or from turns that it continues;
+/// `None` if there were none. It reads the store and compares turns, so do not call it on a thread
+/// that carries streams.
 pub(crate) fn restore(
     decider: &Decider,
     binding: &Binding,
     dialect: Dialect,
     body: &str,
-) -> Option<PutBack> {
-    // A request that cannot be read goes up as it is: the provider will say what it thinks of it.
+) -> Option<RestoredRequest> {
+    // An unreadable request is forwarded unchanged: the provider will reject it.
     let sent = request::sent(dialect, body).ok()?;
     let sought = RemovedQuery {
         signs: states(&sent.states),
         keys: sent
             .turns
             .iter()
-            .flat_map(|turn| signs_of(Sign::Turn, binding, &turn.keys))
+            .flat_map(|turn| fingerprints(FingerprintKind::Turn, binding, &turn.keys))
             .collect(),
     };
     let found = decider.find_removed(binding, &sought);
@@ -75,24 +77,24 @@ pub(crate) fn restore(
         false => request::restore(dialect, body, &turns).ok()?,
     };
     let answered = answered(&turns, &restored, &sent, binding);
-    // Turns that are alike are kept in numbers, and most are not of this conversation.
+    // Many similar turns may be stored, and most do not belong to this conversation.
     restored.skipped.retain(|(_, why)| *why != Restored::NOT_FOUND);
     if !found.crowded.is_empty() {
-        restored.skipped.push((String::new(), CROWDED));
+        restored.skipped.push((String::new(), TOO_MANY_SIMILAR));
     }
     if decider.contains_removed(binding, &traces(&sent, &turns, binding)) {
         restored.skipped.push((String::new(), CHANGED));
     }
     let is_idle = restored == Restored::default() && answered.is_none();
-    (!is_idle).then_some(PutBack { restored, answered })
+    (!is_idle).then_some(RestoredRequest { restored, answered })
 }
 
-/// Why calls are not restored that may have been taken out of a turn of the request.
-const CROWDED: &str = "more kept turns look like one of its turns than are compared";
+/// Why calls are not restored that may have been removed from a turn of the request.
+const TOO_MANY_SIMILAR: &str = "more kept turns look like one of its turns than are compared";
 const CHANGED: &str = "one of its turns has something of a kept turn and is not the same: another \
                        conversation, or changed by the client";
 
-/// The traces in those turns of the request that no kept turn was found for.
+/// The traces of turns in the request for which no stored turn was found.
 fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]> {
     let known: HashSet<[u8; 32]> = turns.iter().flat_map(RemovedTurn::keys).collect();
     let is_known = |turn: &&SentTurn| turn.keys.iter().any(|key| known.contains(key));
@@ -102,13 +104,16 @@ fn traces(sent: &Sent, turns: &[RemovedTurn], binding: &Binding) -> Vec<[u8; 32]
         !found.any(|found| found.start < turn.at.end && turn.at.start < found.end)
     };
     let traces = sent.turns.iter().filter(is_new).flat_map(|turn| &turn.traces);
-    traces.take(Sent::MAX).map(|trace| sign(Sign::Trace, binding, trace)).collect()
+    traces
+        .take(Sent::MAX)
+        .map(|trace| fingerprint(FingerprintKind::Trace, binding, trace))
+        .collect()
 }
 
-/// The turns whose calls the provider still waits for. What it keeps itself is known by the ids of
-/// its calls: it may have been read, and so kept here, several times, and in a conversation each
-/// call is answered once.
-fn still_open(kept: Vec<Kept>) -> Vec<RemovedTurn> {
+/// The turns whose calls the provider still waits for. Turns that the provider stores itself are
+/// identified by the ids of their calls: they may have been fetched, and so stored here, several
+/// times, and in a conversation each call is answered once.
+fn still_open(kept: Vec<StoredTurn>) -> Vec<RemovedTurn> {
     let mut done: HashSet<(Option<String>, String)> = kept
         .iter()
         .flat_map(|kept| kept.answered.iter().map(|id| (kept.conversation.clone(), id.clone())))
@@ -126,9 +131,9 @@ fn still_open(kept: Vec<Kept>) -> Vec<RemovedTurn> {
     turns
 }
 
-/// What a request answers in a conversation that the provider keeps. A response that is kept can be
-/// gone on from many times, and its calls are answered each time; a conversation goes on from its
-/// end.
+/// The calls that a request answers in a conversation that the provider stores. A stored response
+/// can be continued many times, and its calls are answered each time; a conversation is only
+/// continued at its end.
 fn answered(
     turns: &[RemovedTurn],
     restored: &Restored,
@@ -146,52 +151,53 @@ fn answered(
         return None;
     }
     let signs = states(conversation.as_slice());
-    let kept = Kept { conversation, answered, ..Kept::default() };
+    let kept = StoredTurn { conversation, answered, ..StoredTurn::default() };
     let content = serde_json::to_vec(&kept).ok()?;
     Some(RemovedEntry { binding: *binding, signs, keys: Vec::new(), alike: None, content })
 }
 
-/// What a sign is made of: each kind apart, so that none can pass for another.
+/// What a fingerprint is made of. Each kind is hashed differently, so that none can be mistaken for
+/// another.
 #[derive(Clone, Copy)]
-enum Sign {
-    /// The id of a response or a conversation that the provider keeps.
+enum FingerprintKind {
+    /// The id of a response or conversation that the provider stores.
     State = 5,
-    /// The key of a whole turn.
+    /// The key of a complete turn.
     Turn = 6,
-    /// Something of a turn.
+    /// A part of a turn.
     Trace = 7,
-    /// What turns have in common that can take each other's place.
+    /// What interchangeable turns have in common.
     Alike = 8,
 }
 
-fn sign(kind: Sign, binding: &Binding, value: &[u8; 32]) -> [u8; 32] {
+fn fingerprint(kind: FingerprintKind, binding: &Binding, value: &[u8; 32]) -> [u8; 32] {
     let mut hash = Sha256::new_with_prefix([kind as u8]);
     hash.update(binding);
     hash.update(value);
     hash.finalize().into()
 }
 
-fn signs_of(kind: Sign, binding: &Binding, values: &[[u8; 32]]) -> Vec<[u8; 32]> {
-    values.iter().map(|value| sign(kind, binding, value)).collect()
+fn fingerprints(kind: FingerprintKind, binding: &Binding, values: &[[u8; 32]]) -> Vec<[u8; 32]> {
+    values.iter().map(|value| fingerprint(kind, binding, value)).collect()
 }
 
 fn states(ids: &[String]) -> Vec<[u8; 32]> {
     let sign = |id: &String| {
-        let mut hash = Sha256::new_with_prefix([Sign::State as u8]);
+        let mut hash = Sha256::new_with_prefix([FingerprintKind::State as u8]);
         hash.update(id);
         hash.finalize().into()
     };
     ids.iter().map(sign).collect()
 }
 
-/// A turn as it is kept, or which calls of a conversation are answered.
+/// A stored turn, or the answered calls of a conversation.
 #[derive(Default, Serialize, Deserialize)]
-struct Kept {
-    calls: Vec<KeptCall>,
-    // Those that earlier versions did not keep. A turn of theirs is found only by the provider's id
-    // of it: what the client got of it is not known.
+struct StoredTurn {
+    calls: Vec<StoredCall>,
+    // Absent in turns that earlier versions stored. Such a turn is found only by the provider's id,
+    // because it is unknown what the client received of it.
     #[serde(default)]
-    client: Option<KeptClient>,
+    client: Option<StoredClientView>,
     #[serde(default)]
     removed: [u8; 32],
     #[serde(default)]
@@ -203,7 +209,7 @@ struct Kept {
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptCall {
+struct StoredCall {
     id: String,
     original: String,
     place: usize,
@@ -211,26 +217,26 @@ struct KeptCall {
     why: String,
 }
 
-/// What the client got of the turn.
+/// What the client received of the turn.
 #[derive(Serialize, Deserialize)]
-struct KeptClient {
+struct StoredClientView {
     text: Option<[u8; 32]>,
     plan: Option<[u8; 32]>,
-    /// Each call's id and digest.
+    /// The id and digest of each call.
     calls: Vec<(String, [u8; 32])>,
     signatures: Vec<[u8; 32]>,
 }
 
-impl Kept {
+impl StoredTurn {
     fn of(turn: &RemovedTurn) -> Self {
-        let call = |call: &RemovedCall| KeptCall {
+        let call = |call: &RemovedCall| StoredCall {
             id: call.id.clone(),
             original: call.original.clone(),
             place: call.place,
             notice: call.notice.clone(),
             why: call.why.clone(),
         };
-        let client = |client: &ClientTurn| KeptClient {
+        let client = |client: &ClientTurn| StoredClientView {
             text: client.text,
             plan: client.plan,
             calls: client.calls.iter().map(|call| (call.id.clone(), call.digest)).collect(),
@@ -247,16 +253,16 @@ impl Kept {
     }
 }
 
-impl From<Kept> for RemovedTurn {
-    fn from(kept: Kept) -> Self {
-        let call = |call: KeptCall| RemovedCall {
+impl From<StoredTurn> for RemovedTurn {
+    fn from(kept: StoredTurn) -> Self {
+        let call = |call: StoredCall| RemovedCall {
             id: call.id,
             original: call.original,
             place: call.place,
             notice: call.notice,
             why: call.why,
         };
-        let client = |kept: KeptClient| ClientTurn {
+        let client = |kept: StoredClientView| ClientTurn {
             text: kept.text,
             plan: kept.plan,
             calls: kept.calls.into_iter().map(|(id, digest)| ClientCall { id, digest }).collect(),
@@ -278,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_kept_whole() {
+    fn a_turn_is_stored_completely() {
         let call = RemovedCall {
             id: "c".into(),
             original: "{}".into(),
@@ -299,16 +305,16 @@ mod tests {
             response: Some("resp".into()),
             conversation: Some("conv".into()),
         };
-        let text = serde_json::to_string(&Kept::of(&turn)).unwrap();
-        assert_eq!(RemovedTurn::from(serde_json::from_str::<Kept>(&text).unwrap()), turn);
+        let text = serde_json::to_string(&StoredTurn::of(&turn)).unwrap();
+        assert_eq!(RemovedTurn::from(serde_json::from_str::<StoredTurn>(&text).unwrap()), turn);
     }
 
-    /// What an earlier version kept does not say what the client got.
+    /// Turns stored by an earlier version do not contain what the client received.
     #[test]
     fn a_turn_of_an_earlier_version_is_found_by_the_provider_s_id_alone() {
         let old = r#"{"siblings":["a"],"signatures":["s"],"left":null,"calls":[{"id":"c",
             "original":"{}","place":0,"notice":"no","why":"why"}],"response":"resp"}"#;
-        let turn = RemovedTurn::from(serde_json::from_str::<Kept>(old).unwrap());
+        let turn = RemovedTurn::from(serde_json::from_str::<StoredTurn>(old).unwrap());
         assert_eq!((turn.calls.len(), turn.states()), (1, vec!["resp".to_owned()]));
         let entry = entry(&turn, &[0; 32]);
         assert!(entry.keys.is_empty() && entry.alike.is_none());

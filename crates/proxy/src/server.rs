@@ -1,8 +1,8 @@
-//! Listening, accepting, and stopping without cutting anybody off.
+//! Listens, accepts connections, and stops without interrupting clients.
 
 mod client;
+mod first_request;
 mod owner;
-mod silence;
 
 use std::future::Future;
 use std::io;
@@ -17,15 +17,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use self::client::Serving;
 use crate::access::Trust;
-use crate::control::Control;
 use crate::gateway::{Gateway, Inner};
 use crate::metrics::Metrics;
 use crate::mount::Mounts;
+use crate::reload::Reloader;
 use crate::route::Routes;
 use crate::settings::Settings;
 use crate::upstream::{Timeouts, Tls, Upstreams};
 
-/// A gateway that has its address and can serve.
+/// A gateway that is bound to its address and can serve.
 pub struct Server {
     listener: TcpListener,
     gateway: Gateway,
@@ -37,15 +37,15 @@ pub struct Server {
 /// Why a gateway cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The address is taken or not ours.
+    /// The address is in use or not available.
     #[error("cannot listen on `{address}`: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A provider's address cannot be used.
+    /// The address of a provider is unusable.
     #[error("provider `{provider}`: {why}")]
     Provider {
         /// The provider.
@@ -53,13 +53,13 @@ pub enum StartError {
         /// What is wrong.
         why: String,
     },
-    /// There are no certificates to trust.
+    /// There are no trusted certificates.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
 }
 
 impl Server {
-    /// Takes the address. Must be called inside a runtime.
+    /// Binds the address. Call it inside a Tokio runtime.
     pub async fn start(
         settings: Settings,
         decider: Decider,
@@ -71,7 +71,7 @@ impl Server {
         let listener = TcpListener::bind(address)
             .await
             .map_err(|source| StartError::Listen { address, source })?;
-        let upstreams = Upstreams::new(waits(&settings), tls);
+        let upstreams = Upstreams::new(upstream_timeouts(&settings), tls);
         let (connections, shutdown) = (settings.max_connections, settings.timeouts.shutdown);
         let serving = Serving::new(settings.timeouts.client_head);
         let inner = Inner {
@@ -93,17 +93,17 @@ impl Server {
         })
     }
 
-    /// Where it listens: the port, if the settings left it open.
+    /// The address that it listens on, with the actual port if the settings left it open.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Changes its settings while it serves.
-    pub fn control(&self) -> Control {
-        Control::new(self.gateway.clone())
+    /// A handle to change its settings while it serves.
+    pub fn reloader(&self) -> Reloader {
+        Reloader::new(self.gateway.clone())
     }
 
-    /// Serves until `stop`; then lets streams finish for as long as the settings say.
+    /// Serves until `stop` resolves, then lets streams finish for the configured time.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let (stop_all, stopping) = watch::channel(false);
@@ -114,8 +114,9 @@ impl Server {
                 accepted = self.accept() => accepted,
             };
             let Some((stream, permit)) = accepted else { continue };
-            let asked = client::Asked { stopping: stopping.clone(), watcher: graceful.watcher() };
-            let served = self.serving.clone().serve(stream, self.gateway.clone(), asked);
+            let stop_signals =
+                client::StopSignals { stopping: stopping.clone(), watcher: graceful.watcher() };
+            let served = self.serving.clone().serve(stream, self.gateway.clone(), stop_signals);
             tokio::spawn(async move {
                 served.await;
                 drop(permit);
@@ -124,11 +125,11 @@ impl Server {
         stop_all.send_replace(true);
         drop(self.listener);
         if tokio::time::timeout(self.shutdown, graceful.shutdown()).await.is_err() {
-            tracing::warn!("streams that had not finished were cut off");
+            tracing::warn!("running streams were cut off");
         }
     }
 
-    /// The next client, once there is room for it.
+    /// Accepts the next connection, once there is room for it.
     async fn accept(&self) -> Option<(TcpStream, OwnedSemaphorePermit)> {
         let permit = Arc::clone(&self.connections).acquire_owned().await.ok()?;
         match self.listener.accept().await {
@@ -138,7 +139,7 @@ impl Server {
                 Some((stream, permit))
             }
             Err(error) => {
-                // Out of file descriptors, most often: others must end first.
+                // Usually out of file descriptors: other connections must end first.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 None
@@ -147,13 +148,13 @@ impl Server {
     }
 }
 
-/// The ways to the providers, if all of their addresses can be used.
+/// The routes to the providers, if all their addresses are usable.
 pub(crate) fn routes(settings: &Settings) -> Result<Routes, StartError> {
     Routes::new(settings)
         .map_err(|(provider, error)| StartError::Provider { provider, why: error.to_string() })
 }
 
-fn waits(settings: &Settings) -> Timeouts {
+fn upstream_timeouts(settings: &Settings) -> Timeouts {
     let timeouts = &settings.timeouts;
     Timeouts { connect: timeouts.connect, head: timeouts.head, idle: timeouts.idle }
 }

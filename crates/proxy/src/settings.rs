@@ -1,4 +1,4 @@
-//! How the gateway behaves, resolved: nothing here means "default" any more.
+//! The resolved settings of the gateway, with all defaults filled in.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,46 +10,46 @@ use url::Url;
 /// The settings of the gateway.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where clients connect.
+    /// The address that clients connect to.
     pub listen: SocketAddr,
-    /// The providers, in the order they are looked through.
+    /// The providers, in order of preference.
     pub providers: Vec<Provider>,
-    /// How much of a response is looked at.
+    /// How much of a response is inspected.
     pub mode: Mode,
-    /// What becomes of a request that offers a denied tool.
+    /// What to do with a request that offers a denied tool.
     pub inbound: Inbound,
-    /// What takes the place of a denied call.
+    /// What replaces a denied call.
     pub on_deny: OnDeny,
-    /// What becomes of frames that cannot be read.
+    /// What to do with unreadable frames.
     pub malformed: Malformed,
-    /// The bounds of each response.
+    /// The limits of each response.
     pub limits: Limits,
-    /// The largest request that is read in order to restore calls in it.
+    /// The maximum size of a request that is read to restore calls.
     pub request_body: usize,
-    /// Paths that are handed through although callgate does not know them.
+    /// Paths that are forwarded although callgate does not know them.
     pub passthrough: Vec<String>,
-    /// Threads that serve.
+    /// Number of worker threads.
     pub workers: usize,
-    /// Every wait.
+    /// All timeouts.
     pub timeouts: Timeouts,
-    /// Connections of clients at once; more wait to be accepted.
+    /// Maximum number of client connections. More wait to be accepted.
     pub max_connections: usize,
 }
 
-/// One API behind the gateway.
+/// A provider's API.
 #[derive(Debug, Clone)]
 pub struct Provider {
-    /// Its name in the configuration: the prefix of its paths, and the word in records.
+    /// Its name in the configuration: the prefix of its paths, and its name in records.
     pub name: String,
-    /// What its official SDK takes as its base URL.
+    /// The base URL, as its official SDK expects it.
     pub base_url: Url,
-    /// What it speaks.
+    /// Its dialect.
     pub dialect: Dialect,
-    /// The provider's own key. Clients then send a gateway key in its place.
+    /// The provider's own key. If set, clients send a gateway key instead.
     pub api_key: Option<ApiKey>,
 }
 
-/// A provider's key, which prints masked.
+/// A provider's key. Its debug output is masked.
 #[derive(Clone)]
 pub struct ApiKey(Secret);
 
@@ -59,31 +59,31 @@ enum Secret {
     Aws(AwsAccess),
 }
 
-/// What requests to Amazon are signed with.
+/// AWS credentials for signing requests.
 #[derive(Clone)]
 pub struct AwsAccess {
     /// The id of the access key.
     pub key_id: String,
-    /// The access key.
+    /// The secret access key.
     pub secret: String,
-    /// The session, where the key is a temporary one.
+    /// The session token of temporary credentials.
     pub session: Option<String>,
-    /// The region whose service is asked.
+    /// The region of the service.
     pub region: String,
 }
 
 impl ApiKey {
-    /// A key.
+    /// A key that is sent in a header.
     pub fn new(key: String) -> Self {
         Self(Secret::Key(key))
     }
 
-    /// No key, but what signs.
+    /// Credentials that sign requests instead of being sent.
     pub fn aws(access: AwsAccess) -> Self {
         Self(Secret::Aws(access))
     }
 
-    /// The key, where it is one that is sent.
+    /// The key, if it is one that is sent.
     pub(crate) fn reveal(&self) -> Option<&str> {
         match &self.0 {
             Secret::Key(key) => Some(key),
@@ -91,7 +91,7 @@ impl ApiKey {
         }
     }
 
-    /// What signs, where nothing is sent.
+    /// The credentials, if they sign requests.
     pub(crate) fn signs(&self) -> Option<&AwsAccess> {
         match &self.0 {
             Secret::Key(_) => None,
@@ -106,10 +106,10 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// How much of a response is looked at.
+/// How much of a response is inspected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything the policies speak of.
+    /// Everything that policies apply to.
     Full,
     /// Calls only, never text.
     CallsOnly,
@@ -117,31 +117,31 @@ pub enum Mode {
     Off,
 }
 
-/// What becomes of a request that offers a denied tool.
+/// What to do with a request that offers a denied tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inbound {
-    /// It is refused before the provider is asked.
+    /// Refuse it before it reaches the provider.
     Reject,
-    /// It goes on without the tool.
+    /// Forward it without the tool.
     Strip,
 }
 
-/// Every wait of the gateway. None of them cuts a stream that is alive.
+/// All timeouts of the gateway. None of them interrupts a stream that is alive.
 #[derive(Debug, Clone)]
 pub struct Timeouts {
-    /// To reach a provider.
+    /// To connect to a provider.
     pub connect: Duration,
-    /// From the whole request to the head of the answer: models think for minutes.
+    /// From the complete request to the head of the response: models think for minutes.
     pub head: Duration,
-    /// Between two bytes of an answer.
+    /// Between two bytes of a response.
     pub idle: Duration,
     /// For the head of a client's request.
     pub client_head: Duration,
-    /// For the next byte of the body of a client's request.
+    /// For the next byte of a client's request body.
     pub client_body: Duration,
-    /// For all of such a body; what has come buys more time.
+    /// For a complete request body. Received bytes extend it.
     pub client_body_total: Duration,
-    /// For streams to finish once the gateway is told to stop.
+    /// For streams to finish when the gateway stops.
     pub shutdown: Duration,
 }
 
@@ -152,7 +152,7 @@ impl Default for Timeouts {
             head: Duration::from_secs(600),
             idle: Duration::from_secs(600),
             client_head: Duration::from_secs(30),
-            // Clients have the whole body when they begin to send it.
+            // Clients have the complete body when they start to send it.
             client_body: Duration::from_secs(60),
             client_body_total: Duration::from_secs(600),
             shutdown: Duration::from_secs(30),

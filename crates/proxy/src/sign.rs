@@ -1,5 +1,5 @@
-//! Requests to Amazon. A client signs for the host it means, which is not the gateway's; so the
-//! gateway signs anew with its own credentials, or says that it has none.
+//! Signs requests to Amazon. A client's own signature covers the host that it connects to, which is
+//! the gateway, so the gateway signs again with its own credentials or refuses the request.
 
 use std::time::SystemTime;
 
@@ -12,61 +12,61 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method};
 
-use crate::respond::Refusal;
-use crate::route::Way;
+use crate::provider_request;
+use crate::refusal::Refusal;
+use crate::route::ProviderRoute;
 use crate::settings::{ApiKey, AwsAccess};
 use crate::upstream::RequestBody;
-use crate::upward;
 
-/// The service that Bedrock's requests are signed for.
+/// The service name in signatures for Bedrock.
 const SERVICE: &str = "bedrock";
 
-/// What a client's own signature leaves behind.
+/// Headers of the client's own signature.
 const OF_SIGNATURE: [&str; 4] =
     ["authorization", "x-amz-date", "x-amz-security-token", "x-amz-content-sha256"];
 
-/// What is asked, and of whom.
+/// The request to sign.
 #[derive(Clone, Copy)]
-pub(crate) struct Ask<'a> {
-    pub(crate) way: &'a Way,
+pub(crate) struct SigningRequest<'a> {
+    pub(crate) route: &'a ProviderRoute,
     pub(crate) method: &'a Method,
     pub(crate) path: &'a PathAndQuery,
 }
 
-/// Signs the request, if `lent` is what signs. The whole body is part of the signature, so it is
-/// read first, up to `limit` bytes.
+/// Signs the request, if `credentials` holds signing credentials. The signature covers the complete body,
+/// so the body is read first, up to `limit` bytes.
 pub(crate) async fn sign(
-    ask: Ask<'_>,
-    lent: Option<&ApiKey>,
+    signing: SigningRequest<'_>,
+    credentials: Option<&ApiKey>,
     limit: usize,
     headers: &mut HeaderMap,
     body: RequestBody,
 ) -> Result<RequestBody, Refusal> {
-    let Some(access) = lent.and_then(ApiKey::signs) else {
-        let is_amazon = matches!(ask.way.dialect, Dialect::Converse | Dialect::Invoke);
-        return match is_amazon && is_signed(headers, ask.path) {
+    let Some(access) = credentials.and_then(ApiKey::signs) else {
+        let is_amazon = matches!(signing.route.dialect, Dialect::Converse | Dialect::Invoke);
+        return match is_amazon && is_signed(headers, signing.path) {
             true => Err(Refusal::Signed),
             false => Ok(body),
         };
     };
-    if is_presigned(ask.path) {
+    if is_presigned(signing.path) {
         return Err(Refusal::Signed);
     }
     let body = match body {
         RequestBody::Empty => Bytes::new(),
         RequestBody::Whole(body) => body,
-        RequestBody::Streamed(body) => upward::collect(body, limit).await?,
+        RequestBody::Streamed(body) => provider_request::collect(body, limit).await?,
     };
     for name in OF_SIGNATURE {
         headers.remove(name);
     }
-    put_signature(ask, access, SystemTime::now(), headers, &body)
+    put_signature(signing, access, SystemTime::now(), headers, &body)
         .ok_or(Refusal::Internal("the request cannot be signed"))?;
     Ok(RequestBody::Whole(body))
 }
 
 fn put_signature(
-    ask: Ask<'_>,
+    signing: SigningRequest<'_>,
     access: &AwsAccess,
     now: SystemTime,
     headers: &mut HeaderMap,
@@ -83,11 +83,12 @@ fn put_signature(
         .build()
         .ok()?
         .into();
-    let uri = format!("{}{}", ask.way.site.target.origin(), ask.path);
+    let uri = format!("{}{}", signing.route.site.target.origin(), signing.path);
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let covered = content_type.map(|value| (CONTENT_TYPE.as_str(), value)).into_iter();
     let request =
-        SignableRequest::new(ask.method.as_str(), uri, covered, SignableBody::Bytes(body)).ok()?;
+        SignableRequest::new(signing.method.as_str(), uri, covered, SignableBody::Bytes(body))
+            .ok()?;
     let (instructions, _) = signature(request, &params).ok()?.into_parts();
     let (added, _) = instructions.into_parts();
     for header in added {

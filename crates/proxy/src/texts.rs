@@ -1,4 +1,4 @@
-//! Rules about text, on what a request says.
+//! Applies text rules to requests.
 
 use callgate_decide::{TextGuard, TextHit};
 use callgate_dialect::request;
@@ -6,70 +6,69 @@ use http::HeaderMap;
 
 use crate::gateway::{Exchange, Inner};
 use crate::headers;
-use crate::respond::Refusal;
-use crate::route::{Said, Treatment};
+use crate::refusal::Refusal;
+use crate::route::{TextFormat, Treatment};
 use crate::settings::Mode;
 
-/// The rules that read this request, if any does.
+/// The rules that apply to this request, if any.
 pub(crate) fn guard(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Option<TextGuard> {
-    let speaks = match exchange.way.treatment {
-        Treatment::Inspect(_) | Treatment::PassRestored(_) | Treatment::PassSaid(Said::Json) => {
-            true
-        }
-        Treatment::PassSaid(Said::JsonOrForm) => !headers::is_form(headers),
+    let has_text = match exchange.route.treatment {
+        Treatment::Inspect(_)
+        | Treatment::PassRestored(_)
+        | Treatment::PassText(TextFormat::Json) => true,
+        Treatment::PassText(TextFormat::JsonOrForm) => !headers::is_form(headers),
         Treatment::Pass | Treatment::Opened | Treatment::Refuse(_) => false,
     };
     let reads = inner.settings.mode == Mode::Full;
-    if !speaks || !reads {
+    if !has_text || !reads {
         return None;
     }
     inner.decider.request_guard(&exchange.context.origin)
 }
 
-/// The request with its texts masked; `None` if it stays as it is. Nothing of a request that a
-/// rule blocks goes to the provider, and nothing of one that cannot be read.
+/// The request with its texts masked; `None` if it stays unchanged. A request that a rule blocks,
+/// or that cannot be read, does not reach the provider at all.
 pub(crate) fn judge(
     inner: &Inner,
     exchange: &Exchange,
     guard: &TextGuard,
     body: &[u8],
 ) -> Result<Option<String>, Refusal> {
-    let unreadable = |why: &str| {
-        Refusal::BadRequest(format!("rules about text must read it, and it is not {why}"))
-    };
+    let unreadable =
+        |why: &str| Refusal::BadRequest(format!("text rules must read it, and it is not {why}"));
     let body = std::str::from_utf8(body).map_err(|_| unreadable("UTF-8"))?;
-    let texts = match exchange.way.treatment {
-        Treatment::PassSaid(_) => request::plain_texts(body),
+    let texts = match exchange.route.treatment {
+        Treatment::PassText(_) => request::plain_texts(body),
         _ => request::texts(body),
     };
     let texts = texts.map_err(|error| unreadable(&format!("JSON: {error}")))?;
-    let (mut found, mut changes) = (Found::default(), Vec::new());
-    for said in texts {
-        let outcome = guard.whole(&said.text(body));
-        found.add(outcome.hits, outcome.blocked);
-        changes.extend(outcome.text.map(|masked| said.changed(&masked)));
+    let (mut matches, mut changes) = (TextMatches::default(), Vec::new());
+    for place in texts {
+        let outcome = guard.whole(&place.text(body));
+        matches.add(outcome.hits, outcome.blocked);
+        changes.extend(outcome.text.map(|masked| place.changed(&masked)));
     }
-    for (hit, _) in &found.hits {
-        inner.metrics.found(hit, "request");
+    for (hit, _) in &matches.hits {
+        inner.metrics.count_text_match(hit, "request");
     }
-    inner.decider.request_hits(&exchange.context, &found.hits);
-    if found.blocked {
+    inner.decider.record_request_hits(&exchange.context, &matches.hits);
+    if matches.blocked {
         let denial = inner.decider.denial_text();
-        let told = denial.custom_content().unwrap_or("it was stopped by a content policy");
-        return Err(Refusal::Blocked(told.to_owned()));
+        let message = denial.custom_content().unwrap_or("it was stopped by a content policy");
+        return Err(Refusal::Blocked(message.to_owned()));
     }
     Ok((!changes.is_empty()).then(|| request::with_texts(body, changes)))
 }
 
-/// What was found. A request carries its whole conversation, so each thing is told once, with how
-/// often it was found.
+/// The matches in a request. A request contains its whole conversation, so each match is reported
+/// once, with its count.
 #[derive(Default)]
-struct Found {
+struct TextMatches {
     hits: Vec<(TextHit, usize)>,
     blocked: bool,
 }
 
-impl Found {
+impl TextMatches {
     fn add(&mut self, hits: Vec<TextHit>, blocked: bool) {
         self.blocked |= blocked;
         for hit in hits {
@@ -82,5 +81,6 @@ impl Found {
     }
 }
 
-/// Kinds of things in one request that are told of: there are as many as rules and detectors.
+/// Maximum number of different matches that are reported per request. There are about as many rules
+/// and detectors.
 const MAX_HITS: usize = 64;

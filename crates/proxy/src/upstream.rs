@@ -1,25 +1,25 @@
-//! The way to the providers: connections, requests up, responses down.
+//! Connections to the providers: sends requests and receives responses.
 //!
 //! ```text
-//! Upstreams::send ─► Site (connections of one target)
-//!                      ├─ h1::Line    idle list; one exchange each; polled inside the body it feeds
-//!                      └─ h2::Trunk   shared; a task of its own
-//!                   ─► Response<UpstreamBody>   gives its connection back at its end, or closes it
+//! Upstreams::send ─► Pool (connections to one target)
+//!                      ├─ H1Connection   idle list; one exchange each; polled inside its response body
+//!                      └─ H2Connection   shared; has a task of its own
+//!                   ─► Response<UpstreamBody>   returns its connection at its end, or closes it
 //! ```
 //!
-//! Which of the two protocols is spoken over TLS is agreed in the handshake (ALPN). Plain text is always HTTP/1.1.
+//! For TLS the protocol is negotiated in the handshake (ALPN). Plain text is always HTTP/1.1.
 
 mod client_body;
 mod connect;
-mod drive;
 mod error;
 mod h1;
 mod h2;
+mod idle_timer;
+mod poll_waker;
+mod pool;
 mod prepare;
-mod quiet;
 mod request_body;
 mod response_body;
-mod site;
 mod stream;
 mod target;
 mod tls;
@@ -36,7 +36,7 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::client_body::{ClientBody, ClientBodyError};
-pub(crate) use self::error::{Stage, UpstreamError, Which};
+pub(crate) use self::error::{Stage, TimeoutKind, UpstreamError};
 pub(crate) use self::request_body::RequestBody;
 pub(crate) use self::response_body::{Progress, UpstreamBody};
 pub(crate) use self::target::{Target, TargetError};
@@ -44,24 +44,24 @@ pub(crate) use self::tls::Tls;
 pub use self::tls::system_roots;
 
 use self::connect::Protocol;
-use self::h1::{Answer, Line};
-use self::h2::{Seat, Trunk};
-use self::quiet::Quiet;
-use self::response_body::Carrier;
-use self::site::Site;
+use self::h1::{Answer, H1Connection};
+use self::h2::{H2Connection, H2Slot};
+use self::idle_timer::IdleTimer;
+use self::pool::Pool;
+use self::response_body::ResponseConnection;
 
 /// How long each step may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
-    /// Address, TCP and TLS together.
+    /// Resolving, TCP and TLS together.
     pub(crate) connect: Duration,
-    /// From sending the request to the head of the answer.
+    /// From sending the request to the head of the response.
     pub(crate) head: Duration,
-    /// Between two pieces of the body. A stream that keeps sending is never cut.
+    /// Between two pieces of the body. A stream that keeps sending is never interrupted.
     pub(crate) idle: Duration,
 }
 
-/// All connections to all providers. Cheap to copy, shared by all workers.
+/// All connections to all providers. Cheap to clone, shared by all workers.
 #[derive(Clone)]
 pub(crate) struct Upstreams {
     shared: Arc<Shared>,
@@ -70,58 +70,59 @@ pub(crate) struct Upstreams {
 struct Shared {
     timeouts: Timeouts,
     tls: Tls,
-    sites: Mutex<Sites>,
+    pools: Mutex<Pools>,
 }
 
-/// By origin. As many as there are providers in the settings.
-struct Sites {
-    by_origin: HashMap<Arc<str>, Arc<Site>>,
+/// By origin. There are as many as configured providers.
+struct Pools {
+    by_origin: HashMap<Arc<str>, Arc<Pool>>,
     swept: Instant,
 }
 
 /// A connection for one exchange.
-enum Way {
-    Line(Box<Line>),
-    Seat(Seat),
+enum PooledConnection {
+    H1(Box<H1Connection>),
+    H2(H2Slot),
 }
 
-/// Whether a connection that has been used may be taken.
+/// Whether a used connection may be taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reuse {
     Yes,
     No,
 }
 
-/// Why an exchange has no answer.
+/// Why an exchange got no response.
 enum Failure {
-    /// Nothing of the request was sent: it can go another way.
+    /// Nothing was sent, so the request can be retried on another connection.
     Unsent(Box<Request<RequestBody>>, UpstreamError),
     Final(UpstreamError),
 }
 
 impl Upstreams {
     pub(crate) fn new(timeouts: Timeouts, tls: Tls) -> Self {
-        let sites = Sites { by_origin: HashMap::new(), swept: Instant::now() };
-        Self { shared: Arc::new(Shared { timeouts, tls, sites: Mutex::new(sites) }) }
+        let pools = Pools { by_origin: HashMap::new(), swept: Instant::now() };
+        Self { shared: Arc::new(Shared { timeouts, tls, pools: Mutex::new(pools) }) }
     }
 
-    /// Sends `request` and answers with the head as soon as it is there.
+    /// Sends `request` and returns as soon as the head of the response has arrived.
     ///
-    /// The request has a path and no hop-by-hop headers; `Host` and the length are set here. A request of which nothing
-    /// was sent, because the connection turned out to be closed, is sent once more on a new one; no other is repeated.
-    /// An answer that comes before the request was sent wholly is an answer.
+    /// The request has a path and no hop-by-hop headers; `Host` and the length are set here. If
+    /// nothing was sent because the connection turned out to be closed, the request is sent once
+    /// more on a new connection. No other request is repeated. A response that arrives before the
+    /// request was sent completely is valid.
     pub(crate) async fn send(
         &self,
         target: &Target,
         request: Request<RequestBody>,
     ) -> Result<Response<UpstreamBody>, UpstreamError> {
-        let site = self.site(target);
-        match self.attempt(&site, target, request, Reuse::Yes).await {
+        let pool = self.pool(target);
+        match self.attempt(&pool, target, request, Reuse::Yes).await {
             Ok(response) => Ok(response),
             Err(Failure::Final(error)) => Err(error),
             Err(Failure::Unsent(request, error)) => {
-                tracing::debug!(%error, "sent again on a new connection");
-                let again = self.attempt(&site, target, *request, Reuse::No).await;
+                tracing::debug!(%error, "retrying the request on a new connection");
+                let again = self.attempt(&pool, target, *request, Reuse::No).await;
                 again.map_err(Failure::into_error)
             }
         }
@@ -129,44 +130,46 @@ impl Upstreams {
 
     async fn attempt(
         &self,
-        site: &Arc<Site>,
+        pool: &Arc<Pool>,
         target: &Target,
         request: Request<RequestBody>,
         reuse: Reuse,
     ) -> Result<Response<UpstreamBody>, Failure> {
-        let way = self.way(site, target, reuse).await.map_err(Failure::Final)?;
-        match way {
-            Way::Line(line) => self.send_on_line(site, target, request, line).await,
-            Way::Seat(seat) => self.send_on_seat(site, target, request, seat).await,
+        let connection = self.connection(pool, target, reuse).await.map_err(Failure::Final)?;
+        match connection {
+            PooledConnection::H1(connection) => {
+                self.send_on_h1(pool, target, request, connection).await
+            }
+            PooledConnection::H2(slot) => self.send_on_h2(pool, target, request, slot).await,
         }
     }
 
-    async fn send_on_line(
+    async fn send_on_h1(
         &self,
-        site: &Arc<Site>,
+        pool: &Arc<Pool>,
         target: &Target,
         request: Request<RequestBody>,
-        mut line: Box<Line>,
+        mut connection: Box<H1Connection>,
     ) -> Result<Response<UpstreamBody>, Failure> {
         let request = prepare::for_h1(request, target);
-        let answer = self.in_time(target, line.exchange(request)).await?;
-        let carrier = Carrier::H1 { line, site: Arc::clone(site) };
-        self.response(target, answer, carrier)
+        let answer = self.in_time(target, connection.exchange(request)).await?;
+        let connection = ResponseConnection::H1 { connection, pool: Arc::clone(pool) };
+        self.response(target, answer, connection)
     }
 
-    async fn send_on_seat(
+    async fn send_on_h2(
         &self,
-        site: &Arc<Site>,
+        pool: &Arc<Pool>,
         target: &Target,
         request: Request<RequestBody>,
-        mut seat: Seat,
+        mut slot: H2Slot,
     ) -> Result<Response<UpstreamBody>, Failure> {
         let request = prepare::for_h2(request, target).map_err(Failure::Final)?;
-        let answer = self.in_time(target, seat.exchange(request)).await?;
+        let answer = self.in_time(target, slot.exchange(request)).await?;
         if answer.as_ref().is_err_and(|failed| failed.message().is_some()) {
-            site.retire(&seat);
+            pool.retire(&slot);
         }
-        self.response(target, answer, Carrier::H2 { _seat: seat })
+        self.response(target, answer, ResponseConnection::H2 { _slot: slot })
     }
 
     async fn in_time(
@@ -177,7 +180,7 @@ impl Upstreams {
         let limit = self.shared.timeouts.head;
         let at = || Arc::clone(target.origin());
         timeout(limit, answer).await.map_err(|_elapsed| {
-            Failure::Final(UpstreamError::Timeout { at: at(), which: Which::Head, limit })
+            Failure::Final(UpstreamError::Timeout { at: at(), which: TimeoutKind::Head, limit })
         })
     }
 
@@ -185,16 +188,16 @@ impl Upstreams {
         &self,
         target: &Target,
         answer: Answer,
-        carrier: Carrier,
+        connection: ResponseConnection,
     ) -> Result<Response<UpstreamBody>, Failure> {
         let at = target.origin();
         match answer {
             Ok(response) => {
-                // Before the connection can be given back: a head that is refused closes it.
+                // Before the connection is returned to the pool: a refused head closes it.
                 prepare::check(&response, at).map_err(Failure::Final)?;
                 Ok(response.map(|incoming| {
-                    let quiet = Quiet::new(self.shared.timeouts.idle);
-                    UpstreamBody::new(incoming, carrier, quiet, Arc::clone(at))
+                    let idle_timer = IdleTimer::new(self.shared.timeouts.idle);
+                    UpstreamBody::new(incoming, connection, idle_timer, Arc::clone(at))
                 }))
             }
             Err(mut failed) => {
@@ -207,78 +210,84 @@ impl Upstreams {
         }
     }
 
-    /// A connection: one that is there, or a new one.
-    async fn way(
+    /// An existing connection, or a new one.
+    async fn connection(
         &self,
-        site: &Arc<Site>,
+        pool: &Arc<Pool>,
         target: &Target,
         reuse: Reuse,
-    ) -> Result<Way, UpstreamError> {
+    ) -> Result<PooledConnection, UpstreamError> {
         if reuse == Reuse::Yes
-            && let Some(way) = ready_way(site)
+            && let Some(connection) = ready_connection(pool)
         {
-            return Ok(way);
+            return Ok(connection);
         }
         let limit = self.shared.timeouts.connect;
-        match timeout(limit, self.dial(site, target)).await {
+        match timeout(limit, self.dial(pool, target)).await {
             Ok(dialed) => dialed,
             Err(_elapsed) => {
                 let at = Arc::clone(target.origin());
-                Err(UpstreamError::Timeout { at, which: Which::Connect, limit })
+                Err(UpstreamError::Timeout { at, which: TimeoutKind::Connect, limit })
             }
         }
     }
 
-    /// Opens a connection. Where it may turn out to be one that many can share, only one is opened at a time, and those
-    /// who waited look first whether there is one now.
-    async fn dial(&self, site: &Arc<Site>, target: &Target) -> Result<Way, UpstreamError> {
-        let may_share = || target.server_name().is_some() && site.spoken() != Some(Protocol::H1);
-        let turn = if may_share() { Some(site.dialing.lock().await) } else { None };
+    /// Opens a connection. If it may be one that many exchanges can share, only one is opened at a
+    /// time, and those who waited first check for it again.
+    async fn dial(
+        &self,
+        pool: &Arc<Pool>,
+        target: &Target,
+    ) -> Result<PooledConnection, UpstreamError> {
+        let may_share = || target.server_name().is_some() && pool.protocol() != Some(Protocol::H1);
+        let turn = if may_share() { Some(pool.dialing.lock().await) } else { None };
         if turn.is_some()
-            && let Some(seat) = site.seat()
+            && let Some(slot) = pool.slot()
         {
-            return Ok(Way::Seat(seat));
+            return Ok(PooledConnection::H2(slot));
         }
         let turn = turn.filter(|_| may_share());
         let opened = connect::open(target, &self.shared.tls).await?;
-        site.note_spoken(opened.protocol);
+        pool.set_protocol(opened.protocol);
         let failed = |error| UpstreamError::from_hyper(&error, target.origin(), Stage::Head);
-        let way = match opened.protocol {
-            Protocol::H1 => Way::Line(Box::new(Line::new(opened.stream).await.map_err(failed)?)),
+        let connection = match opened.protocol {
+            Protocol::H1 => PooledConnection::H1(Box::new(
+                H1Connection::new(opened.stream).await.map_err(failed)?,
+            )),
             Protocol::H2 => {
-                let trunk = Trunk::new(opened.stream).await.map_err(failed)?;
-                Way::Seat(site.add_trunk(trunk))
+                let connection = H2Connection::new(opened.stream).await.map_err(failed)?;
+                PooledConnection::H2(pool.add_h2_connection(connection))
             }
         };
         drop(turn);
-        Ok(way)
+        Ok(connection)
     }
 
-    /// Drops the idle connections to all other providers: they have left the settings.
+    /// Closes idle connections to all other providers, which were removed from the settings.
     pub(crate) fn keep_only<'t>(&self, targets: impl Iterator<Item = &'t Target>) {
         let kept: HashSet<&Arc<str>> = targets.map(Target::origin).collect();
-        self.shared.sites.lock().by_origin.retain(|origin, _| kept.contains(origin));
+        self.shared.pools.lock().by_origin.retain(|origin, _| kept.contains(origin));
     }
 
-    fn site(&self, target: &Target) -> Arc<Site> {
-        let mut sites = self.shared.sites.lock();
-        if sites.swept.elapsed() > SWEEP_INTERVAL {
-            sites.swept = Instant::now();
-            sites.by_origin.values().for_each(|site| site.sweep());
+    fn pool(&self, target: &Target) -> Arc<Pool> {
+        let mut pools = self.shared.pools.lock();
+        if pools.swept.elapsed() > SWEEP_INTERVAL {
+            pools.swept = Instant::now();
+            pools.by_origin.values().for_each(|pool| pool.sweep());
         }
-        if let Some(site) = sites.by_origin.get(target.origin()) {
-            return Arc::clone(site);
+        if let Some(pool) = pools.by_origin.get(target.origin()) {
+            return Arc::clone(pool);
         }
-        let site = Arc::new(Site::new());
-        sites.by_origin.insert(Arc::clone(target.origin()), Arc::clone(&site));
-        site
+        let pool = Arc::new(Pool::new());
+        pools.by_origin.insert(Arc::clone(target.origin()), Arc::clone(&pool));
+        pool
     }
 }
 
-fn ready_way(site: &Site) -> Option<Way> {
-    match site.spoken()? {
-        Protocol::H1 => site.take_idle().map(Way::Line),
-        Protocol::H2 => site.seat().map(Way::Seat),
+fn ready_connection(pool: &Pool) -> Option<PooledConnection> {
+    match pool.protocol()? {
+        Protocol::H1 => pool.take_idle().map(PooledConnection::H1),
+        Protocol::H2 => pool.slot().map(PooledConnection::H2),
     }
 }
 
@@ -290,5 +299,5 @@ impl Failure {
     }
 }
 
-/// How often connections that nobody asks for are looked at.
+/// How often idle connections are swept.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);

@@ -84,6 +84,7 @@ mod indexer;
 mod journal;
 mod legacy;
 mod maintenance;
+mod pace;
 mod place;
 mod queue;
 mod reader;

@@ -1,7 +1,7 @@
 //! The bounded queue of records to be written.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -15,6 +15,7 @@ use crate::state::StateEntry;
 pub(crate) struct QueueEntry {
     pub(crate) work: Work,
     pub(crate) answer: ReceiptSender,
+    urgency: Urgency,
 }
 
 /// What the writer has to do.
@@ -61,9 +62,31 @@ pub(crate) struct Queue {
 struct QueueState {
     entries: VecDeque<QueueEntry>,
     bytes: usize,
+    /// How many of the entries are [urgent](Urgency::Now).
+    urgent: usize,
+    /// The latest time to write the others; `None` if there are no others.
+    due: Option<Instant>,
     closed: bool,
     /// The writer has work that is not in the queue.
     nudged: bool,
+}
+
+/// When an entry must be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// At once, because a call waits for it.
+    Now,
+    /// Together with the next urgent entry, or after [`GATHER`]. No caller waits for it, so it should
+    /// not cost a separate sync.
+    Soon,
+}
+
+impl QueueState {
+    /// Whether the writer has work.
+    fn is_ready(&self) -> bool {
+        let is_due = |due: Instant| due <= Instant::now();
+        self.urgent > 0 || self.closed || self.nudged || self.due.is_some_and(is_due)
+    }
 }
 
 /// The result of [`Queue::take`].
@@ -79,7 +102,7 @@ pub(crate) enum Taken {
 
 impl Queue {
     /// Adds an entry, or refuses it at once if the queue is full.
-    pub(crate) fn push(&self, work: Work) -> Receipt {
+    pub(crate) fn push(&self, work: Work, urgency: Urgency) -> Receipt {
         let size = work.size();
         let mut state = self.state.lock();
         if state.closed {
@@ -89,28 +112,59 @@ impl Queue {
             return Receipt::ready(Err(AppendError::Full));
         }
         let (receipt, answer) = Receipt::waiting();
-        state.entries.push_back(QueueEntry { work, answer });
+        state.entries.push_back(QueueEntry { work, answer, urgency });
         state.bytes += size;
+        let wakes = match urgency {
+            Urgency::Now => true,
+            // The writer only has to know when to look.
+            Urgency::Soon => state.due.is_none() && state.urgent == 0,
+        };
+        match urgency {
+            Urgency::Now => state.urgent += 1,
+            Urgency::Soon => _ = state.due.get_or_insert_with(|| Instant::now() + GATHER),
+        }
         drop(state);
-        self.changed.notify_one();
+        if wakes {
+            self.changed.notify_one();
+        }
         receipt
     }
 
     /// Waits for entries, and takes a batch of them.
     pub(crate) fn take(&self, timeout: Duration) -> Taken {
+        self.wait(timeout);
         let mut state = self.state.lock();
-        if state.entries.is_empty() && !state.closed && !state.nudged {
-            self.changed.wait_for(&mut state, timeout);
-        }
+        let is_ready = state.is_ready();
         state.nudged = false;
-        if state.entries.is_empty() {
+        if !is_ready || state.entries.is_empty() {
             return if state.closed { Taken::Closed } else { Taken::Nothing };
         }
         let many = state.entries.len().min(MAX_BATCH);
         let batch: Vec<QueueEntry> = state.entries.drain(..many).collect();
         let taken: usize = batch.iter().map(|entry| entry.work.size()).sum();
+        state.urgent -= batch.iter().filter(|entry| entry.urgency == Urgency::Now).count();
+        if state.entries.len() == state.urgent {
+            state.due = None;
+        }
         state.bytes = state.bytes.saturating_sub(taken);
         Taken::Batch(batch)
+    }
+
+    /// Whether a caller waits for an entry.
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.state.lock().urgent > 0
+    }
+
+    /// Waits until there are entries to take, at most this long.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        let mut state = self.state.lock();
+        let end = Instant::now() + timeout;
+        while !state.is_ready() {
+            let until = state.due.map_or(end, |due| due.min(end));
+            if self.changed.wait_until(&mut state, until).timed_out() && until == end {
+                return;
+            }
+        }
     }
 
     /// Ends the wait of the writer.
@@ -138,7 +192,10 @@ impl Queue {
 const MAX_ENTRIES: usize = 65_536;
 /// How many bytes may wait, for the same reason.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// Records in one transaction: the first of them waits for the last.
+/// How long an entry that no caller waits for may wait for others. It is short, so that a process
+/// that ends right after it does not lose it.
+pub(crate) const GATHER: Duration = Duration::from_millis(5);
+/// Records in one write: the first of them waits for the last.
 const MAX_BATCH: usize = 4096;
 
 #[cfg(test)]
@@ -157,17 +214,17 @@ mod tests {
     #[test]
     fn a_full_queue_refuses_at_once() {
         let queue = Queue::default();
-        let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item())).collect();
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+        let receipts: Vec<_> = (0..MAX_ENTRIES).map(|_| queue.push(item(), Urgency::Now)).collect();
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
         let Taken::Batch(batch) = queue.take(Duration::ZERO) else { panic!("a batch") };
         assert_eq!(batch.len(), MAX_BATCH);
         drop(batch);
-        assert!(!queue.push(item()).is_ready(), "there is room again");
+        assert!(!queue.push(item(), Urgency::Now).is_ready(), "there is room again");
         queue.abandon();
         for receipt in receipts {
             assert_eq!(receipt.wait(), Err(AppendError::Closed));
         }
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Closed));
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Closed));
     }
 
     #[test]
@@ -177,9 +234,9 @@ mod tests {
             let body = "x".repeat(MAX_BYTES / 2 - 256);
             records(Sealed { time: 0, joins: None, session: None, body })
         };
-        let _first = queue.push(large());
-        let _second = queue.push(large());
-        assert_eq!(queue.push(item()).wait(), Err(AppendError::Full));
+        let _first = queue.push(large(), Urgency::Now);
+        let _second = queue.push(large(), Urgency::Now);
+        assert_eq!(queue.push(item(), Urgency::Now).wait(), Err(AppendError::Full));
     }
 
     #[test]
@@ -196,9 +253,23 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_that_is_not_urgent_waits_for_others_but_not_forever() {
+        let queue = Queue::default();
+        let _soon = queue.push(item(), Urgency::Soon);
+        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+        let _now = queue.push(item(), Urgency::Now);
+        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        assert_eq!(batch.len(), 2, "one write for both");
+        let _alone = queue.push(item(), Urgency::Soon);
+        let Taken::Batch(batch) = queue.take(Duration::from_secs(3600)) else { panic!("a batch") };
+        assert_eq!(batch.len(), 1);
+        assert!(matches!(queue.take(Duration::ZERO), Taken::Nothing));
+    }
+
+    #[test]
     fn a_closed_queue_is_emptied_first() {
         let queue = Queue::default();
-        let _receipt = queue.push(item());
+        let _receipt = queue.push(item(), Urgency::Now);
         queue.close();
         assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Batch(_)));
         assert!(matches!(queue.take(Duration::from_secs(60)), Taken::Closed));

@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::journal::Volume;
 use crate::legacy;
 use crate::place::Place;
-use crate::queue::{Queue, Work, Write};
+use crate::queue::{Queue, Urgency, Work, Write};
 use crate::receipt::Receipt;
 use crate::records::{Records, file_volume};
 use crate::settings::Settings;
@@ -76,7 +76,7 @@ impl Shared {
     /// Queues an entry for the writer thread: first the state entries, then the records. The caller
     /// never waits for the store.
     pub(crate) fn put(&self, entries: Vec<StateEntry>, records: Vec<Sealed>) -> Receipt {
-        self.queue.push(Work::Write(Write { entries, records }))
+        self.queue.push(Work::Write(Write { entries, records }), Urgency::Now)
     }
 
     /// Records a change that is about to be made: see [`BeforeCommit`](crate::state::BeforeCommit).

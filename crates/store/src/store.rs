@@ -11,9 +11,9 @@ use crate::error::OpenError;
 use crate::health::Health;
 use crate::indexer;
 use crate::maintenance::{Maintenance, StopSignal};
-use crate::queue::Work;
+use crate::queue::{Urgency, Work, Write};
 use crate::reader::Reader;
-use crate::receipt::Receipt;
+use crate::receipt::{AppendError, Receipt};
 use crate::settings::{Indexing, Settings};
 use crate::shared::{Shared, now};
 use crate::state::history::{FlowName, FlowStep, SealedStep};
@@ -68,6 +68,14 @@ impl Store {
         self.0.shared.put(Vec::new(), vec![Sealed::new(record)])
     }
 
+    /// Appends a record that no caller waits for. It is written with the next record that a caller
+    /// does wait for, or a few milliseconds later. This fails at once if the queue is full.
+    pub fn append_soon(&self, record: Record) -> Result<(), AppendError> {
+        let write = Write { entries: Vec::new(), records: vec![Sealed::new(record)] };
+        let receipt = self.0.shared.queue.push(Work::Write(write), Urgency::Soon);
+        if receipt.is_ready() { receipt.wait() } else { Ok(()) }
+    }
+
     /// Appends the data of one call: its steps, each with its session, then its record. If the
     /// steps cannot be stored, the record is not written. If the record fails after that, the steps
     /// stay.
@@ -111,7 +119,7 @@ impl Store {
     /// Completes when everything that was appended and counted before is written, or has failed. It
     /// fails if the counts could not be written; each record has its own receipt.
     pub fn flush(&self) -> Receipt {
-        self.0.shared.queue.push(Work::Flush)
+        self.0.shared.queue.push(Work::Flush, Urgency::Now)
     }
 
     /// A reader of this store: the only way to read one in memory.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use callgate_audit::{Record, Sealed};
 
 use crate::database::Fault;
+use crate::pace::Pace;
 use crate::queue::{QueueEntry, Taken, Work};
 use crate::receipt::AppendError;
 use crate::shared::{Shared, now};
@@ -17,9 +18,15 @@ pub(crate) fn run(shared: &Arc<Shared>) {
     // However this thread ends, no caller waits for it in vain.
     let _closing = Closing(Arc::clone(shared));
     let mut last_tick = Instant::now();
+    let mut pace = Pace::new(shared.settings.durability);
     loop {
-        match shared.queue.take(shared.derived.due().unwrap_or(TICK)) {
-            Taken::Batch(batch) => write(shared, batch),
+        pace.gather(&shared.queue, shared.derived.due().unwrap_or(TICK));
+        match shared.queue.take(Duration::ZERO) {
+            Taken::Batch(batch) => {
+                let many = batch.len();
+                write(shared, batch);
+                pace.wrote(many);
+            }
             Taken::Nothing => {}
             Taken::Closed => break,
         }
@@ -38,7 +45,7 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 fn write(shared: &Shared, batch: Vec<QueueEntry>) {
     let stored = store_entries(shared, &batch).map_err(failure);
     let (mut records, mut answers) = (Vec::new(), Vec::new());
-    for QueueEntry { work, answer } in batch {
+    for QueueEntry { work, answer, .. } in batch {
         match work {
             Work::Flush => answers.push((answer, ResultOf::Flush)),
             Work::Write(write) if !write.entries.is_empty() && stored.is_err() => {

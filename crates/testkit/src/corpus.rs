@@ -52,7 +52,7 @@ pub struct About {
 /// A call that is in a response.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 pub struct Expected {
-    /// Its name.
+    /// The name of the key.
     pub name: String,
     /// Its id, where it has one.
     #[serde(default)]

@@ -99,6 +99,12 @@ impl Setup {
         self
     }
 
+    /// With one more word on its command line.
+    pub fn flag(mut self, word: &str) -> Self {
+        self.flags.push(word.to_owned());
+        self
+    }
+
     /// With a variable in its environment.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));

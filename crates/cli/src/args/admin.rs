@@ -1,4 +1,4 @@
-//! What the user typed about the config and gateway keys.
+//! The command line of `config`, `keys` and `doctor`.
 
 use clap::Subcommand;
 
@@ -6,15 +6,15 @@ use crate::when::{self, Expiry};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
-    /// Find every problem in the config and its policies, and show what holds.
+    /// Find every problem in the config and its policies, and show the settings in effect.
     ///
-    /// Shows each problem and warning with its place in the text. Warnings do not fail.
+    /// Shows each problem and warning with its position in the file. Warnings do not fail.
     Check {
-        /// Fail if other users can change the config or a policy. Without it that is a warning.
+        /// Fail if other users can change the config or a policy, instead of warning.
         #[arg(long)]
         strict: bool,
 
-        /// Print it as one JSON object.
+        /// Print the result as one JSON object.
         #[arg(long)]
         json: bool,
     },
@@ -25,31 +25,31 @@ pub(crate) enum Config {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Make a gateway key and print it: this once, and nowhere else.
+    /// Create a gateway key and print it. It is not shown again.
     ///
-    /// Clients send it in the header x-callgate-key, or as their API key where the provider has
-    /// `api_key_env`. A gateway that runs takes it about a second later.
+    /// Clients send it in the header x-callgate-key, or as their API key if the provider has
+    /// `api_key_env`. A running gateway accepts it after about a second.
     Add(AddKey),
 
-    /// List the gateway keys, without the keys themselves.
+    /// List the gateway keys, without their secrets.
     List {
-        /// Print one JSON object a key.
+        /// Print one JSON object per key.
         #[arg(long)]
         json: bool,
     },
 
     /// Extend a gateway key that expires, or give it a new secret.
     ///
-    /// Without `--expires` it is extended by as long as it was given the last time, from now on. A
+    /// Without `--expires` it is extended by the same length as the last time, counted from now. A
     /// revoked key cannot be renewed.
     Renew(RenewKey),
 
-    /// Revoke a gateway key. A gateway that runs refuses it about a second later.
+    /// Revoke a gateway key. A running gateway refuses it after about a second.
     Revoke {
-        /// Its name.
+        /// The name of the key.
         name: String,
 
-        /// Print it as one JSON object.
+        /// Print the result as one JSON object.
         #[arg(long)]
         json: bool,
     },
@@ -57,47 +57,47 @@ pub(crate) enum Keys {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AddKey {
-    /// A name for it, unique for all time: records tell it.
+    /// A name for the key. Records contain it, so a name cannot be used again.
     pub(crate) name: String,
 
-    /// The organisation of whoever uses it.
+    /// The organisation of the user.
     #[arg(long)]
     pub(crate) org: Option<String>,
 
-    /// The team of whoever uses it.
+    /// The team of the user.
     #[arg(long)]
     pub(crate) team: Option<String>,
 
-    /// The user.
+    /// The user of the key.
     #[arg(long)]
     pub(crate) user: Option<String>,
 
-    /// When it expires: after a time (`12h`, `90d`), at the beginning of a date, at an RFC 3339
-    /// time, or `never`, which is the default.
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// `never` [default: never]
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,
 
-    /// Print one JSON object, with the key in it.
+    /// Print one JSON object that includes the key.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RenewKey {
-    /// Its name.
+    /// The name of the key.
     pub(crate) name: String,
 
-    /// When it expires: after a time (`12h`, `90d`), at the beginning of a date, at an RFC 3339
-    /// time, or `never`.
+    /// When it expires: after a time (`12h`, `90d`), at the start of a date, at an RFC 3339 time, or
+    /// `never`.
     #[arg(long, value_name = "WHEN", value_parser = when::expiry)]
     pub(crate) expires: Option<Expiry>,
 
-    /// Give it a new secret, and print that: this once, and nowhere else. The old one is refused
-    /// from then on.
+    /// Replace its secret and print the new one. It is not shown again; the old one is refused from
+    /// then on.
     #[arg(long)]
     pub(crate) new_secret: bool,
 
-    /// Print one JSON object, with the new secret in it if there is one.
+    /// Print one JSON object that includes the new secret, if there is one.
     #[arg(long)]
     pub(crate) json: bool,
 }

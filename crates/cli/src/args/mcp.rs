@@ -1,4 +1,4 @@
-//! What the user typed behind `callgate mcp`.
+//! The command line of `callgate mcp`.
 
 mod pins;
 mod records;
@@ -11,48 +11,48 @@ use clap::{Args, Subcommand};
 
 pub(crate) use pins::{Pick, Pins, PinsList};
 pub(crate) use records::{
-    Action, CALLS as MCP_CALLS, Detected, Detections, EVENTS as MCP_EVENTS, McpCalls, McpEvents,
-    McpFilters, Servers, Tools,
+    CALLS as MCP_CALLS, Detected, Detections, EVENTS as MCP_EVENTS, McpCalls, McpEvents,
+    McpFilters, Passed, Servers, Tools,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mcp {
-    /// Run an MCP server behind the gate: an agent starts this in the server's place.
+    /// Run an MCP server behind the gate: an agent starts this instead of the server.
     ///
-    /// Every message of both sides is read strictly. A call waits until the policies have judged it
-    /// and its record is written; a denied tool is not listed. What is allowed passes byte for byte.
-    /// The server gets an environment without keys and tokens, lives as long as its client, and
-    /// its exit code is this command's.
+    /// Every message in both directions is checked strictly. A call waits until the policies have
+    /// judged it and its record is written; a denied tool is not listed. Allowed messages pass
+    /// unchanged. The server gets an environment without keys and tokens and stops with its client.
+    /// This command exits with the server's exit code.
     Wrap(Wrap),
 
-    /// Be an MCP server: what callgate knows, for agents to ask.
+    /// Run an MCP server that answers agents' questions about callgate.
     ///
     /// Offers the resources config://rules, audit://recent and config://health, and the tools
-    /// evaluate (judge a call, and say why), explain and recent_decisions. They change nothing and
-    /// record nothing. Policy files are watched; who subscribed is told of changes. Speaks on
-    /// standard input and output, or over HTTP with `--listen`.
+    /// evaluate (judge a call and explain the verdict), explain and recent_decisions. They change
+    /// and record nothing. Policy files are watched, and subscribers are notified of changes. Uses
+    /// standard input and output, or HTTP with `--listen`.
     Serve(McpServe),
 
-    /// Become a server's program. `wrap` starts this; on Linux the program then ends with it.
+    /// Turn into a server's program. `wrap` starts this; on Linux the program then stops with it.
     #[command(hide = true)]
     Launch(Launch),
 
-    /// List the servers: those that the config declares, and those that were seen.
+    /// List the servers that the config declares and those that were seen.
     Servers(Servers),
 
-    /// List the tools that servers offer, their hashes, and what was found in them.
+    /// List the tools that servers offer, with their hashes and findings.
     Tools(Tools),
 
-    /// List the calls of servers' tools, the newest first.
+    /// List the calls of MCP tools, newest first.
     Calls(McpCalls),
 
-    /// List what else was recorded of servers: tools seen and changed, findings.
+    /// List the other records about servers, such as new and changed tools.
     Events(McpEvents),
 
-    /// List what was found in what servers say, and flows from one to another.
+    /// List findings in the text of servers, and flows from one server to another.
     Detections(Detections),
 
-    /// Look at the definitions that servers are held to, and trust or forget them.
+    /// List, compare, trust and reset pinned definitions.
     #[command(subcommand)]
     Pins(Pins),
 }
@@ -63,26 +63,26 @@ pub(crate) struct Wrap {
     #[arg(long, value_name = "ID")]
     pub(crate) server: String,
 
-    /// A variable of the environment that is handed to the server; may be given again
+    /// An environment variable that is passed to the server; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) env: Vec<String>,
 
-    /// The SHA-256 of the program's file: another one is not started
+    /// The SHA-256 of the program's file; any other file is not started
     #[arg(long, value_name = "HEX")]
     pub(crate) sha256: Option<String>,
 
-    /// How long the server may take to end once its client is gone
+    /// How long the server may take to stop after its client is gone
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) grace: Duration,
 
-    /// The command; left out for a server that the config declares
+    /// The command of the server; leave it out if the config declares the server
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpServe {
-    /// Serve over HTTP at this address, at /mcp, instead of on standard input and output. On any
+    /// Serve over HTTP at this address (path /mcp) instead of standard input and output. On any
     /// address but loopback, clients need gateway keys
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
@@ -90,7 +90,7 @@ pub(crate) struct McpServe {
 
 #[derive(Debug, Args)]
 pub(crate) struct Launch {
-    /// Who starts it
+    /// The process that starts it
     #[arg(long, value_name = "PROCESS")]
     pub(crate) parent: i32,
 
@@ -100,5 +100,6 @@ pub(crate) struct Launch {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    callgate_config::duration(text).ok_or_else(|| "write it like `500ms`, `5s` or `1m`".to_owned())
+    callgate_config::duration(text)
+        .ok_or_else(|| "use a duration such as `500ms`, `5s` or `1m`".to_owned())
 }

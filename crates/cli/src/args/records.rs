@@ -1,4 +1,4 @@
-//! What the user typed to read records.
+//! The command line of commands that read records.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,22 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::Timestamp;
 
+use crate::table::Fit;
 use crate::when;
+
+/// How much a table shows.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Wide {
+    /// Show more columns and whole cells, even if rows get wider than the terminal.
+    #[arg(long)]
+    wide: bool,
+}
+
+impl Wide {
+    pub(crate) fn fit(self) -> Fit {
+        Fit::of(self.wide)
+    }
+}
 
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -19,7 +34,10 @@ pub(crate) struct Calls {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -28,10 +46,11 @@ pub(crate) struct Calls {
 pub(crate) enum CallsCommand {
     /// Show everything about one record.
     Show {
-        /// Its id, or the beginning of it.
+        /// The record's number, as listed, or its id or the beginning of its id.
+        #[arg(value_name = "RECORD")]
         id: String,
 
-        /// Print it as one JSON object.
+        /// Print the result as one JSON object.
         #[arg(long)]
         json: bool,
     },
@@ -39,14 +58,17 @@ pub(crate) enum CallsCommand {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Events {
-    /// Only of this type; may be given several times.
+    /// Only records of this type; can be repeated.
     #[arg(long = "type", visible_alias = "kind", value_name = "TYPE", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
     pub(crate) filters: Filters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -63,11 +85,11 @@ pub(crate) struct Stats {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Tail {
-    /// Go on with new records as they come; this is the default.
+    /// Continue with new records; this is the default.
     #[arg(long, short, overrides_with = "no_follow")]
     pub(crate) follow: bool,
 
-    /// End behind the last record.
+    /// Stop after the last record.
     #[arg(long)]
     pub(crate) no_follow: bool,
 
@@ -81,29 +103,29 @@ pub(crate) struct Tail {
     #[command(flatten)]
     pub(crate) filters: Filters,
 
-    /// Print one JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Audit {
-    /// Check that no record was changed, removed or put in another order.
+    /// Check that no record was changed, removed or reordered.
     ///
-    /// Every record holds the hash of the one before it. Ends with 1 if the chain is broken, and
-    /// says where.
+    /// Every record contains the hash of the one before it. Exits with 1 if the chain is broken, and
+    /// reports where.
     Verify {
         /// Print the result as one JSON object.
         #[arg(long)]
         json: bool,
     },
 
-    /// Write records as JSON lines, the oldest first.
+    /// Write records as JSON lines, oldest first.
     Export {
         #[command(flatten)]
         filters: Box<Filters>,
 
-        /// Write to this file instead of stdout. It is made readable for you alone.
+        /// Write to this file instead of stdout. Only you can read it.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
@@ -139,31 +161,31 @@ pub(super) const FILTERS: &str = "Filters";
 /// Which records.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Filters {
-    /// Of this session.
+    /// Only this session.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Of tools whose name matches; `*` and `?` are wildcards.
+    /// Only tools whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// Of MCP servers whose name matches.
+    /// Only MCP servers whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// Seen there.
+    /// Only calls seen there.
     #[arg(long, help_heading = FILTERS, value_parser = super::surface())]
     pub(crate) surface: Option<Surface>,
 
-    /// With that outcome.
+    /// Only with this verdict.
     #[arg(long, help_heading = FILTERS, value_parser = action())]
     pub(crate) verdict: Option<Action>,
 
-    /// Decided by this rule, or with it among the audit and shadow rules that matched.
+    /// Only calls that this rule decided, or matched in audit or shadow mode.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) rule: Option<String>,
 
-    /// Of models whose name matches.
+    /// Only models whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) model: Option<String>,
 
@@ -177,27 +199,27 @@ pub(crate) struct Filters {
 /// Whose records, and by way of which provider.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct By {
-    /// Of users whose name matches.
+    /// Only users whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) user: Option<String>,
 
-    /// Of teams whose name matches.
+    /// Only teams whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) team: Option<String>,
 
-    /// Of organisations whose name matches.
+    /// Only organisations whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) org: Option<String>,
 
-    /// Of agents whose name matches.
+    /// Only agents whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) agent: Option<String>,
 
-    /// Of gateway keys whose name matches.
+    /// Only gateway keys whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) key: Option<String>,
 
-    /// Of providers whose name in the config matches.
+    /// Only providers whose name in the config matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) provider: Option<String>,
 }
@@ -205,15 +227,16 @@ pub(crate) struct By {
 /// Which part of them.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct Part {
-    /// Not before: a time ago (`30m`, `2h`, `7d`), a date, or an RFC 3339 time.
+    /// Only from this time on: a time ago (`30m`, `2h`, `7d`, `1w`), `today`, `yesterday`, a date,
+    /// or an RFC 3339 time.
     #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
     pub(crate) since: Option<Timestamp>,
 
-    /// Before: the same.
+    /// Only before this time, written in the same way.
     #[arg(long, help_heading = FILTERS, value_name = "TIME", value_parser = when::parse)]
     pub(crate) until: Option<Timestamp>,
 
-    /// At most so many.
+    /// At most this many records [default: 50 in lists, 10 in `tail`]
     #[arg(long, help_heading = FILTERS, value_name = "N")]
     pub(crate) limit: Option<usize>,
 }

@@ -72,7 +72,7 @@ fn as_json(verified: &Verified) -> Result<String> {
 
 fn sound(verified: &Verified) -> String {
     if verified.records == 0 {
-        return "the chain is whole: no records yet\n".to_owned();
+        return "the chain is intact: no records yet\n".to_owned();
     }
     let records = count(usize::try_from(verified.records).unwrap_or(usize::MAX), "record");
     let expired = match verified.expired {
@@ -80,12 +80,12 @@ fn sound(verified: &Verified) -> String {
         n => format!("; {n} older ones have expired"),
     };
     let Verified { first, last, head, .. } = verified;
-    format!("the chain is whole: {records} ({first} to {last}){expired}\nhead {head}\n")
+    format!("the chain is intact: {records} ({first} to {last}){expired}\nhead {head}\n")
 }
 
 fn not_sound(broken: &Broken) -> anyhow::Error {
-    let hint = "records before that one are as they were written; keep a copy of the store, and \
-                compare with an earlier export or head";
+    let hint = "the records before it are unchanged; keep a copy of the store, and compare it \
+                with an earlier export or head";
     hinted(broken.to_string(), hint)
 }
 
@@ -110,7 +110,7 @@ fn export(filters: &Filters, out: Option<&Path>, config: Option<&Path>) -> Resul
         }
     };
     match done {
-        // A reader that has seen enough is no error.
+        // A reader that closes the pipe has seen enough.
         Err(ReadError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Success),
         done => {
             done?;
@@ -157,7 +157,7 @@ fn reindex(json: bool, config: Option<&Path>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Records tell what agents do: not everybody's business.
+/// Only the owner can read it: records show what agents do.
 fn private(path: &Path) -> io::Result<std::fs::File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

@@ -1,4 +1,4 @@
-//! `callgate calls`: what tools were called, and what became of it.
+//! `callgate calls`: the recorded tool calls with their verdicts.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::records::{self, DEFAULT_LIMIT};
 use crate::render::{self, printable, talk};
 use crate::report;
-use crate::table::Listing;
+use crate::table::{Fit, Listing};
 use crate::when;
 
 pub(crate) fn run(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
@@ -32,25 +32,51 @@ fn list(args: &args::Calls, config: Option<&Path>) -> Result<Exit> {
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "verdict", "user", "tool", "rule", "model", "input", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(7).painted(1);
-    for stored in &found {
-        table.row([
-            when::shown(stored.record.time),
-            records::verdict(stored).to_owned(),
-            records::user(stored),
-            records::tool(stored),
-            records::rule(stored),
-            stored.record.model.clone().unwrap_or_default(),
-            records::input(stored),
-            records::id(stored),
-        ]);
-    }
+    let table = match args.wide.fit() {
+        Fit::Terminal => short_table(&found),
+        Fit::Whole => wide_table(&found),
+    };
     render::print(&table.text())?;
     if args.filters.part.limit.is_none() && found.len() == limit {
-        talk(&format!("the newest {limit}; `--limit` shows more\n"));
+        talk(&format!("the newest {limit}; use `--limit` for more\n"));
     }
     Ok(Exit::Success)
+}
+
+/// What fits into 80 columns and can still be read there.
+fn short_table(found: &[Stored]) -> Listing {
+    let head = ["record", "time", "verdict", "user", "rule", "call"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(5, 30).painted(2);
+    for stored in found {
+        table.row([
+            records::number(stored),
+            records::time(stored, Fit::Terminal),
+            records::verdict(stored).to_owned(),
+            records::user(stored),
+            records::rule_or_rewrite(stored),
+            records::call(stored),
+        ]);
+    }
+    table
+}
+
+fn wide_table(found: &[Stored]) -> Listing {
+    let head = ["record", "time", "verdict", "user", "rule", "model", "id", "tool", "input"];
+    let mut table = Listing::new(head).painted(2).fit(Fit::Whole);
+    for stored in found {
+        table.row([
+            records::number(stored),
+            records::time(stored, Fit::Whole),
+            records::verdict(stored).to_owned(),
+            records::user(stored),
+            records::rule_or_rewrite(stored),
+            stored.record.model.clone().unwrap_or_default(),
+            stored.record.id.to_string(),
+            records::tool(stored),
+            records::input(stored),
+        ]);
+    }
+    table
 }
 
 /// One JSON object a line.
@@ -61,7 +87,7 @@ pub(crate) fn print_json(found: &[Stored]) -> Result<Exit> {
 }
 
 fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
-    let stored = records::reader(config)?.show(id)?;
+    let stored = records::find(&records::reader(config)?, id)?;
     if json {
         render::print(&report::line(&stored.to_json())?)?;
     } else {
@@ -74,9 +100,10 @@ fn show(id: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
 pub(crate) fn described(stored: &Stored) -> String {
     let record = &stored.record;
     let mut rows = Rows::default();
+    rows.add("record", Some(stored.seq));
     rows.add("id", Some(record.id));
     rows.add("time", Some(when::shown_exactly(record.time)));
-    rows.add("kind", Some(record.kind.as_str()));
+    rows.add("type", Some(record.kind.as_str()));
     rows.add("surface", record.surface.map(|surface| surface.as_str()));
     let tool = record.tool.as_ref();
     rows.add("tool", tool.map(|tool| &tool.name));
@@ -120,7 +147,7 @@ pub(crate) fn described(stored: &Stored) -> String {
     rows.add("judged", record.timing.judged_us.map(|us| format!("{us} µs")));
     rows.add("waited", record.timing.waited_ms.map(|ms| format!("{ms} ms")));
     rows.add("took", record.timing.total_ms.map(|ms| format!("{ms} ms")));
-    rows.add("number", Some(stored.seq));
+
     rows.add("hash", Some(&stored.hash));
     rows.add("before", Some(&stored.prev_hash));
     rows.0
@@ -139,9 +166,9 @@ fn verdict_rows(rows: &mut Rows, stored: &Stored) {
     let matched = matched.collect::<Vec<_>>().join(", ");
     rows.add("matched", Some(matched).filter(|matched| !matched.is_empty()));
     rows.add("policies", verdict.policy_digest.as_ref());
-    let beside =
+    let others =
         [("shadow", &verdict.shadows), ("audit", &verdict.audits), ("rewrote", &verdict.sanitized)];
-    for (label, hits) in beside {
+    for (label, hits) in others {
         for hit in hits {
             let rule = render::rule_name(Some(&hit.policy), hit.rule.as_deref());
             rows.add(label, Some(format!("{rule}  {}", hit.reason)));
@@ -195,7 +222,7 @@ fn who_rows(rows: &mut Rows, stored: &Stored) {
     rows.add("team", who.team.as_ref());
     rows.add("user", who.user.as_ref());
     rows.add("key", who.key.as_ref());
-    let claimed = if who.agent_proven { "" } else { " (as it says itself)" };
+    let claimed = if who.agent_proven { "" } else { " (claimed)" };
     rows.add("agent", who.agent.as_ref().map(|agent| format!("{agent}{claimed}")));
     rows.add("session", who.session.as_ref());
     rows.add("folder", stored.record.cwd.as_ref());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use callgate_call::ToolCall;
-use callgate_control::{Checked, Given};
+use callgate_control::{CallDescription, CheckOutput};
 use callgate_policy::{DenialText, Judgement};
 
 use crate::args;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &args::Check, config: Option<&Path>) -> Result<Exit> {
     let judgement = judge.dry(&call);
     let (tool, color) = (call.name.raw(), Color::of(&io::stdout()));
     let text = match (args.json, args.explain) {
-        (true, _) => report::line(&Checked::worded(&call, &judgement, &denial))?,
+        (true, _) => report::line(&CheckOutput::worded(&call, &judgement, &denial))?,
         (false, true) => render::explanation(tool, call.arguments.raw(), &judgement, color),
         (false, false) => line(tool, &judgement, color),
     };
@@ -53,9 +53,9 @@ pub(crate) fn line(tool: &str, judgement: &Judgement, color: Color) -> String {
 /// The call of the flags, of a JSON object, or of stdin.
 pub(crate) fn one_call(flags: &args::Call, object: Option<&str>) -> Result<ToolCall> {
     let given = match (&flags.tool, object) {
-        (Some(tool), _) => Given::from_flags(tool, flags.input.as_deref())?,
-        (None, Some(object)) if object != "-" => Given::parse(object)?,
-        (None, object) => Given::parse(&stdin_call(object)?)?,
+        (Some(tool), _) => CallDescription::from_flags(tool, flags.input.as_deref())?,
+        (None, Some(object)) if object != "-" => CallDescription::parse(object)?,
+        (None, object) => CallDescription::parse(&stdin_call(object)?)?,
     };
     Ok(given.into_call(&unsaid(flags))?)
 }
@@ -65,7 +65,7 @@ fn stdin_call(object: Option<&str>) -> Result<String> {
     if object.is_none() && stdin.is_terminal() {
         let hint =
             r#"use `--tool` and `--input`, or give it as JSON: '{"tool":"Bash","input":{}}'"#;
-        return Err(hinted("no call is given".to_owned(), hint));
+        return Err(hinted("there is no call to judge".to_owned(), hint));
     }
     let mut text = Vec::new();
     stdin.lock().take(MAX_CALL + 1).read_to_end(&mut text).context("cannot read stdin")?;
@@ -119,11 +119,11 @@ fn judge_line(
 ) -> Result<(String, Exit)> {
     let call = std::str::from_utf8(line)
         .context("not UTF-8")
-        .and_then(|text| Ok(Given::parse(text)?.into_call(&unsaid(flags))?));
+        .and_then(|text| Ok(CallDescription::parse(text)?.into_call(&unsaid(flags))?));
     match call {
         Ok(call) => {
             let judgement = judge.dry(&call);
-            let text = report::line(&Checked::worded(&call, &judgement, denial))?;
+            let text = report::line(&CheckOutput::worded(&call, &judgement, denial))?;
             Ok((text, Exit::of(judgement.verdict)))
         }
         Err(error) => {

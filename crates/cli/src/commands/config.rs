@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Config, config: Option<&Path>) -> Result<Exit> {
     }
 }
 
-/// The config; with `strict` only if nobody else can change its files.
+/// The config; with `strict` only if no other user can change its files.
 fn load(strict: bool, config: Option<&Path>) -> Result<Resolved, Error> {
     let resolved = callgate_config::load(config, &SERVED)?;
     if strict {
@@ -112,7 +112,7 @@ fn shown(resolved: &Resolved) -> String {
         text.push_str(&format!("{label:<9} {}\n", printable(value)));
     };
     let path = resolved.path.as_ref().map(|path| path.display().to_string());
-    row("config", path.as_deref().unwrap_or("(none: the defaults hold)"));
+    row("config", path.as_deref().unwrap_or("(none, using the defaults)"));
     row("listen", &proxy.listen.to_string());
     let kept = match resolved.audit.durability {
         Durability::Disk => "on disk before a call is released",
@@ -121,13 +121,13 @@ fn shown(resolved: &Resolved) -> String {
     row("store", &format!("{} ({kept})", store(resolved)));
     row("mode", word_for(proxy.mode));
     for (at, provider) in proxy.providers.iter().enumerate() {
-        let key = if provider.api_key.is_some() { ", with a key of ours" } else { "" };
+        let key = if provider.api_key.is_some() { ", with its own key" } else { "" };
         let (name, url, dialect) = (&provider.name, &provider.base_url, provider.dialect.as_str());
         let label = if at == 0 { "providers" } else { "" };
         row(label, &format!("{name}: {url} ({dialect}{key})"));
     }
     match &resolved.policies.compiled {
-        None => row("policies", "none: responses are copied, and recorded as unjudged"),
+        None => row("policies", "none: responses are copied and recorded as unjudged"),
         Some(_) => {
             let rules = count(rules(resolved), "rule");
             row("policies", &format!("{} ({rules})", resolved.policies.origins.join(", ")));

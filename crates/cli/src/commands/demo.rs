@@ -24,7 +24,7 @@ use crate::args;
 use crate::exit::Exit;
 use crate::render;
 
-/// One rule for the demo beside the built-in policy.
+/// One rule for the demo, in addition to the built-in policy.
 const POLICY: &str = "\
 policy: demo
 rules:
@@ -59,7 +59,7 @@ async fn play(pause: Duration) -> Result<Exit> {
         let _ = stopped.await;
     }));
 
-    render::print(&show::opening(POLICY))?;
+    render::print(show::OPENING)?;
     let mut client = client::Client::ask(address).await?;
     model.answers().await?;
     let mut table = show::Table::begin()?;
@@ -71,12 +71,12 @@ async fn play(pause: Duration) -> Result<Exit> {
     model.end().await;
     table.row(None, &client.rest().await?)?;
 
-    audit.flush().await.context("the records are not written")?;
+    audit.flush().await.context("the records could not be written")?;
     let filter =
         Filter { kinds: vec![Kind::ToolCall], order: Order::OldestFirst, ..Filter::default() };
     let records = audit.reader()?.records(&filter)?;
     render::print(&show::records(&records))?;
-    render::print(show::CLOSING)?;
+    render::print(&show::closing(POLICY))?;
     let _ = stop.send(());
     serving.await.context("the gateway did not stop")?;
     Ok(Exit::Success)

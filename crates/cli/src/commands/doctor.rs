@@ -1,29 +1,29 @@
 //! `callgate doctor`: what runs here, what it enforces, and what nothing does.
 
 mod api;
+mod enforcement;
 pub(crate) mod gateway;
 mod mcp;
 mod store;
 
+use std::io;
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_call::Surface;
-use callgate_config::{Error, Rejected, Resolved, word_for};
-use callgate_dialect::Dialect;
-use callgate_proxy::Mode;
+use callgate_config::{Error, Rejected, Resolved};
 use serde::Serialize;
 
 use crate::args;
 use crate::exit::Exit;
-use crate::render::{self, count, printable};
+use crate::render::{self, Color, count, printable};
 use crate::report;
 use crate::served::SERVED;
+use enforcement::Policies;
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Whether all of it works. A gateway that does not run is no fault.
+    /// Whether all of it works. A gateway that is not running is not a fault.
     ok: bool,
     config: Option<String>,
     policies: Vec<String>,
@@ -41,13 +41,15 @@ struct Report {
     api: api::State,
     mcp: mcp::State,
     enforced: Vec<String>,
+    /// What is judged as soon as the gateway runs.
+    inactive: Vec<String>,
     not_enforced: Vec<String>,
 }
 
 pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
     let report = match callgate_config::load(config, &SERVED) {
         Ok(resolved) => examine(&resolved, None),
-        // Whether the rest works can be told all the same.
+        // Everything else can still be examined.
         Err(Error::Rejected(rejected)) if rejected.what == "policy" => {
             let report = examine(&callgate_config::settings(config)?, Some(&rejected));
             if !args.json {
@@ -57,12 +59,13 @@ pub(crate) fn run(args: &args::Doctor, config: Option<&Path>) -> Result<Exit> {
         }
         Err(error) => return rejected(error, args.json),
     };
-    let text = if args.json { report::line(&report)? } else { shown(&report) };
+    let color = Color::of(&io::stdout());
+    let text = if args.json { report::line(&report)? } else { shown(&report, color) };
     render::print(&text)?;
     Ok(if report.ok { Exit::Success } else { Exit::Broken })
 }
 
-/// Nothing else can be said while the config is not understood.
+/// Without a readable config there is nothing else to examine.
 fn rejected(error: Error, json: bool) -> Result<Exit> {
     if json {
         let line = serde_json::json!({ "ok": false, "config_error": error.to_string() });
@@ -75,12 +78,10 @@ fn rejected(error: Error, json: bool) -> Result<Exit> {
 fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
     let store = store::examine(&resolved.audit.store);
     let gateway = gateway::examine(resolved.proxy.listen);
-    let api = api::examine(resolved);
+    let policies = if broken.is_some() { Policies::Rejected } else { Policies::Valid };
+    let api = api::examine(resolved, policies);
     let mcp = mcp::examine(resolved);
-    let (enforced, not_enforced) = match broken {
-        Some(_) => (Vec::new(), not_served("a gateway does not start with a rejected policy")),
-        None => enforcement(resolved),
-    };
+    let found = enforcement::examine(resolved, policies, gateway.running());
     let compiled = resolved.policies.compiled.as_ref();
     Report {
         ok: store.works() && gateway.works() && api.works() && mcp.works() && broken.is_none(),
@@ -95,8 +96,9 @@ fn examine(resolved: &Resolved, broken: Option<&Rejected>) -> Report {
         gateway,
         api,
         mcp,
-        enforced,
-        not_enforced,
+        enforced: found.enforced,
+        inactive: found.inactive,
+        not_enforced: found.not_enforced,
     }
 }
 
@@ -105,61 +107,17 @@ fn exposed(resolved: &Resolved) -> Vec<String> {
     files.map(|exposed| format!("{exposed}; run `{}`", exposed.fix())).collect()
 }
 
-/// What a gateway with this config judges, and what nothing does.
-fn enforcement(resolved: &Resolved) -> (Vec<String>, Vec<String>) {
-    let [calls, offers] = SEEN;
-    let Some(policies) = &resolved.policies.compiled else {
-        return (vec![mcp::enforced(resolved)], not_served("there are no policies"));
-    };
-    let mut enforced = Vec::new();
-    let mut not = Vec::new();
-    if resolved.proxy.mode == Mode::Off {
-        let why = format!("`gateway.mode` is `{}`", word_for(Mode::Off));
-        not.extend(SEEN.map(|what| format!("{what}: {why}")));
-    } else {
-        for dialect in Dialect::ALL {
-            let speaks = resolved.proxy.providers.iter().filter(|one| one.speaks(dialect));
-            let names: Vec<&str> = speaks.map(|provider| provider.name.as_str()).collect();
-            if !names.is_empty() {
-                enforced.push(format!("{calls}: {} ({})", dialect.as_str(), names.join(", ")));
-            }
-        }
-        match policies.concern(Surface::Inbound) {
-            true => enforced.push(offers.to_owned()),
-            false => not.push(format!("{offers}: no rule names the surface `inbound`")),
-        }
-    }
-    enforced.push(mcp::enforced(resolved));
-    not.extend(beyond());
-    (enforced, not)
-}
-
-/// What a gateway sees.
-const SEEN: [&str; 2] =
-    ["calls in responses that go through the gateway", "tools that requests offer"];
-
-/// Everything that nothing judges, if the gateway does not.
-fn not_served(why: &str) -> Vec<String> {
-    SEEN.iter().map(|what| format!("{what}: {why}")).chain(beyond()).collect()
-}
-
-/// What no gateway sees.
-fn beyond() -> impl Iterator<Item = String> {
-    let around = [
-        "agents that do not go through the gateway",
-        "MCP servers that an agent starts or reaches by itself",
-    ];
-    let later = ["agents' hooks", "connections"];
-    let later = later.into_iter().map(|what| format!("{what}: not in this version"));
-    around.into_iter().map(str::to_owned).chain(later)
-}
-
-fn shown(report: &Report) -> String {
+fn shown(report: &Report, color: Color) -> String {
     let mut text = String::new();
     let mut row = |label: &str, value: &str| {
-        text.push_str(&format!("{label:<9} {}\n", printable(value)));
+        let label = match label {
+            "enforced" => color.good(&format!("{label:<9}")),
+            "inactive" | "not" => color.warning(&format!("{label:<9}")),
+            label => format!("{label:<9}"),
+        };
+        text.push_str(&format!("{label} {}\n", printable(value)));
     };
-    row("config", report.config.as_deref().unwrap_or("none found: the defaults hold"));
+    row("config", report.config.as_deref().unwrap_or("none found, using the defaults"));
     let policies = match (&report.policy_error, report.policies.as_slice()) {
         (Some(error), _) => error.clone(),
         (None, []) => "none: nothing is judged".to_owned(),
@@ -168,7 +126,7 @@ fn shown(report: &Report) -> String {
     row("policies", &policies);
     if report.warnings > 0 {
         let warnings = count(report.warnings, "warning");
-        row("", &format!("{warnings}; `callgate config check` shows them"));
+        row("", &format!("{warnings}: run `callgate config check` to see them"));
     }
     for exposed in &report.exposed {
         row("", exposed);
@@ -176,8 +134,8 @@ fn shown(report: &Report) -> String {
     for name in &report.missing_variables {
         row("", &format!("the variable {name} is not set here; the gateway needs it"));
     }
-    for line in report.store.lines() {
-        row("store", &line);
+    for (at, line) in report.store.lines().iter().enumerate() {
+        row(if at == 0 { "store" } else { "" }, line);
     }
     row("gateway", &report.gateway.line());
     for line in report.gateway.restarts() {
@@ -189,6 +147,9 @@ fn shown(report: &Report) -> String {
     }
     for what in &report.enforced {
         row("enforced", what);
+    }
+    for what in &report.inactive {
+        row("inactive", what);
     }
     for what in &report.not_enforced {
         row("not", what);

@@ -1,4 +1,4 @@
-//! `callgate events`: what happened beside calls.
+//! `callgate events`: the records of everything but calls.
 
 use std::path::Path;
 
@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::records::{self, DEFAULT_LIMIT};
 use crate::render::{self, talk};
 use crate::table::Listing;
-use crate::when;
 
 pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
     let limit = args.filters.part.limit.unwrap_or(DEFAULT_LIMIT);
@@ -25,8 +24,9 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
         talk("no events match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "type", "user", "tool", "what", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(5);
+    let fit = args.wide.fit();
+    let head = ["record", "time", "type", "user", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(5, 24).fit(fit);
     for stored in &found {
         let what = match &stored.record.guardrail {
             Some(found) => format!("{} {}", found.action, records::why(stored)),
@@ -34,12 +34,13 @@ pub(crate) fn run(args: &args::Events, config: Option<&Path>) -> Result<Exit> {
             None => records::why(stored),
         };
         table.row([
-            when::shown(stored.record.time),
+            records::number(stored),
+            records::time(stored, fit),
             stored.record.kind.as_str().to_owned(),
             records::user(stored),
             records::tool(stored),
             what,
-            records::id(stored),
+            records::id(stored, fit),
         ]);
     }
     render::print(&table.text())?;
@@ -66,7 +67,7 @@ fn turn(record: &Record) -> String {
     if parts.is_empty() { "a response".to_owned() } else { parts.join("; ") }
 }
 
-/// Neither calls, which have a command of their own, nor turns, of which there are as many.
+/// All but calls, which have their own command, and turns, of which there are as many.
 fn events() -> Vec<Kind> {
     Kind::ALL.iter().copied().filter(|kind| !kind.is_call() && *kind != Kind::Turn).collect()
 }

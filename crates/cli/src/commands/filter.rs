@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use callgate_call::ToolCall;
-use callgate_control::Judged;
+use callgate_control::JudgementOutput;
 use callgate_gate::{
     Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Settings, Step,
 };
@@ -36,17 +36,18 @@ pub(crate) fn run(args: &args::Filter, config: Option<&Path>) -> Result<Exit> {
     settings.denial = sources::denial_text(&args.policies.files, config)?;
     settings.text = judge.text_guard(&settings.origin);
     let gate = Gate::new(args.dialect, settings);
-    let teller = if args.json { Teller::Json } else { Teller::People(Color::of(&io::stderr())) };
-    let mut filter = Filter { decoder, gate, judge, teller, plain: Vec::new(), free: Vec::new() };
+    let reporter =
+        if args.json { Reporter::Json } else { Reporter::People(Color::of(&io::stderr())) };
+    let mut filter = Filter { decoder, gate, judge, reporter, plain: Vec::new(), free: Vec::new() };
     match filter.pump(io::stdin().lock(), io::stdout().lock()) {
         Ok(Ending::Clean | Ending::Blocked) => Ok(Exit::Success),
         Ok(Ending::Error(why)) => {
-            filter.teller.ended(&why);
+            filter.reporter.ended(&why);
             Ok(Exit::Cut)
         }
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Success),
         Err(error) => {
-            filter.teller.ended(&format!("cannot write it: {error}"));
+            filter.reporter.ended(&format!("cannot write it: {error}"));
             Ok(Exit::Cut)
         }
     }
@@ -57,7 +58,7 @@ struct Filter {
     decoder: Decoder,
     gate: Gate,
     judge: Judge,
-    teller: Teller,
+    reporter: Reporter,
     /// Decoded bytes for the gate; empty between two reads.
     plain: Vec<u8>,
     /// Bytes that are free to leave; empty between two reads.
@@ -138,7 +139,7 @@ impl Filter {
             match self.gate.step(&mut self.free) {
                 Step::Name(question) => self.answer_name(question),
                 Step::Judge(question) => self.answer(question),
-                Step::Note(note) => self.teller.note(&note),
+                Step::Note(note) => self.reporter.note(&note),
                 Step::Ended(ending) => return Some(ending),
                 // Every question is answered at once, so the gate never waits for one.
                 Step::NeedMore | Step::Waiting => return None,
@@ -146,7 +147,7 @@ impl Filter {
         }
     }
 
-    /// A call that is allowed by name is told about at its end, with its arguments.
+    /// A call that is allowed by name is reported at its end, with its arguments.
     fn answer_name(&mut self, question: NameQuestion) {
         let NameQuestion { slot, call } = question;
         let answer = match self.judge.name(&call) {
@@ -154,7 +155,7 @@ impl Filter {
             NameJudgement::NeedArguments => NameAnswer::NeedArguments,
             NameJudgement::Deny(judgement) => match judgement.denial(&call) {
                 Some(denial) => {
-                    self.teller.judged(&call, &judgement);
+                    self.reporter.judged(&call, &judgement);
                     NameAnswer::Deny(denial)
                 }
                 None => NameAnswer::NeedArguments,
@@ -166,19 +167,19 @@ impl Filter {
     fn answer(&mut self, question: Question) {
         let Question { slot, call, .. } = question;
         let judgement = self.judge.whole(&call);
-        self.teller.judged(&call, &judgement);
+        self.reporter.judged(&call, &judgement);
         self.gate.answer(slot, judge::unrecorded(judgement, &call));
     }
 }
 
-/// Tells on stderr what was judged.
+/// Reports decisions on stderr.
 #[derive(Debug, Clone, Copy)]
-enum Teller {
+enum Reporter {
     People(Color),
     Json,
 }
 
-impl Teller {
+impl Reporter {
     fn judged(self, call: &ToolCall, judgement: &Judgement) {
         match self {
             Self::People(color) => {
@@ -192,10 +193,10 @@ impl Teller {
                     render::talk(&render::verdict_words("sanitize", tool, &rule, &kinds, color));
                 }
             }
-            Self::Json => tell(&Event {
+            Self::Json => write_event(&Event {
                 event: "tool_call",
                 call: Some(CallFields::of(call)),
-                judged: Some(Judged::of(judgement)),
+                judged: Some(JudgementOutput::of(judgement)),
                 why: None,
             }),
         }
@@ -205,7 +206,7 @@ impl Teller {
         match note {
             Note::Observed(call) => self.observed(call),
             Note::Removed(turn) => self.removed(turn),
-            // `removed` tells the call with its arguments.
+            // `removed` reports the call with its arguments.
             Note::Completed { .. } => {}
             Note::Withheld { why } => self.noted("withheld", None, why),
             Note::Normalised { tool, why } => self.noted("normalised", Some(tool), why),
@@ -223,17 +224,17 @@ impl Teller {
             }
             Self::Json => {
                 let call = Some(CallFields::of(call));
-                tell(&Event { event: "observed", call, ..Event::default() });
+                write_event(&Event { event: "observed", call, ..Event::default() });
             }
         }
     }
 
-    /// People were told by the line of each verdict. Programs get the calls as they came: a call
-    /// that was denied by its name was told without its arguments.
+    /// Only for programs, which get the calls as they came: a call that was denied by its name was
+    /// reported without its arguments. People have seen the line of each verdict.
     fn removed(self, turn: &RemovedTurn) {
         if let Self::Json = self {
             for call in &turn.calls {
-                tell(&Removed::of(call));
+                write_event(&Removed::of(call));
             }
         }
     }
@@ -245,12 +246,12 @@ impl Teller {
             }
             Self::Json => {
                 let call = tool.map(CallFields::named);
-                tell(&Event { event, call, judged: None, why: Some(why) });
+                write_event(&Event { event, call, judged: None, why: Some(why) });
             }
         }
     }
 
-    /// What was found is not said: only what it was.
+    /// Reports the kind of a match, never the matched text.
     fn guardrail(self, hit: &TextHit) {
         match self {
             Self::People(color) => {
@@ -258,7 +259,7 @@ impl Teller {
                 let (word, kind) = (hit.action.as_str(), format!("text ({})", hit.kind));
                 render::talk(&render::verdict_words(word, &kind, &rule, &hit.reason, color));
             }
-            Self::Json => tell(&Guardrail::of(hit)),
+            Self::Json => write_event(&Guardrail::of(hit)),
         }
     }
 
@@ -267,12 +268,14 @@ impl Teller {
             Self::People(_) => {
                 render::error(&anyhow::anyhow!("the response was ended with an error: {why}"));
             }
-            Self::Json => tell(&Event { event: "ended", why: Some(why), ..Event::default() }),
+            Self::Json => {
+                write_event(&Event { event: "ended", why: Some(why), ..Event::default() })
+            }
         }
     }
 }
 
-fn tell(event: &impl Serialize) {
+fn write_event(event: &impl Serialize) {
     if let Ok(line) = report::line(event) {
         render::talk(&line);
     }

@@ -1,4 +1,4 @@
-//! `callgate init`: a commented policy to begin with.
+//! `callgate init`: a short config to start with.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -13,22 +13,62 @@ use crate::exit::Exit;
 use crate::render::{hinted, printable, talk};
 use crate::sources;
 
-pub(crate) fn run(args: &args::Init) -> Result<Exit> {
-    let folder = if args.project { PathBuf::from(".") } else { sources::user_folder()? };
-    let path = folder.join(callgate_config::FILE);
-    // Whoever can write the file or replace it decides what it allows, so others never may, whatever
-    // the umask says.
-    let made = DirBuilder::new().recursive(true).mode(0o755).create(&folder);
-    made.with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
-    write(&path, &contents(args.project), args.force)?;
-    talk(&next(&path, args.project));
+pub(crate) fn run(args: &args::Init, config: Option<&Path>) -> Result<Exit> {
+    let target = Target::of(args, config)?;
+    let path = target.path();
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        // Anyone who can write the file or replace it decides what it allows, so other users never
+        // can, whatever the umask is.
+        let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
+        made.with_context(|| format!("cannot create the folder `{}`", folder.display()))?;
+    }
+    let rules = if args.copy_starter { Rules::Copied } else { Rules::BuiltIn };
+    write(path, &contents(&target, rules), args.force)?;
+    talk(&next(&target));
     Ok(Exit::Success)
+}
+
+/// Where the file goes.
+enum Target {
+    /// Where every command finds it.
+    User(PathBuf),
+    /// Where commands find it only if it is named.
+    Named(PathBuf),
+}
+
+impl Target {
+    fn of(args: &args::Init, config: Option<&Path>) -> Result<Self> {
+        match (config, args.project) {
+            (Some(path), false) => Ok(Self::Named(path.to_owned())),
+            (None, true) => Ok(Self::Named(PathBuf::from(callgate_config::FILE))),
+            (None, false) => Ok(Self::User(sources::user_folder()?.join(callgate_config::FILE))),
+            (Some(_), true) => Err(hinted(
+                "`--project` and `--config` name two different files".to_owned(),
+                format!("leave one of them out; `--project` writes ./{}", callgate_config::FILE),
+            )),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::User(path) | Self::Named(path) => path,
+        }
+    }
+}
+
+/// Which rules of `builtin:starter` the file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rules {
+    /// None: it names the built-in policy.
+    BuiltIn,
+    /// All of them.
+    Copied,
 }
 
 /// Writes a new file. With `force` an old one is replaced whole, never half.
 fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     let failed = || format!("cannot write `{}`", path.display());
-    let target = if force { beside(path) } else { path.to_owned() };
+    let target = if force { temporary(path) } else { path.to_owned() };
     if force {
         remove_leftover(&target).with_context(failed)?;
     }
@@ -36,7 +76,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&target);
     let mut file = match file {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let there = format!("`{}` is already there", path.display());
+            let there = format!("`{}` already exists", path.display());
             return Err(hinted(there, "use `--force` to overwrite it"));
         }
         file => file.with_context(failed)?,
@@ -48,7 +88,7 @@ fn write(path: &Path, text: &str, force: bool) -> Result<()> {
     Ok(())
 }
 
-fn beside(path: &Path) -> PathBuf {
+fn temporary(path: &Path) -> PathBuf {
     path.with_extension(format!("yaml.{}", std::process::id()))
 }
 
@@ -59,56 +99,56 @@ fn remove_leftover(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn contents(project: bool) -> String {
-    let place = if project { PROJECT } else { USER };
-    format!("{place}{HEAD}\n{}", starter().text)
+fn contents(target: &Target, rules: Rules) -> String {
+    let place = match target {
+        Target::User(_) => USER,
+        Target::Named(_) => NAMED,
+    };
+    match rules {
+        Rules::BuiltIn => format!("{place}{RULES}"),
+        Rules::Copied => format!("{place}{COPIED}\n{}", starter().text),
+    }
 }
 
 const USER: &str = "\
-# callgate: what the tools of your agents may do. Every callgate command on this machine reads
-# this file, unless `--policy` names another one.
+# What the tools of your agents may do. Every callgate command reads this file.
 ";
 
-const PROJECT: &str = "\
-# callgate: what the tools of agents may do in this project. An agent can write to the working
-# tree, so nothing reads this file by itself: name it with `--policy callgate.yaml`.
+const NAMED: &str = "\
+# What the tools of agents may do. Nothing reads this file unless `--config` names it.
 ";
 
-const HEAD: &str = r#"#
-# A rule has an id, says which calls it is about (tool, server, agent, surface; when: the
-# arguments), and its verdict: allow, audit or deny. Of the rules that match, the strictest
-# decides; without a match the policy's `default` does. A rule of your own:
-#
-#   - id: no-force-push
-#     tool: "@shell"                     # every agent's shell tool; or names and globs
-#     when:
-#       arg: command
-#       matches: 'git\s+push\s.*--force'
-#     verdict: deny
-#     reason: History on the server stays as it is.
-#     hint: Push to a branch of your own.
-#     examples:                          # checked whenever the file is read
-#       match:    [{ tool: Bash, input: { command: "git push origin --force" } }]
-#       no_match: [{ tool: Bash, input: { command: "git push" } }]
-#
-# Add `mode: shadow` to a rule, or to the policy, to see what it would do before it does it.
-# After a change: `callgate policy check` on this file. Settings may stand beside the policy; then
-# `callgate config check` is the one to ask.
+const RULES: &str = r#"# After a change, run `callgate config check`.
+policies:
+  - builtin:starter              # the rules that come with callgate
+  - policy: mine                 # your own rules; the strictest verdict wins
+    rules:
+      - id: no-force-push
+        tool: "@shell"           # the shell tool of every known agent
+        when: { arg: $, matches: 'git\s+push\b.*\s(--force|-f)\b' }
+        verdict: deny            # or audit, or allow
+        reason: Pushed history stays as it is.
+        hint: Push to a new branch instead.
 "#;
 
-fn next(path: &Path, project: bool) -> String {
-    let shown = printable(&path.display().to_string());
-    let option = if project { format!(" --policy {shown}") } else { String::new() };
-    // The gateway serves no single project.
-    let serve = if project { "" } else { "  put it before an agent        callgate serve\n" };
+const COPIED: &str = "\
+# A copy of `builtin:starter`: change it as you like. New versions of callgate do not update it.
+# After a change, run `callgate config check`.
+";
+
+fn next(target: &Target) -> String {
+    let shown = printable(&target.path().display().to_string());
+    let option = match target {
+        Target::User(_) => String::new(),
+        Target::Named(_) => format!(" --config {shown}"),
+    };
     format!(
         "wrote {shown}\n\
          \n\
-         next:\n  \
-           edit it, then find mistakes   callgate policy check {shown}\n  \
-           see its rules                 callgate policy list {shown}\n  \
-           try a call                    callgate check{option} --tool Bash --input '{{\"command\":\"ls\"}}'\n  \
-           judge a model's response      callgate filter{option} --dialect anthropic < response.sse\n\
-         {serve}"
+         Next:\n  \
+           check it     callgate config check{option}\n  \
+           list rules   callgate policy list{option}\n  \
+           try a call   callgate check{option} --tool Bash --input '{{\"command\":\"git push -f\"}}'\n  \
+           start        callgate serve{option}\n"
     )
 }

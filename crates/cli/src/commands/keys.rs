@@ -31,7 +31,7 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
     let settings = callgate_config::audit_settings(config)?;
     if settings.store == Location::Memory {
         bail!(hinted(
-            "a key in a store in memory is gone at once".to_owned(),
+            "a store in memory cannot keep a key".to_owned(),
             "set `store: sqlite:PATH` in the config"
         ));
     }
@@ -44,7 +44,7 @@ fn add(args: &AddKey, config: Option<&Path>) -> Result<Exit> {
         return print_json(&key, Some(&secret));
     }
     talk(&format!(
-        "the key `{}`, shown this once; clients send it in the header x-callgate-key:\n",
+        "the key `{}`; it is not shown again. Clients send it in the header x-callgate-key:\n",
         printable(name)
     ));
     render::print(&format!("{}\n", secret.expose()))?;
@@ -72,11 +72,11 @@ fn list(json: bool, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     if keys.is_empty() {
-        talk("no keys yet; `callgate keys add NAME` makes one\n");
+        talk("no keys yet; create one with `callgate keys add NAME`\n");
         return Ok(Exit::Success);
     }
     let head = ["name", "org", "team", "user", "state", "made", "expires", "revoked"];
-    let mut table = Listing::new(head).whole(0).whole(4);
+    let mut table = Listing::new(head).least(0, 12).whole(4);
     for key in &keys {
         let said = |field: &Option<String>| field.clone().unwrap_or_default();
         table.row([
@@ -161,7 +161,7 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
     }
     if let Some(secret) = secret {
         talk(
-            "its new secret, shown this once; a running gateway refuses the old one about a second later:\n",
+            "its new secret; it is not shown again. A running gateway refuses the old one after about a second:\n",
         );
         render::print(&format!("{}\n", secret.expose()))?;
     }
@@ -171,8 +171,8 @@ fn renew(args: &RenewKey, config: Option<&Path>) -> Result<Exit> {
 fn revoke(name: &str, json: bool, config: Option<&Path>) -> Result<Exit> {
     let audit = Store::open(&records::existing(config)?)?;
     if !audit.revoke_key(name, &operator())? {
-        let message = format!("there is no key `{name}` in force");
-        return Err(hinted(message, "`callgate keys list` shows them all"));
+        let message = format!("there is no active key `{name}`");
+        return Err(hinted(message, "run `callgate keys list` to see all keys"));
     }
     if json {
         return print_json(&find(&audit, name)?, None);

@@ -1,4 +1,4 @@
-//! `callgate mcp`: servers behind the gate, and what is known of them.
+//! `callgate mcp`: runs MCP servers behind the gate and lists what is known about them.
 
 mod calls;
 mod detections;

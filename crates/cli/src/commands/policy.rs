@@ -9,9 +9,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::args::Policy;
+use crate::args::{Policy, Wide};
 use crate::exit::Exit;
 use crate::sources;
+use list::Output;
 
 pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
     match args {
@@ -19,7 +20,13 @@ pub(crate) fn run(args: &Policy, config: Option<&Path>) -> Result<Exit> {
         Policy::Explain { files, call, all, json } => {
             explain::run(sources::load(files, config)?, call, *all, *json)
         }
-        Policy::Detectors { json } => detectors::run(*json),
-        Policy::List { files, json } => list::run(&sources::load(files, config)?, *json),
+        Policy::Detectors { wide, json } => detectors::run(output(*json, *wide)),
+        Policy::List { files, wide, json } => {
+            list::run(&sources::load(files, config)?, output(*json, *wide))
+        }
     }
+}
+
+fn output(json: bool, wide: Wide) -> Output {
+    if json { Output::Json } else { Output::Table(wide.fit()) }
 }

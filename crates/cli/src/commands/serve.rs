@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 mod banner;
+mod decisions;
 mod descriptors;
 pub(crate) mod logging;
 mod mcp;
@@ -21,39 +22,42 @@ use callgate_store::{Indexing, Store};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
-use crate::args;
+use crate::args::{self, LogFormat};
 use crate::exit::Exit;
 use crate::reload::{self, Reloader};
-use crate::render::{self, hinted};
+use crate::render::hinted;
 
-use api::{Api, Known};
+use api::{Api, GatewayState};
 use running::{Flags, Gateway};
 use signals::Signals;
 
 pub(crate) fn run(args: &args::Serve, config: Option<&Path>) -> Result<Exit> {
     let flags = Flags::of(args);
-    let mut resolved = flags.load(config)?;
     logging::start(args.log_format)?;
+    let mut resolved = flags.load(config)?;
     reload::warn_of_exposed(&resolved.policies);
     let started = running::start_settings(&resolved);
     fit_connections(&mut resolved);
-    // Whoever serves has time for it; shims and hooks have not.
+    // A gateway has time to build the index; shims and hooks do not.
     resolved.audit.indexing = Indexing::Here;
     crate::records::announce_move(&resolved.audit.store);
     let audit = Store::open(&resolved.audit)?;
     let policies = resolved.policies.compiled.take();
     let decider = Decider::new(policies, audit.clone(), resolved.decide.clone());
     decider.set_mcp(reload::shared_limits(resolved.mcp.clone()));
+    decisions::show(&decider, args.log_format);
     let runtime = runtime(resolved.proxy.workers).context("cannot start the runtime")?;
-    let known = Arc::new(Known::new(&resolved, decider.clone(), audit.clone()));
-    let reloaded = Reloaded { flags, started, known, config: config.map(Path::to_owned) };
-    runtime.block_on(serve(resolved, decider, reloaded))?;
-    // What streams were cut off is recorded when they are dropped: before the last flush.
+    let known = Arc::new(GatewayState::new(&resolved, decider.clone(), audit.clone()));
+    let config = config.map(Path::to_owned);
+    let reload_context = ReloadContext { flags, started, known, config, format: args.log_format };
+    runtime.block_on(serve(resolved, decider, reload_context))?;
+    // Streams that are cut off write their record when they are dropped, so this comes before the
+    // last flush.
     runtime.shutdown_timeout(CUT_OFF);
     if let Err(error) = audit.flush().wait() {
         return Err(hinted(
-            format!("the last records are not written: {error}"),
-            "calls that were released are recorded; look at the store's disk",
+            format!("the last records could not be written: {error}"),
+            "calls that were released are recorded; check the disk of the store",
         ));
     }
     Ok(Exit::Success)
@@ -67,21 +71,22 @@ fn fit_connections(resolved: &mut Resolved) {
     if room < wanted.min(FEW_CLIENTS) {
         tracing::warn!(
             room,
-            "few clients are served at once: the system lets this process open no more files \
-             (see `ulimit -Hn`, or LimitNOFILE of a service)"
+            "only a few clients can connect at a time, because the system limits open files; \
+             raise `ulimit -Hn`, or LimitNOFILE of the service"
         );
     }
 }
 
 /// What a reload goes by.
-struct Reloaded {
+struct ReloadContext {
     flags: Flags,
     started: StartSettings,
-    known: Arc<Known>,
+    known: Arc<GatewayState>,
     config: Option<PathBuf>,
+    format: LogFormat,
 }
 
-async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Result<()> {
+async fn serve(resolved: Resolved, decider: Decider, reload_context: ReloadContext) -> Result<()> {
     let signals = Signals::new().context("cannot listen for signals")?;
     let door = mcp::door(&resolved, &decider)?;
     let mounts = mcp::mounts(door.as_ref());
@@ -89,11 +94,11 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
         .await
         .map_err(start_error)?;
     let address = server.address().context("the listener has no address")?;
-    let api = Api::start(&resolved.api, Arc::clone(&reloaded.known))?;
+    let api = Api::start(&resolved.api, Arc::clone(&reload_context.known))?;
     decider.loaded(&reload::source(&resolved.policies));
-    render::talk(&banner::text(&resolved, address, &decider, &api.shown()));
-    let Reloaded { flags, started, known, config } = reloaded;
-    let gateway = Gateway { flags, control: server.control(), known };
+    let ReloadContext { flags, started, known, config, format } = reload_context;
+    banner::show(&banner::Facts::of(&resolved, address, &decider, &api.shown()), format);
+    let gateway = Gateway { flags, control: server.reloader(), known };
     let (config, policies) = (config.as_deref(), &resolved.policies);
     let watch = Reloader::watch(config, policies, decider, gateway, started)?;
     tokio::spawn(signals::reload_on_hangup(signals.hangup, watch));
@@ -108,7 +113,7 @@ async fn serve(resolved: Resolved, decider: Decider, reloaded: Reloaded) -> Resu
         () = signals.stop.asked_twice(stop) => {}
     }
     api.end().await;
-    render::talk("stopped\n");
+    logging::notice("stopped");
     Ok(())
 }
 
@@ -124,11 +129,11 @@ pub(crate) fn start_error(error: StartError) -> anyhow::Error {
     let message = error.to_string();
     let hint = match &error {
         StartError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
-            "another program has this port, maybe a gateway that runs already (`callgate \
-             doctor`); choose another with --listen"
+            "another program uses this port, perhaps a running gateway (check with `callgate \
+             doctor`); choose another port with --listen"
         }
         StartError::Listen { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-            "ports below 1024 are for the system; choose another with --listen"
+            "ports below 1024 are reserved for the system; choose another with --listen"
         }
         StartError::Listen { .. } => "give an address of this machine, such as 127.0.0.1:8484",
         StartError::Provider { .. } => "correct `base_url` in the config",
@@ -137,8 +142,8 @@ pub(crate) fn start_error(error: StartError) -> anyhow::Error {
     hinted(message, hint)
 }
 
-/// As many as a gateway for a team may have; with room for fewer, the operator is told.
+/// A gateway for a team may have this many clients. With room for fewer, a warning is logged.
 const FEW_CLIENTS: usize = 1000;
 
-/// How long what cannot be cut off, such as a look-up of an address, may hold up the end.
+/// How long work that cannot be cancelled, such as a DNS lookup, may delay the end.
 const CUT_OFF: Duration = Duration::from_secs(1);

@@ -9,8 +9,9 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use callgate_audit::{Filter, Kind, Order, Stored};
 use callgate_control::{FeedEnd, FeedEvents, FeedRecord};
-use callgate_store::Reader;
+use callgate_store::{Location, Reader};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use unicode_width::UnicodeWidthStr as _;
 
 use self::gateway::Gateway;
 use crate::args;
@@ -18,6 +19,7 @@ use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, Color, talk};
 use crate::report;
+use crate::table::{self, truncated};
 use crate::when;
 
 /// What is shown of the past, unless `--limit` says so.
@@ -31,7 +33,15 @@ const BATCH: usize = 1_000;
 
 pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     let (settings, listen) = callgate_config::record_settings(config)?;
-    let reader = records::opened(&settings.store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot wait for records")?;
+    let reader = match args.no_follow {
+        true => records::opened(&settings.store)?,
+        false => match runtime.block_on(first_reader(&settings.store))? {
+            Some(reader) => reader,
+            None => return Ok(Exit::Success),
+        },
+    };
     let color = Color::of(&io::stdout());
     let mut tail = Tail { reader, filter: filter(args), json: args.json, color, after: 0 };
     let is_read = match args.after {
@@ -41,10 +51,31 @@ pub(crate) fn run(args: &args::Tail, config: Option<&Path>) -> Result<Exit> {
     if !is_read || args.no_follow {
         return Ok(Exit::Success);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime
-        .context("cannot wait for records")?
-        .block_on(tail.follow(Gateway::new(&listen, &settings.store)))
+    runtime.block_on(tail.follow(Gateway::new(&listen, &settings.store)))
+}
+
+/// Opens the store, and waits for it if nothing was recorded yet. `None` if it is interrupted first.
+async fn first_reader(store: &Location) -> Result<Option<Reader>> {
+    if let Some(reader) = records::opened_if_there(store)? {
+        return Ok(Some(reader));
+    }
+    render::talk("no records yet; waiting for the first one (stop with Ctrl-C)\n");
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+    let mut failures = 0;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            _ = &mut interrupted => return Ok(None),
+        }
+        match records::opened_if_there(store) {
+            Ok(Some(reader)) => return Ok(Some(reader)),
+            Ok(None) if is_closed(&io::stdout()) => return Ok(None),
+            Ok(None) => {}
+            // The process that creates it may not have finished.
+            Err(_) if failures < 20 => failures += 1,
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn filter(args: &args::Tail) -> Filter {
@@ -63,7 +94,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// Shows the newest records. False if nobody reads them.
+    /// Shows the newest records. False if stdout is closed.
     fn past(&mut self, limit: usize) -> Result<bool> {
         self.after = self.reader.last()?;
         let filter = Filter { limit: Some(limit), ..self.filter.clone() };
@@ -89,8 +120,8 @@ impl Tail {
         self.new_ones()
     }
 
-    /// Shows new records until it is interrupted, or nobody reads them any more: those a gateway tells of
-    /// as long as there is one, else those the store has.
+    /// Shows new records until it is interrupted or stdout is closed. They come from the feed of a
+    /// gateway while one is running, and from the store otherwise.
     async fn follow(mut self, mut gateway: Gateway) -> Result<Exit> {
         // Asked for once: an interrupt while records are read must not be missed.
         let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
@@ -103,8 +134,8 @@ impl Tail {
                 };
             }
             let is_read = tokio::select! {
-                told = next(&mut feed) => match told {
-                    Ok(records) => self.told(&records)?,
+                received = next(&mut feed) => match received {
+                    Ok(records) => self.show_feed(&records)?,
                     Err(end) => {
                         gateway.ended(&end);
                         feed = None;
@@ -123,8 +154,8 @@ impl Tail {
         }
     }
 
-    /// Shows what a gateway told. False if nobody reads it.
-    fn told(&mut self, records: &[FeedRecord]) -> Result<bool> {
+    /// Shows records from the feed of a gateway. False if stdout is closed.
+    fn show_feed(&mut self, records: &[FeedRecord]) -> Result<bool> {
         let mut text = String::new();
         for record in records {
             self.after = self.after.max(record.seq);
@@ -159,7 +190,7 @@ impl Tail {
         }
     }
 
-    /// Prints records at once. False if nobody reads them.
+    /// Prints records at once. False if stdout is closed.
     fn print(&self, found: &[Stored]) -> Result<bool> {
         let mut text = String::new();
         for stored in found {
@@ -176,19 +207,25 @@ impl Tail {
             "" => stored.record.kind.as_str(),
             verdict => verdict,
         };
-        let (tool, rule, why) =
-            (records::tool(stored), records::rule(stored), records::why(stored));
-        let time = when::shown(stored.record.time);
-        let line = render::verdict_words(word, &tool, &rule, &why, self.color);
+        let (time, width) = (when::shown(stored.record.time), table::terminal_width());
+        let room = width.map_or(usize::MAX, |width| {
+            width.saturating_sub(time.width() + word.width().max(5) + 6)
+        });
+        let call = truncated(&render::printable(&records::call(stored)), room / 2);
+        let (rule, why) = (records::rule(stored), records::why(stored));
         let by = match records::user(stored) {
             user if user.is_empty() => String::new(),
-            user => format!("  by {}", render::printable(&user)),
+            user => format!("by {user}"),
         };
-        Ok(format!("{time}  {}{by}\n", line.trim_end_matches('\n')))
+        let parts = [call.as_str(), rule.as_str(), why.as_str(), by.as_str()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let what = truncated(&render::printable(&parts.join("  ")), room);
+        let word = render::paint_word(&format!("{word:<5}"), word, self.color);
+        Ok(format!("{time}  {word}  {what}\n"))
     }
 }
 
-/// What a gateway tells next: a record, and those that came with it. Without a gateway that is never.
+/// The next records of a gateway's feed. Pending forever without a gateway.
 async fn next(feed: &mut Option<FeedEvents>) -> Result<Vec<FeedRecord>, FeedEnd> {
     let Some(feed) = feed else { return std::future::pending().await };
     let mut records = vec![feed.next().await?];
@@ -196,7 +233,7 @@ async fn next(feed: &mut Option<FeedEvents>) -> Result<Vec<FeedRecord>, FeedEnd>
     Ok(records)
 }
 
-/// Writes at once. False if nobody reads it.
+/// Writes at once. False if stdout is closed.
 fn write_now(text: &str) -> Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -205,10 +242,10 @@ fn write_now(text: &str) -> Result<bool> {
     }
 }
 
-/// Whether the other side of a pipe is gone: a tail without news would not notice by writing.
+/// Whether the reader of stdout is gone: without new records, no write would notice.
 fn is_closed(stdout: &io::Stdout) -> bool {
     let mut asked = [PollFd::new(stdout, PollFlags::empty())];
-    let told = poll(&mut asked, Some(&Timespec::default()));
+    let polled = poll(&mut asked, Some(&Timespec::default()));
     let gone = PollFlags::ERR | PollFlags::HUP;
-    told.is_ok() && asked.iter().any(|stdout| stdout.revents().intersects(gone))
+    polled.is_ok() && asked.iter().any(|stdout| stdout.revents().intersects(gone))
 }

@@ -29,7 +29,8 @@ fn made_listed_and_revoked() {
     let ran = Test::again(ran, &["keys", "revoke", "ci"]).run();
     let ran = ran.sees(0, "", "the key `ci` is revoked\n");
     let ran = Test::again(ran, &["keys", "revoke", "ci"]).run();
-    let error = "error: there is no key `ci` in force\nhint: `callgate keys list` shows them all\n";
+    let error =
+        "error: there is no active key `ci`\nhint: run `callgate keys list` to see all keys\n";
     let ran = ran.sees(2, "", error);
 
     let ran = Test::again(ran, &["keys", "list"]).run();
@@ -76,7 +77,7 @@ hint: `--expires 90d` gives it an expiry, `--new-secret` another secret
 
 #[test]
 fn an_expiry_that_makes_no_sense() {
-    for (when, why) in [("2020-01-01", "that is in the past"), ("soon", "`90d`")] {
+    for (when, why) in [("2020-01-01", "this is in the past"), ("soon", "`90d`")] {
         let ran = Test::new(&["keys", "add", "ci", "--expires", when]).run();
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
@@ -121,7 +122,7 @@ fn changes_are_recorded_with_who_made_them() {
         assert!(ran.stdout.contains(what), "{what}: {}", ran.stdout);
     }
     let ran = Test::again(ran, &["audit", "verify"]).run();
-    assert!(ran.stdout.starts_with("the chain is whole: 3 records"), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("the chain is intact: 3 records"), "{}", ran.stderr);
 }
 
 #[test]
@@ -137,12 +138,12 @@ fn not_in_memory() {
         .file("c.yaml", "store: memory")
         .run();
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("gone at once"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a store in memory cannot keep a key"), "{}", ran.stderr);
 }
 
 #[test]
 fn listing_makes_no_store() {
-    let none = "no keys yet; `callgate keys add NAME` makes one\n";
+    let none = "no keys yet; create one with `callgate keys add NAME`\n";
     for (args, code, said) in [
         (&["keys", "list"][..], 0, none),
         (&["keys", "list", "--json"], 0, ""),

@@ -87,7 +87,7 @@ impl World {
 }
 
 /// A store in which something happened: tools were listed, called, one was denied, one is poisoned.
-fn filled(args: &[&str]) -> Test {
+pub(crate) fn filled(args: &[&str]) -> Test {
     let test = Test::new(&[&["mcp"], args, &["--config", "c.yaml"]].concat());
     let world = World::new(&test.path(), CONFIG);
     world.lists("notes", &[tool("get_note", "Reads a note."), tool("delete_note", "Deletes.")]);
@@ -125,14 +125,14 @@ fn without_a_store_it_is_said_kindly() {
     for args in [&["tools"][..], &["calls"], &["events"], &["detections"], &["pins", "list"]] {
         let ran = Test::new(&[&["mcp"], args].concat()).run();
         let error = "\
-error: nothing was seen of MCP servers yet: there is no store at `[DIR]/.local/state/callgate/callgate.db`
-hint: put a server behind the gate with `callgate mcp wrap --server NAME -- COMMAND`; `callgate mcp servers` lists those that are declared
+error: no MCP server was seen yet: there is no store at `[DIR]/.local/state/callgate/callgate.db`
+hint: put a server behind the gate with `callgate mcp wrap --server NAME -- COMMAND`; run `callgate mcp servers` to list the declared ones
 ";
         let ran = ran.sees(2, "", error);
         assert!(!ran.dir.path().join(".local").exists(), "reading makes no store");
     }
     let ran = Test::new(&["mcp", "pins", "trust", "--server", "x", "--all"]).run();
-    assert!(ran.stderr.starts_with("error: nothing was seen"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: no MCP server was seen"), "{}", ran.stderr);
     assert!(!ran.dir.path().join(".local").exists());
     let ran = Test::new(&["mcp", "servers"]).run();
     ran.sees(0, "", "no servers; declare them under `mcp.servers` in the config, or put one behind the gate with `callgate mcp wrap`\n");

@@ -92,12 +92,52 @@ rules:
   - { id: some, tool: [Read, 'mcp__git__*'], verdict: audit, reason: Look. }
 ";
     let table = "\
-POLICY  RULE  VERDICT        PRIORITY  TOOLS             ARGUMENTS  SURFACES           REASON
-test    rm    deny           100       @shell            needed     response,mcp,hook  No.
-test    all   deny (shadow)  7         (every)           -          mcp                Never.
-test    some  audit          100       Read,mcp__git__*  -          response,mcp,hook  Look.
+RULE            VERDICT        TOOLS             ONLY IF          PRIORITY  REASON
+test/rm         deny           @shell            arguments match            No.
+test/all        deny (shadow)  (every)           surface=mcp      7         Never.
+test/some       audit          Read,mcp__git__*                             Look.
+test (default)  allow          (every)                                      no rule of this policy decides
 ";
     Test::new(&["policy", "list", "t.yaml"]).file("t.yaml", policy).run().sees(0, table, "");
+}
+
+/// Whatever has to hold before a rule matches is listed, in the table and in JSON.
+#[test]
+fn everything_that_restricts_a_rule_is_listed() {
+    let policy = "\
+policy: test
+for: { team: payments }
+rules:
+  - { id: git, server: github, tool: 'list_*', agent: claude-code, who: { user: [ann, bob] }, verdict: allow, reason: Reads. }
+  - { id: fast, tool: x, limit: { calls: 5, per: minute, by: session }, verdict: deny, reason: Slowly. }
+";
+    let list = |args: &[&str]| {
+        let args = [&["policy", "list", "t.yaml"], args].concat();
+        Test::new(&args).file("t.yaml", policy).run()
+    };
+    let ran = list(&[]);
+    let row = |name: &str| {
+        let row = ran.stdout.lines().find(|line| line.starts_with(name));
+        row.unwrap_or_else(|| panic!("{name}: {}{}", ran.stdout, ran.stderr)).to_owned()
+    };
+    let git = row("test/git ");
+    for part in ["team=payments", "user=ann|bob", "agent=claude-code", "server=github"] {
+        assert!(git.contains(part), "{part}: {git}");
+    }
+    let fast = row("test/fast ");
+    assert!(fast.contains("more than 5 calls per 60 s by session"), "{fast}");
+    let ran = list(&["--json"]);
+    assert_eq!(ran.json()[0]["servers"], json!(["github"]));
+    assert_eq!(ran.json()[1]["limit"]["calls"], json!(5));
+}
+
+#[test]
+fn a_policy_that_is_only_a_default_is_listed() {
+    let policy = "policy: guests\nfor: { team: guests }\ndefault: deny\nrules: []\n";
+    let ran = Test::new(&["policy", "list", "t.yaml"]).file("t.yaml", policy).run();
+    let row = ran.stdout.lines().nth(1).unwrap_or_default().to_owned();
+    assert!(row.starts_with("guests (default)  deny "), "{}{}", ran.stdout, ran.stderr);
+    assert!(row.contains("team=guests"), "{row}");
 }
 
 #[test]
@@ -109,7 +149,12 @@ fn rules_as_json() {
         "surfaces": ["response", "mcp", "hook"], "reason": "Not here.", "hint": "Ask the operator.",
         "blocks": null,
     });
-    assert_eq!((ran.json().len(), &ran.json()[0]), (4, &first));
+    assert_eq!((ran.json().len(), &ran.json()[0]), (5, &first));
+    let default = json!({
+        "policy": "test", "default": true, "verdict": "allow", "shadow": false,
+        "surfaces": ["response", "mcp", "hook"],
+    });
+    assert_eq!(ran.json()[4], default);
 }
 
 #[test]
@@ -257,9 +302,9 @@ fn text_rules_are_counted_and_listed() {
         "",
     );
     let listed = run(&["list", "words.yaml", "--json"], TEXTS).json();
-    assert_eq!(listed.len(), 2);
-    assert_eq!(listed[1]["text_rule"], "mail");
-    assert_eq!((&listed[1]["shadow"], &listed[1]["in"][0]), (&true.into(), &"response".into()));
+    assert_eq!(listed.len(), 3, "the default of the policy, and two text rules");
+    assert_eq!(listed[2]["text_rule"], "mail");
+    assert_eq!((&listed[2]["shadow"], &listed[2]["in"][0]), (&true.into(), &"response".into()));
     let wrong = TEXTS.replace("[email]", "[emial]");
     let ran = run(&["check", "words.yaml"], &wrong);
     assert_eq!(ran.code, 2);

@@ -53,7 +53,7 @@ fn a_backup_is_restored_by_copying_it_back() {
 fn a_backup_says_what_is_wrong() {
     let error = "error: no records yet: there is no store at \
                  `[DIR]/.local/state/callgate/callgate.db`\n\
-                 hint: `callgate serve` makes it; `callgate demo` shows what that is like\n";
+                 hint: start the gateway with `callgate serve`; `callgate demo` shows how it works\n";
     Test::new(&["audit", "backup", "copy"]).run().sees(2, "", error);
     let test = Test::new(&["audit", "backup", "."]);
     append(&test.path(), &["one"]);
@@ -102,3 +102,30 @@ fn tail_resumes_after_a_record_without_gaps() {
                  hint: the store was replaced or restored since; begin again with `--after 0`\n";
     ran.sees(2, "", error);
 }
+
+/// Written by callgate 0.1: three calls of an MCP server, and a key.
+const STORE_0_1: &[u8] = include_bytes!("../fixtures/store-0.1.db");
+
+#[test]
+fn a_store_of_version_0_1_is_moved_once_and_still_verifies() {
+    let ran = Test::new(&["audit", "verify"]).file(STORE, STORE_0_1).run();
+    let moving = format!(
+        "moving 9 records of callgate 0.1 into the journal; the old file is kept as `[DIR]/{STORE}.0.1`\n"
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, moving.as_str()));
+    assert_eq!(ran.stdout, format!("the chain is intact: 9 records (1 to 9)\nhead {HEAD_0_1}\n"));
+    let kept = fs::read(ran.dir.path().join(format!("{STORE}.0.1"))).unwrap();
+    assert!(kept.starts_with(b"SQLite format 3"), "the old file is kept");
+    let ran = Test::again(ran, &["keys", "list"]).run();
+    assert!(ran.stdout.contains("laptop"), "{}", ran.stdout);
+    append(ran.dir.path(), &["new"]);
+    let ran = Test::again(ran, &["audit", "export"]).run();
+    assert_eq!(ran.stderr, "", "it is not moved again");
+    let records = ran.json();
+    let first_new = records.iter().find(|record| record["seq"] == 10).unwrap();
+    assert_eq!(first_new["prev_hash"], HEAD_0_1, "the first new record names the last old hash");
+    assert_eq!(records.iter().filter(|it| it["type"] == "mcp_tool_called").count(), 3);
+}
+
+/// The hash of its last record, as version 0.1 printed it.
+const HEAD_0_1: &str = "ee2157fbe01feb5c26a0ae515c3ffe6ecf3f317af5ee348d448be2f09a69669b";

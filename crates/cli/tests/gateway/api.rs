@@ -60,7 +60,7 @@ fn a_gateway_tells_of_itself() {
     let about = doctored(&gateway.run(&["doctor", "--json"]));
     assert_eq!((&about["state"], &about["pid"]), (&json!("running"), &json!(gateway.id())));
     let text = String::from_utf8(gateway.run(&["doctor"]).stdout).unwrap();
-    assert!(text.contains(&format!("process {}, with this config and store: ok", gateway.id())));
+    assert!(text.contains(&format!("process {}, with this config and store, is ok", gateway.id())));
     gateway.signal("TERM");
     assert!(gateway.ended().unwrap().success(), "{}", gateway.said());
     assert!(!socket.exists(), "the socket is left behind");

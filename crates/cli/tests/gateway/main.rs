@@ -33,6 +33,7 @@ mod inbound;
 mod kept;
 mod limits;
 mod listed;
+mod live;
 mod official;
 mod operation;
 mod policies;

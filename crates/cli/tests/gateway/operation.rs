@@ -34,8 +34,8 @@ fn metrics_count_requests_and_calls() {
         text.lines().any(|line| line.starts_with(start) && line.ends_with(end))
     };
     assert!(line("callgate_requests_total{", " 3"), "{text}");
-    assert!(line("callgate_calls_total{verdict=\"denied\"}", " 3"), "{text}");
-    assert!(line("callgate_calls_total{verdict=\"allowed\"}", " 0"), "{text}");
+    assert!(line("callgate_calls_total{verdict=\"deny\"}", " 3"), "{text}");
+    assert!(line("callgate_calls_total{verdict=\"allow\"}", " 0"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("# TYPE callgate_")), "{text}");
 }
 

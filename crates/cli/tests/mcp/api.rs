@@ -137,7 +137,9 @@ fn tail_reads_the_feed_and_survives_its_gateway() {
     assert!(gateway.wait_until(|gateway| feeds(gateway) == 2), "tail does not use the feed");
     ask().send(gateway.address());
     call_of(&all, "Bash");
-    assert!(shown.line().contains("deny   Bash  mine/no-force-push  History is shared."));
+    let line = shown.line();
+    assert!(line.contains("deny   Bash: git push"), "{line}");
+    assert!(line.contains("  mine/no-force-push  History is shared."), "{line}");
     shim_calls(&place, "echo");
     call_of(&all, "echo");
     assert_eq!(feeds(&gateway), 2, "it was the feed that told");

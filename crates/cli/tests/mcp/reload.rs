@@ -93,7 +93,7 @@ fn a_broken_edit_keeps_the_last_good_policy_and_is_recorded() {
     place.replace("rules.yaml", ALLOW);
     wrapped.wait_until_denied(false, "delete_all", &json!({}));
     let said = wrapped.end().said;
-    assert!(said.contains("the last good ones stay in force"), "{said}");
+    assert!(said.contains("the last valid ones stay in force"), "{said}");
 }
 
 #[test]

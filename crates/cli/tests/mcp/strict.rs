@@ -251,5 +251,5 @@ fn what_is_odd_is_logged_up_to_a_bound() {
         assert_eq!(wrapped.hear()["error"]["code"], -32700);
     }
     let said = wrapped.end().said;
-    assert_eq!(said.matches("a message was not handed on").count(), 64, "{said}");
+    assert_eq!(said.matches("a message was not forwarded").count(), 64, "{said}");
 }

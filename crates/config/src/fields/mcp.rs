@@ -1,6 +1,6 @@
 //! The settings about MCP servers.
 
-use callgate_decide::mcp::{ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, ServerKind, Severity};
 
 use super::{Applies, Counts, Field, Kind, Users, Value, shown};
 use crate::words::{Period, words_of};
@@ -18,7 +18,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "MCP servers: which there are, and what they may do.",
+        doc: "The MCP servers and what they may do.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -26,7 +26,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Flag,
         default: "true",
         example: "false",
-        doc: "Whether what the settings below stop is stopped. With `false` it is only recorded; the rules of policies are enforced in any case.",
+        doc: "Whether the settings below are enforced. With `false` they are only recorded; the rules of policies are enforced in any case.",
         applies: Applies::AtReload,
     },
     Field {
@@ -34,7 +34,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Named(SERVER_NAME),
         default: "",
         example: "",
-        doc: "The servers, by name: letters, digits, `_`, `-` and `.`. Rules, pins and records know a server by this name, never by what it calls itself.",
+        doc: "The servers, by name: letters, digits, `_`, `-` and `.`. Rules, pins and records use this name, never the name the server gives itself.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -42,7 +42,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<ServerKind>),
         default: "",
         example: "sse",
-        doc: "How it is spoken to: a program, streamable HTTP, or the older HTTP with server-sent events. Without it: `stdio` if it has a `command`, `http` if it has a `url`.",
+        doc: "How callgate talks to it: as a program (`stdio`), by streamable HTTP (`http`), or by the older HTTP with server-sent events (`sse`). Without it: `stdio` if it has a `command`, `http` if it has a `url`.",
         applies: Applies::AtRestart(Users::Both, Value::OfServer(|it| Some(shown(&it.kind)))),
     },
     Field {
@@ -58,7 +58,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Texts,
         default: "[]",
         example: "[stdio]",
-        doc: "Its arguments. A token does not belong there: name a variable in `env`.",
+        doc: "Its arguments. Do not put a token here; name a variable in `env` instead.",
         applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.args)))),
     },
     Field {
@@ -66,7 +66,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Variables,
         default: "[]",
         example: "[GITHUB_TOKEN]",
-        doc: "The variables that the program gets beside those that every program needs (`PATH`, `HOME`, the language and the like). No others are handed to it.",
+        doc: "The variables that the program gets in addition to those that every program needs (such as `PATH`, `HOME` and the locale). It gets no others.",
         applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| Some(shown(&it.env)))),
     },
     Field {
@@ -74,7 +74,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Sha256,
         default: "",
         example: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        doc: "What the program's file must be, as `sha256sum` prints it. Another file is not started.",
+        doc: "The SHA-256 of the program's file, as `sha256sum` prints it. callgate does not start any other file.",
         applies: Applies::AtRestart(Users::Shims, Value::OfServer(|it| it.sha256.clone())),
     },
     Field {
@@ -82,7 +82,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Url,
         default: "",
         example: "https://mcp.example.com/mcp",
-        doc: "Where a server on the network is.",
+        doc: "The URL of a server on the network.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::OfServer(|it| it.url.as_ref().map(shown)),
@@ -93,7 +93,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Variable,
         default: "",
         example: "DOCS_TOKEN",
-        doc: "The environment variable whose content goes to it as `authorization: Bearer`. The token itself does not belong into this file.",
+        doc: "The environment variable whose value is sent to it as `authorization: Bearer`. Do not put the token itself in this file.",
         applies: Applies::AtRestart(Users::Gateway, Value::OfServer(|it| it.bearer_env.clone())),
     },
     Field {
@@ -101,7 +101,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Sha256,
         default: "",
         example: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        doc: "The SHA-256 of the certificate it must show. Another one is not spoken to.",
+        doc: "The SHA-256 of the certificate it must present. callgate does not talk to a server with another one.",
         applies: Applies::AtRestart(
             Users::Gateway,
             Value::OfServer(|it| it.tls_fingerprint.clone()),
@@ -112,7 +112,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Globs,
         default: "[]",
         example: "[\"get_*\"]",
-        doc: "Its tools that read what is private.",
+        doc: "Its tools that read private data.",
         applies: Applies::AtReload,
     },
     Field {
@@ -120,7 +120,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Globs,
         default: "[]",
         example: "[\"create_*\"]",
-        doc: "Its tools that send something away. A server that admits more of its tools is believed; one that denies it is not.",
+        doc: "Its tools that send data elsewhere. A server may declare more of its tools as sending, but not fewer.",
         applies: Applies::AtReload,
     },
     Field {
@@ -128,7 +128,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How many calls it gets.",
+        doc: "The rate of calls to it.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -136,7 +136,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "60",
-        doc: "So many calls.",
+        doc: "The number of calls allowed per period.",
         applies: Applies::AtReload,
     },
     Field {
@@ -144,7 +144,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Period>),
         default: "minute",
         example: "hour",
-        doc: "In that time.",
+        doc: "The period.",
         applies: Applies::AtReload,
     },
     Field {
@@ -152,7 +152,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "10",
-        doc: "So many at once. Without it: as many as `calls`.",
+        doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -160,7 +160,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Globs,
         default: "",
         example: "[github, \"docs*\"]",
-        doc: "Only these servers; an empty list is none. Without it: every one.",
+        doc: "Only these servers are allowed; an empty list allows none. Without it: all of them.",
         applies: Applies::AtReload,
     },
     Field {
@@ -168,7 +168,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Globs,
         default: "[]",
         example: "[\"test-*\"]",
-        doc: "Never these servers.",
+        doc: "These servers are denied.",
         applies: Applies::AtReload,
     },
     Field {
@@ -176,7 +176,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Each,
         default: "",
         example: "",
-        doc: "Only these tools; an empty list is none. Without it: every one.",
+        doc: "Only these tools are allowed; an empty list allows none. Without it: all of them.",
         applies: Applies::AtReload,
     },
     Field {
@@ -184,7 +184,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Glob,
         default: "",
         example: "github",
-        doc: "Of these servers. Without it: of any.",
+        doc: "The servers of the tools. Without it: any server.",
         applies: Applies::AtReload,
     },
     Field {
@@ -192,7 +192,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Glob,
         default: "",
         example: "\"get_*\"",
-        doc: "Tools with these names. Without it: all of them.",
+        doc: "The names of the tools. Without it: any name.",
         applies: Applies::AtReload,
     },
     Field {
@@ -200,7 +200,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::DefinitionHash,
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        doc: "Only with this definition: its hash, as `callgate mcp pins list` shows it.",
+        doc: "The hash of the tool's definition, as `callgate mcp pins list` shows it. Without it: any definition.",
         applies: Applies::AtReload,
     },
     Field {
@@ -208,7 +208,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Each,
         default: "[]",
         example: "",
-        doc: "Never these tools.",
+        doc: "These tools are denied.",
         applies: Applies::AtReload,
     },
     Field {
@@ -216,7 +216,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Glob,
         default: "",
         example: "github",
-        doc: "Of these servers. Without it: of any.",
+        doc: "The servers of the tools. Without it: any server.",
         applies: Applies::AtReload,
     },
     Field {
@@ -224,7 +224,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Glob,
         default: "",
         example: "\"delete_*\"",
-        doc: "Tools with these names. Without it: all of them.",
+        doc: "The names of the tools. Without it: any name.",
         applies: Applies::AtReload,
     },
     Field {
@@ -232,7 +232,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::DefinitionHash,
         default: "",
         example: "v1:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        doc: "Only with this definition.",
+        doc: "The hash of the tool's definition. Without it: any definition.",
         applies: Applies::AtReload,
     },
     Field {
@@ -240,7 +240,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Flag,
         default: "false",
         example: "true",
-        doc: "Whether servers that are not declared above, and tools that no server has listed, are refused. It is about names that are spelled like those of MCP tools, or that nobody knows, not about an agent's own tools.",
+        doc: "Whether to refuse servers that are not declared above and tools that no server has listed. It applies to names that look like MCP tools or are unknown, not to an agent's own tools.",
         applies: Applies::AtReload,
     },
     Field {
@@ -248,7 +248,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How many calls each gateway key or user may make to each server that has no rate of its own. Without it: any number.",
+        doc: "The rate of calls of each gateway key or user to each server that has no rate of its own. Without it: no limit.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -256,7 +256,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "600",
-        doc: "So many calls of each gateway key or user to each server that has no rate of its own. Without `mcp.rate`: any number.",
+        doc: "The number of calls allowed per period, for each gateway key or user and each server. Without `mcp.rate`: no limit.",
         applies: Applies::AtReload,
     },
     Field {
@@ -264,7 +264,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Period>),
         default: "minute",
         example: "hour",
-        doc: "In that time.",
+        doc: "The period.",
         applies: Applies::AtReload,
     },
     Field {
@@ -272,7 +272,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "50",
-        doc: "So many at once. Without it: as many as `calls`.",
+        doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -280,7 +280,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Named("^.+$"),
         default: "",
         example: "",
-        doc: "Rates by servers' names, with `*` and `?`, also for servers that are not declared. The first that matches counts; a rate in `mcp.servers` goes before.",
+        doc: "Rates by server name, with `*` and `?`, also for servers that are not declared. The first match applies; a rate in `mcp.servers` takes precedence.",
         applies: Applies::AtReload,
     },
     Field {
@@ -288,7 +288,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "60",
-        doc: "So many calls.",
+        doc: "The number of calls allowed per period.",
         applies: Applies::AtReload,
     },
     Field {
@@ -296,7 +296,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Words(words_of::<Period>),
         default: "minute",
         example: "hour",
-        doc: "In that time.",
+        doc: "The period.",
         applies: Applies::AtReload,
     },
     Field {
@@ -304,7 +304,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "10",
-        doc: "So many at once. Without it: as many as `calls`.",
+        doc: "The most calls at once. Without it: the same as `calls`.",
         applies: Applies::AtReload,
     },
     Field {
@@ -312,15 +312,15 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "How tools, prompts and instructions are held to the definition that was trusted.",
+        doc: "How callgate pins the trusted definitions of tools, prompts and instructions.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.pins.on_change",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "alert",
-        doc: "What becomes of a definition that is not the trusted one: hidden and refused until `callgate mcp pins trust`, recorded, or let pass.",
+        doc: "What to do with a definition that differs from the trusted one: hide and refuse it until `callgate mcp pins trust` (`block`), record it (`alert`), or let it pass (`allow`).",
         applies: Applies::AtReload,
     },
     Field {
@@ -328,31 +328,31 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Flag,
         default: "true",
         example: "false",
-        doc: "Whether the first definition that is seen is trusted. Otherwise it waits for a person.",
+        doc: "Whether to trust the first definition that is seen. Otherwise it waits for `callgate mcp pins trust`.",
         applies: Applies::AtReload,
     },
     Field {
         path: "mcp.sampling",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "block",
         example: "allow",
-        doc: "What becomes of a server's request to the client's model.",
+        doc: "What to do when a server sends a request to the client's model.",
         applies: Applies::AtReload,
     },
     Field {
         path: "mcp.elicitation",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
-        doc: "What becomes of a server's question to the user.",
+        doc: "What to do when a server asks the user something.",
         applies: Applies::AtReload,
     },
     Field {
         path: "mcp.roots",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "allow",
         example: "block",
-        doc: "What becomes of a server's question for the client's folders.",
+        doc: "What to do when a server asks for the client's folders.",
         applies: Applies::AtReload,
     },
     Field {
@@ -360,7 +360,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "What becomes of what servers say.",
+        doc: "How text sent by MCP servers is inspected.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -368,7 +368,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::WordsOrNone(words_of::<Severity>),
         default: "high",
         example: "none",
-        doc: "A finding as bad as this stops what it was found in: a definition is hidden, a result withheld. What is less bad is recorded.",
+        doc: "The severity from which a finding blocks: the definition is hidden, the result withheld. Less severe findings are recorded.",
         applies: Applies::AtReload,
     },
     Field {
@@ -376,7 +376,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Flag,
         default: "true",
         example: "false",
-        doc: "Whether characters that nobody sees, and sequences that steer a terminal, are taken out of what servers say.",
+        doc: "Whether invisible characters and terminal control sequences are removed from the text of servers.",
         applies: Applies::AtReload,
     },
     Field {
@@ -384,15 +384,15 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "What becomes of calls that together mean more than each alone.",
+        doc: "What to do with calls that are suspicious in combination.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
         path: "mcp.flows.read_then_send",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
-        doc: "A tool of one server reads what is private, then a tool of another one sends.",
+        doc: "A tool of one server reads private data, then a tool of another server sends data.",
         applies: Applies::AtReload,
     },
     Field {
@@ -400,7 +400,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "1h",
-        doc: "How long after the one the other counts.",
+        doc: "The longest time between the two calls.",
         applies: Applies::AtReload,
     },
     Field {
@@ -408,7 +408,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Section,
         default: "",
         example: "",
-        doc: "Too many calls of one session in a short time. Without it: any number.",
+        doc: "Too many calls of one session in a short time. Without it: no limit.",
         applies: Applies::AsItsKeysSay,
     },
     Field {
@@ -416,7 +416,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CALLS),
         default: "",
         example: "20",
-        doc: "So many calls of one session are not too many. Without `mcp.flows.burst`: any number.",
+        doc: "The most calls of one session within `window`. Without `mcp.flows.burst`: no limit.",
         applies: Applies::AtReload,
     },
     Field {
@@ -424,23 +424,23 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10s",
         example: "1m",
-        doc: "In this time.",
+        doc: "The time in which the calls are counted.",
         applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.burst.then",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
-        doc: "What becomes of the next one.",
+        doc: "What to do with further calls.",
         applies: Applies::AtReload,
     },
     Field {
         path: "mcp.flows.take_over",
-        kind: Kind::Words(words_of::<Watch>),
+        kind: Kind::Words(words_of::<CheckAction>),
         default: "alert",
         example: "block",
-        doc: "A server offers a tool under a name that another server had first.",
+        doc: "What to do when a server offers a tool whose name another server used first.",
         applies: Applies::AtReload,
     },
     Field {
@@ -448,7 +448,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "10m",
         example: "1h",
-        doc: "How long after a model's call its execution may come, where only the arguments join them.",
+        doc: "The longest time between a model's call and its execution, where only the arguments tell that they belong together.",
         applies: Applies::AtReload,
     },
     Field {
@@ -456,7 +456,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Duration,
         default: "30s",
         example: "2m",
-        doc: "How long a server may take to list its tools before a call. After that, the call is judged without the list.",
+        doc: "How long a server may take to list its tools before a call. After that, callgate judges the call without the list.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_list_timeout))),
     },
     Field {
@@ -464,7 +464,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Size,
         default: "64MiB",
         example: "16MiB",
-        doc: "One message to or from a server. A longer one is refused.",
+        doc: "The largest message to or from a server. Larger ones are refused.",
         applies: Applies::AtRestart(Users::Both, Value::One(|it| shown(&it.mcp_message_limit))),
     },
     Field {
@@ -472,7 +472,7 @@ pub(super) const FIELDS: &[Field] = &[
         kind: Kind::Count(CONVERSATIONS),
         default: "4096",
         example: "100",
-        doc: "Conversations with one server on the network that are remembered. Of whoever begins another one, the one that was silent longest is forgotten.",
+        doc: "The most sessions that callgate remembers per server on the network. A client that starts another one loses its session that has been idle longest.",
         applies: Applies::AtRestart(Users::Gateway, Value::One(|it| shown(&it.mcp_conversations))),
     },
 ];

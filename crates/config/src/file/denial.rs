@@ -15,7 +15,7 @@ pub(crate) struct WrittenDenial {
 }
 
 impl WrittenDenial {
-    /// The texts it stands for.
+    /// The texts that it describes.
     pub(crate) fn resolved(self) -> DenialText {
         DenialText::new(DenialTextParts {
             text: self.text.map(|at| at.value),

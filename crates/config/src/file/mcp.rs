@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_decide::mcp::{Globs, ServerKind, Severity, Watch};
+use callgate_decide::mcp::{CheckAction, Globs, ServerKind, Severity};
 use callgate_policy::Span;
 use callgate_policy::yaml::{At, Key, Problems};
 use url::Url;
@@ -24,11 +24,11 @@ pub(crate) struct WrittenMcp {
     pub(crate) rate: Option<WrittenRate>,
     /// Patterns of servers' names, and their rates.
     pub(crate) rates: Vec<(String, WrittenRate)>,
-    pub(crate) on_change: Option<At<Watch>>,
+    pub(crate) on_change: Option<At<CheckAction>>,
     pub(crate) auto_trust_first: Option<At<bool>>,
-    pub(crate) sampling: Option<At<Watch>>,
-    pub(crate) elicitation: Option<At<Watch>>,
-    pub(crate) roots: Option<At<Watch>>,
+    pub(crate) sampling: Option<At<CheckAction>>,
+    pub(crate) elicitation: Option<At<CheckAction>>,
+    pub(crate) roots: Option<At<CheckAction>>,
     /// `Some(None)` is the word `none`.
     pub(crate) block_at: Option<At<Option<Severity>>>,
     pub(crate) strip: Option<At<bool>>,
@@ -76,10 +76,10 @@ pub(crate) struct WrittenRate {
 /// `mcp.flows`.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenFlows {
-    pub(crate) read_then_send: Option<At<Watch>>,
+    pub(crate) read_then_send: Option<At<CheckAction>>,
     pub(crate) window: Option<At<Duration>>,
     pub(crate) burst: Option<WrittenBurst>,
-    pub(crate) take_over: Option<At<Watch>>,
+    pub(crate) take_over: Option<At<CheckAction>>,
 }
 
 /// `mcp.flows.burst`.
@@ -87,7 +87,7 @@ pub(crate) struct WrittenFlows {
 pub(crate) struct WrittenBurst {
     pub(crate) calls: u64,
     pub(crate) window: Option<At<Duration>>,
-    pub(crate) then: Option<At<Watch>>,
+    pub(crate) then: Option<At<CheckAction>>,
 }
 
 pub(super) fn mcp(section: &Section<'_>, problems: &mut Problems<'_>) -> WrittenMcp {
@@ -149,9 +149,9 @@ fn server(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Writ
     let plain = server.url.as_ref().is_some_and(|url| url.value.scheme() == "http");
     if let (true, Some(pin)) = (plain, &server.tls_fingerprint) {
         problems
-            .add(pin.span, format!("{} is of no use", section.what("tls_fingerprint")))
-            .label("a server at `http:` shows no certificate")
-            .hint("write its `url` with `https:`, or leave this out");
+            .add(pin.span, format!("{} has no effect", section.what("tls_fingerprint")))
+            .label("a server at `http:` has no certificate")
+            .hint("use `https:` in its `url`, or leave this out");
     }
     server
 }
@@ -165,7 +165,7 @@ fn kind(section: &Section<'_>, key: &Key, problems: &mut Problems<'_>) -> Option
     let said = section.word::<ServerKind>("type", problems).map(|at| at.value);
     let kind = match (said, section.has("command"), section.has("url")) {
         (Some(kind), ..) => kind,
-        // What the type is cannot be known, so neither what is amiss beside it.
+        // Without a valid type we cannot tell which keys are wrong.
         (None, ..) if section.has("type") => return None,
         (None, true, false) => ServerKind::Stdio,
         (None, false, true) => ServerKind::Http,

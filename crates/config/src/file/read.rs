@@ -29,7 +29,7 @@ pub(super) struct Section<'n> {
 const NONE: &str = "none";
 
 impl<'n> Section<'n> {
-    /// The file itself. Its keys are checked by whoever knows that it may hold a policy, too.
+    /// The file itself. Its keys are checked elsewhere, because it may also contain a policy.
     pub(super) fn root(fields: &Fields<'n>) -> Self {
         let fields = Some(Fields { entries: fields.entries, span: fields.span });
         Self { path: String::new(), shown: String::new(), fields }
@@ -69,12 +69,12 @@ impl<'n> Section<'n> {
         }
     }
 
-    /// Whether something stands there.
+    /// Whether the key is present.
     pub(super) fn has(&self, key: &str) -> bool {
         self.node(key).is_some()
     }
 
-    /// Where a key stands that is there.
+    /// The position of a key, if it is present.
     pub(super) fn key_span(&self, key: &str) -> Option<Span> {
         let mut entries = self.fields.as_ref()?.entries.iter();
         entries.find(|(known, _)| known.name == key).map(|(known, _)| known.span)
@@ -85,12 +85,12 @@ impl<'n> Section<'n> {
         self.fields.is_some()
     }
 
-    /// The path of what stands under a key, and the same as the operator wrote it.
+    /// The path of the value of a key, and the same as the operator wrote it.
     pub(super) fn below(&self, key: &str) -> (String, String) {
         (join(&self.path, key), join(&self.shown, key))
     }
 
-    /// How it is written, with the sections it stands in.
+    /// Its full name, including its sections.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
@@ -274,7 +274,7 @@ const MAX_VARIABLE: usize = 64;
 
 /// The name of a variable. A key pasted here must not be read as a name, nor its text be kept.
 pub(super) fn variable(text: &str) -> Result<String, Wrong> {
-    let hint = "name a variable, like `OPENAI_API_KEY`; a key itself does not belong here";
+    let hint = "name a variable such as `OPENAI_API_KEY`; do not put the key itself here";
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let named = text.chars().all(plain) && !text.starts_with(|c: char| c.is_ascii_digit());
     let like_a_name = named && !text.is_empty() && text.len() <= MAX_VARIABLE;

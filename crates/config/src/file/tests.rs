@@ -145,7 +145,7 @@ fn single_problems() {
         ("policies: rules.yaml", "`policies` must be a list, not text"),
         ("policies: [[a]]", "an entry of `policies` must be text, not a list"),
         ("providers: { Mine: {} }", "`Mine` cannot name a provider"),
-        ("policies: []\nrules: []", "`rules` beside `policies`"),
+        ("policies: []\nrules: []", "`rules` and `policies` in one file"),
         (
             "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2",
             "cannot read this file: duplicate mapping key: listen",
@@ -244,7 +244,7 @@ fn what_cannot_be_signed() {
     let bedrock = |rest: &str| {
         of(&format!("b: {{ dialect: bedrock-invoke, sign: aws, base_url: \"{rest} }}"))
     };
-    let in_plain = "`providers.b.sign`: what is signed would go to another machine in plain text";
+    let in_plain = "`providers.b.sign`: signed requests would go to another machine unencrypted";
     for (found, message) in [
         (
             of("openai: { sign: aws, base_url: 'https://x.com' }"),

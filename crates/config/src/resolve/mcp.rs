@@ -4,15 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use callgate_decide::mcp::{
-    Burst, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate, ServerEntry,
-    ServerKind, ToolRule, Watch,
+    Burst, CheckAction, FlowSettings, Globs, InspectSettings, McpSettings, PinSettings, Rate,
+    ServerEntry, ServerKind, ToolRule,
 };
 use callgate_policy::yaml::At;
 use url::Url;
 
 use super::or;
 use crate::file::mcp::{WrittenFlows, WrittenMcp, WrittenRate, WrittenServer, WrittenTool};
-use crate::policies::beside;
+use crate::policies::relative_to;
 use crate::words::Period;
 
 /// A server that is declared: how it is started or reached. What it may do is in the settings of
@@ -29,7 +29,7 @@ pub struct McpServer {
     pub args: Vec<String>,
     /// Where it is, for one on the network.
     pub url: Option<Url>,
-    /// The variables that the program gets beside those that every program needs.
+    /// The variables that the program gets in addition to those that every program needs.
     pub env: Vec<String>,
     /// The variable with the token that goes to it.
     pub bearer_env: Option<String>,
@@ -96,7 +96,7 @@ fn flows(written: &WrittenFlows, standard: FlowSettings) -> FlowSettings {
     let burst = written.burst.as_ref().map(|burst| Burst {
         calls: count(burst.calls),
         window: or(burst.window.clone(), DEFAULT_BURST_WINDOW),
-        then: or(burst.then.clone(), Watch::Alert),
+        then: or(burst.then.clone(), CheckAction::Alert),
     });
     FlowSettings {
         read_then_send: or(written.read_then_send.clone(), standard.read_then_send),
@@ -134,7 +134,7 @@ fn address(server: &WrittenServer) -> String {
 /// How the servers are started or reached. A program's path is relative to the config's folder.
 pub(super) fn servers(written: &WrittenMcp, config: Option<&Path>) -> Vec<McpServer> {
     let place = |command: &str| match (command.contains('/'), config) {
-        (true, Some(config)) => beside(config, command).to_string_lossy().into_owned(),
+        (true, Some(config)) => relative_to(config, command).to_string_lossy().into_owned(),
         _ => command.to_owned(),
     };
     let server = |server: &WrittenServer| {

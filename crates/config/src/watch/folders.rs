@@ -23,7 +23,7 @@ impl Folders {
         Self { watcher, watched: BTreeMap::new() }
     }
 
-    /// Watches where `watched` lies now. A folder that was replaced is watched anew.
+    /// Watches the current location of `watched`. A folder that was replaced is watched again.
     pub(super) fn follow(&mut self, watched: &[Watched]) {
         let mut wanted = BTreeMap::new();
         for watched in watched {

@@ -1,4 +1,4 @@
-//! The events of a feed, as a client reads them.
+//! Reads the events of a feed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::feed::SLOW;
 /// A record of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRecord {
-    /// Its number.
+    /// Its sequence number.
     pub seq: u64,
     /// The record, as one line of JSON.
     pub json: String,
@@ -24,9 +24,9 @@ pub struct FeedRecord {
 /// Why a feed has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedEnd {
-    /// The gateway has not waited for this reader: it may be asked again, behind this number.
+    /// The gateway did not wait for this slow reader. It can resume after this sequence number.
     Resume(u64),
-    /// The gateway is gone or going, or says what no gateway says.
+    /// The gateway has stopped, is stopping, or sent something that no gateway sends.
     Lost(String),
 }
 
@@ -35,31 +35,34 @@ pub enum FeedEnd {
 pub struct FeedEvents {
     body: Incoming,
     reader: EventReader,
-    /// When something was last heard.
-    heard: Instant,
-    /// How long nothing may be heard.
-    quiet: Duration,
-    /// The connection lasts as long as it is there.
+    /// When the last bytes arrived.
+    last_received: Instant,
+    /// The longest silence before the connection counts as lost.
+    max_silence: Duration,
+    /// Keeps the connection open.
     _sender: SendRequest<Empty<Bytes>>,
 }
 
 impl FeedEvents {
     pub(super) fn new(body: Incoming, sender: SendRequest<Empty<Bytes>>) -> Self {
-        let (reader, heard) = (EventReader::default(), Instant::now());
-        Self { body, reader, heard, quiet: QUIET, _sender: sender }
+        let (reader, last_received) = (EventReader::default(), Instant::now());
+        Self { body, reader, last_received, max_silence: MAX_SILENCE, _sender: sender }
     }
 
-    /// The next record. It may be waited for in vain and asked for again: nothing is lost.
+    /// The next record. Cancelling the wait loses nothing.
     pub async fn next(&mut self) -> Result<FeedRecord, FeedEnd> {
         loop {
             if let Some(event) = self.reader.events.pop_front() {
                 return event;
             }
-            // A feed without news says so: who says nothing at all hangs.
-            let Ok(frame) = timeout_at(self.heard + self.quiet, self.body.frame()).await else {
-                return Err(FeedEnd::Lost("the gateway says nothing any more".to_owned()));
+            // A feed without news sends keep-alives, so complete silence means that the server
+            // hangs.
+            let Ok(frame) =
+                timeout_at(self.last_received + self.max_silence, self.body.frame()).await
+            else {
+                return Err(FeedEnd::Lost("the gateway stopped responding".to_owned()));
             };
-            self.heard = Instant::now();
+            self.last_received = Instant::now();
             match frame {
                 None => return Err(FeedEnd::Lost("the connection was closed".to_owned())),
                 Some(Err(error)) => return Err(FeedEnd::Lost(error.to_string())),
@@ -72,13 +75,13 @@ impl FeedEvents {
         }
     }
 
-    /// With another patience for silence.
+    /// Changes the longest silence.
     #[cfg(test)]
-    pub(crate) fn impatient(self, quiet: Duration) -> Self {
-        Self { quiet, ..self }
+    pub(crate) fn with_max_silence(self, max_silence: Duration) -> Self {
+        Self { max_silence, ..self }
     }
 
-    /// The records that have come already.
+    /// The records that have already arrived.
     pub fn ready(&mut self) -> Vec<FeedRecord> {
         let mut ready = Vec::new();
         while let Some(Ok(_)) = self.reader.events.front() {
@@ -88,10 +91,10 @@ impl FeedEvents {
     }
 }
 
-/// Three times as long as a feed is silent.
-const QUIET: Duration = Duration::from_secs(45);
+/// Three times the interval of keep-alives.
+const MAX_SILENCE: Duration = Duration::from_secs(45);
 
-/// Reads events as the feed writes them: `id` and `data` on a line each, an empty line behind.
+/// Parses events in the format of the feed: one line each for `id` and `data`, then an empty line.
 #[derive(Debug, Default)]
 struct EventReader {
     text: Vec<u8>,
@@ -115,17 +118,17 @@ impl EventReader {
     }
 }
 
-/// What ends an event.
+/// The end of an event.
 const END: &[u8] = b"\n\n";
 
-/// Far above the largest record, whose input stands in it twice.
+/// Far above the largest record, which contains its input twice.
 const MAX_EVENT: usize = 8 << 20;
 
 fn end_of_event(text: &[u8]) -> Option<usize> {
     text.windows(END.len()).position(|part| part == END)
 }
 
-/// An event; `None` for one that says nothing.
+/// Parses an event; `None` for an empty one.
 fn read(event: &[u8]) -> Option<Result<FeedRecord, FeedEnd>> {
     let lost = |what: &str| Some(Err(FeedEnd::Lost(what.to_owned())));
     let Ok(event) = std::str::from_utf8(event) else { return lost("an event is not UTF-8") };
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_gateway_says_ends_it() {
+    fn events_that_no_gateway_sends_end_the_feed() {
         for text in ["id: x\ndata: {}\n\n", "event: other\ndata: {}\n\n", "data: {}\n\n"] {
             let mut reader = EventReader::default();
             reader.push(text.as_bytes());

@@ -11,14 +11,14 @@ use tokio::net::UnixListener;
 
 use super::*;
 use crate::evaluate::Rules;
-use crate::feed::Pace;
+use crate::feed::FeedTiming;
 use crate::health::{PolicyHealth, Status, StoreHealth};
-use crate::hold::Held;
 use crate::journal::{Journal, Page, PageError, PageLimits};
+use crate::owned_socket::OwnedSocket;
 use crate::problem::Problem;
 use crate::server::{Host, Server};
 
-/// A gateway with a store in memory, which says that this is its file.
+/// A gateway with a store in memory that reports this file as its store.
 struct Fake {
     audit: Store,
     pid: u32,
@@ -75,21 +75,21 @@ struct Endless;
 impl Journal for Endless {
     fn page(&self, after: u64, _: &Filter, limits: PageLimits) -> Result<Page, PageError> {
         let (number, line) = (after.saturating_add(1), "x".repeat(limits.bytes));
-        Ok(Page { records: vec![(number, line)], upto: number, more: true })
+        Ok(Page { records: vec![(number, line)], examined_up_to: number, more: true })
     }
 }
 
-/// A server that says it is this process.
+/// A server that reports this process id.
 fn serve(pid: u32) -> (TempDir, PathBuf, Store) {
-    serve_with(pid, false, Pace::default())
+    serve_with(pid, false, FeedTiming::default())
 }
 
-fn serve_with(pid: u32, endless: bool, pace: Pace) -> (TempDir, PathBuf, Store) {
+fn serve_with(pid: u32, endless: bool, timing: FeedTiming) -> (TempDir, PathBuf, Store) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api.sock");
     let audit = Store::open(&Settings::at(Location::Memory)).unwrap();
     let host = Arc::new(Fake { audit: audit.clone(), pid, endless });
-    let server = Server::paced(Held::take(&path).unwrap(), host, pace);
+    let server = Server::with_timing(OwnedSocket::take(&path).unwrap(), host, timing);
     tokio::spawn(server.serve(std::future::pending()));
     (folder, path, audit)
 }
@@ -99,7 +99,7 @@ fn own() -> i32 {
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_as_expected_is_believed() {
+async fn an_expected_gateway_is_trusted() {
     let (_folder, path, audit) = serve(std::process::id());
     let (store, digest) = (Some(FILE.to_owned()), Some(DIGEST.to_owned()));
     let expected = Expected { store, digest, agent: None };
@@ -112,30 +112,30 @@ async fn a_gateway_that_is_as_expected_is_believed() {
     for seq in [2, 3] {
         assert_eq!(feed.next().await.unwrap().seq, seq);
     }
-    let silent = feed.impatient(Duration::ZERO).next().await.unwrap_err();
+    let silent = feed.with_max_silence(Duration::ZERO).next().await.unwrap_err();
     assert!(matches!(silent, FeedEnd::Lost(_)), "{silent:?}");
 }
 
 #[tokio::test]
-async fn one_that_is_not_is_not() {
+async fn an_unexpected_gateway_is_not_trusted() {
     let (_folder, path, _audit) = serve(std::process::id());
     let distrust = async |expected: Expected| Client::connect(&path, &expected).await.unwrap_err();
     let store = Expected { store: Some("3:4".to_owned()), ..Expected::default() };
-    assert!(matches!(distrust(store).await, Distrust::OtherStore(_)));
+    assert!(matches!(distrust(store).await, Untrusted::OtherStore(_)));
     let digest = Expected { digest: Some("sha256:cd".to_owned()), ..Expected::default() };
-    assert!(matches!(distrust(digest).await, Distrust::OtherConfig(None)));
-    // Whatever this process started could be of its making, and the server is in this very process.
+    assert!(matches!(distrust(digest).await, Untrusted::OtherConfig(None)));
+    // Processes that this process has started are refused, and the server is in this very process.
     let agent = Expected { agent: Some(own()), ..Expected::default() };
-    assert!(matches!(distrust(agent).await, Distrust::OfTheAgent(pid) if pid == own()));
+    assert!(matches!(distrust(agent).await, Untrusted::StartedByAgent(pid) if pid == own()));
     let (_folder, path, _audit) = serve(1);
     let other = Client::connect(&path, &Expected::default()).await.unwrap_err();
-    assert!(matches!(other, Distrust::Answer(_)), "{other}");
-    let nobody = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
-    assert!(matches!(nobody, Err(Distrust::Nobody(_))));
+    assert!(matches!(other, Untrusted::Answer(_)), "{other}");
+    let missing = Client::connect(&path.with_file_name("none"), &Expected::default()).await;
+    assert!(matches!(missing, Err(Untrusted::NotListening(_))));
 }
 
 #[tokio::test]
-async fn what_no_gateway_says_is_not_believed() {
+async fn answers_that_no_gateway_sends_are_not_trusted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("api.sock");
     let listener = UnixListener::bind(&path).unwrap();
@@ -155,24 +155,24 @@ async fn what_no_gateway_says_is_not_believed() {
     });
     for answer in answers {
         let distrust = Client::connect(&path, &Expected::default()).await.unwrap_err();
-        assert!(matches!(distrust, Distrust::Answer(_)), "{answer}: {distrust}");
+        assert!(matches!(distrust, Untrusted::Answer(_)), "{answer}: {distrust}");
     }
 }
 
-/// How many feeds the server has open.
+/// The number of open feeds of the server.
 async fn feeds(path: &Path) -> usize {
     Client::connect(path, &Expected::default()).await.unwrap().health().feeds
 }
 
 #[tokio::test]
-async fn whoever_takes_nothing_is_cut_off() {
+async fn a_client_that_reads_nothing_is_disconnected() {
     let short = Duration::from_millis(1);
-    let pace = Pace { stall: short, grace: short, ..Pace::default() };
-    let (_folder, path, _audit) = serve_with(std::process::id(), true, pace);
+    let timing = FeedTiming { stall: short, grace: short, ..FeedTiming::default() };
+    let (_folder, path, _audit) = serve_with(std::process::id(), true, timing);
     let mut stalled = UnixStream::connect(&path).await.unwrap();
     let request = b"GET /api/v1/feed?after=0 HTTP/1.1\r\nhost: x\r\n\r\n";
     stalled.write_all(request).await.unwrap();
-    // The first bytes show that the feed was open; then nothing more is taken.
+    // The first bytes show that the feed was open. Then nothing more is read.
     stalled.read_exact(&mut [0; 16]).await.unwrap();
     while feeds(&path).await > 0 {
         tokio::task::yield_now().await;

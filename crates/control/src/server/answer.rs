@@ -1,4 +1,4 @@
-//! Requests, answered.
+//! Answers requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,32 +13,37 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::timeout;
 
 use super::Host;
+use crate::call_description::CallDefaults;
 use crate::evaluate::evaluate;
 use crate::explain::explain;
-use crate::feed::{Feed, FeedBody, Pace};
-use crate::given::Unsaid;
+use crate::feed::{Feed, FeedBody, FeedTiming};
 use crate::journal::{Journal, PageLimits};
 use crate::problem::Problem;
 use crate::refusal::{Fault, Refusal};
-use crate::route::{Asked, route};
+use crate::route::{ApiRequest, route};
 
 pub(super) type Body = Either<Full<Bytes>, FeedBody>;
 
 /// Answers for a host.
 pub(super) struct Answers {
     host: Arc<dyn Host>,
-    pace: Pace,
+    timing: FeedTiming,
     stopping: watch::Receiver<bool>,
-    /// One permit for each feed that may be open.
+    /// A permit for each feed that may be open.
     feeds: Arc<Semaphore>,
 }
 
 impl Answers {
-    pub(super) fn new(host: Arc<dyn Host>, pace: Pace, stopping: watch::Receiver<bool>) -> Self {
-        Self { host, pace, stopping, feeds: Arc::new(Semaphore::new(MAX_FEEDS)) }
+    pub(super) fn new(
+        host: Arc<dyn Host>,
+        timing: FeedTiming,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        Self { host, timing, stopping, feeds: Arc::new(Semaphore::new(MAX_FEEDS)) }
     }
 
-    /// Answers a request of the same user. A feed whose reader stalls asks for the connection to be `cut`.
+    /// Answers a request of the same user. A feed whose reader stalls requests through `cut` that
+    /// its connection is closed.
     pub(super) async fn answer(
         &self,
         request: Request<Incoming>,
@@ -54,38 +59,39 @@ impl Answers {
     ) -> Result<Response<Body>, Refusal> {
         let uri = request.uri();
         match route(request.method(), uri.path(), uri.query())? {
-            Asked::Health => self.health(),
-            Asked::Evaluate => {
-                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+            ApiRequest::Health => self.health(),
+            ApiRequest::Evaluate => {
+                let (query, host) = (body(request).await?, Arc::clone(&self.host));
                 blocking(move || {
-                    let evaluated = evaluate(&host.rules(), &asked, &Unsaid::of_this_user())?;
+                    let evaluated = evaluate(&host.rules(), &query, &CallDefaults::of_this_user())?;
                     Ok(evaluated.to_json()?)
                 })
                 .await
             }
-            Asked::Explain => {
-                let (asked, host) = (body(request).await?, Arc::clone(&self.host));
+            ApiRequest::Explain => {
+                let (query, host) = (body(request).await?, Arc::clone(&self.host));
                 blocking(move || {
-                    let unsaid = Unsaid::of_this_user();
-                    let told = explain(&host.rules(), &asked, &unsaid, || host.reader())?;
-                    Ok(told.to_json()?)
+                    let defaults = CallDefaults::of_this_user();
+                    let answer_json = explain(&host.rules(), &query, &defaults, || host.reader())?;
+                    Ok(answer_json.to_json()?)
                 })
                 .await
             }
-            Asked::Records(filter) => {
+            ApiRequest::Records(filter) => {
                 let host = Arc::clone(&self.host);
                 blocking(move || records(&*host, &filter)).await
             }
-            Asked::Feed(filter) => self.feed(&request, filter, cut).await,
+            ApiRequest::Feed(filter) => self.feed(&request, filter, cut).await,
         }
     }
 
     fn health(&self) -> Result<Response<Body>, Refusal> {
         let mut health = self.host.health();
         health.feeds = MAX_FEEDS.saturating_sub(self.feeds.available_permits());
-        let told = serde_json::to_string(&health);
-        let told = told.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
-        Ok(json(StatusCode::OK, told))
+        let answer_json = serde_json::to_string(&health);
+        let answer_json =
+            answer_json.map_err(|error| Problem::new(format!("cannot be told: {error}")))?;
+        Ok(json(StatusCode::OK, answer_json))
     }
 
     async fn feed(
@@ -103,10 +109,10 @@ impl Answers {
             let problem = Problem::hinted(format!("{MAX_FEEDS} feeds are open already"), hint);
             Refusal::new(Fault::Busy, problem)
         })?;
-        let (host, asked) = (Arc::clone(&self.host), filter.clone());
-        let journal = tokio::task::spawn_blocking(move || usable(&*host, &asked)).await;
+        let (host, query) = (Arc::clone(&self.host), filter.clone());
+        let journal = tokio::task::spawn_blocking(move || usable(&*host, &query)).await;
         let journal = journal.map_err(|_| died())??;
-        let (feed, body) = Feed::new(journal, filter, after, self.pace, open);
+        let (feed, body) = Feed::new(journal, filter, after, self.timing, open);
         tokio::spawn(feed.run(self.stopping.clone(), cut));
         let mut response = Response::new(Either::Right(body));
         let kind = HeaderValue::from_static("text/event-stream");
@@ -116,40 +122,40 @@ impl Answers {
     }
 }
 
-/// Where a browser that reads events wants to go on: it asks by the same URL again.
+/// The sequence number from which a browser resumes a stream: it requests the same URL again.
 fn resumed(request: &Request<Incoming>) -> Option<u64> {
     request.headers().get("last-event-id")?.to_str().ok()?.parse().ok()
 }
 
-/// A journal that can be read with this filter. What is wrong with it is told before a feed begins.
+/// A journal that accepts this filter. A bad filter is reported before a feed begins.
 fn usable(host: &dyn Host, filter: &Filter) -> Result<Box<dyn Journal>, Refusal> {
     let journal = host.journal().map_err(unreadable)?;
-    // Nothing is behind the last number there is.
+    // There is no record after the last possible number.
     journal.page(u64::MAX, filter, PageLimits { records: 1, bytes: 1 })?;
     Ok(journal)
 }
 
 /// A part of the records, and where the next one begins.
 fn records(host: &dyn Host, filter: &Filter) -> Result<String, Refusal> {
-    let limit = filter.limit.unwrap_or(RECORDS);
-    if limit == 0 || limit > MOST_RECORDS {
-        let hint = format!("ask for 1 to {MOST_RECORDS}, and go on with `after`");
+    let limit = filter.limit.unwrap_or(DEFAULT_RECORDS);
+    if limit == 0 || limit > MAX_RECORDS {
+        let hint = format!("ask for 1 to {MAX_RECORDS}, and go on with `after`");
         return Err(Problem::hinted(format!("`limit` is {limit}"), hint).into());
     }
-    let limits = PageLimits { records: limit, bytes: RECORDS_BYTES };
+    let limits = PageLimits { records: limit, bytes: MAX_RECORD_BYTES };
     let journal = host.journal().map_err(unreadable)?;
     let page = journal.page(filter.after.unwrap_or(0), filter, limits)?;
     let lines: Vec<&str> = page.records.iter().map(|(_, line)| line.as_str()).collect();
     let lines = lines.join(",");
-    Ok(format!(r#"{{"records":[{lines}],"next":{},"more":{}}}"#, page.upto, page.more))
+    Ok(format!(r#"{{"records":[{lines}],"next":{},"more":{}}}"#, page.examined_up_to, page.more))
 }
 
-/// Answers beside the threads that serve: rules and stores may take a while.
+/// Runs on a blocking thread: rules and stores may take a while.
 async fn blocking(
     answer: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
 ) -> Result<Response<Body>, Refusal> {
-    let told = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
-    Ok(json(StatusCode::OK, told))
+    let answer_json = tokio::task::spawn_blocking(answer).await.map_err(|_| died())??;
+    Ok(json(StatusCode::OK, answer_json))
 }
 
 async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
@@ -169,8 +175,8 @@ async fn body(request: Request<Incoming>) -> Result<String, Refusal> {
     text.map_err(|_| Problem::new("the request is not UTF-8").into())
 }
 
-/// Whoever is another user learns nothing.
-pub(super) fn to_a_stranger() -> Response<Body> {
+/// The response to another user, which reveals nothing.
+pub(super) fn to_another_user() -> Response<Body> {
     let problem = Problem::hinted(
         "this is another user's callgate",
         "ask as the user that runs it; other users have the gateway's address",
@@ -191,7 +197,10 @@ fn unreadable(problem: Problem) -> Refusal {
 }
 
 fn died() -> Refusal {
-    Refusal::new(Fault::Busy, Problem::new("the answer could not be made; the log says why"))
+    Refusal::new(
+        Fault::Busy,
+        Problem::new("the response could not be built; see the gateway's log"),
+    )
 }
 
 fn json(status: StatusCode, body: String) -> Response<Body> {
@@ -202,15 +211,15 @@ fn json(status: StatusCode, body: String) -> Response<Body> {
     response
 }
 
-/// Feeds that may be open at once.
+/// Maximum number of open feeds.
 const MAX_FEEDS: usize = 32;
-/// Records of one answer, where nobody says how many.
-const RECORDS: usize = 100;
-/// Records of one answer at most.
-const MOST_RECORDS: usize = 1_000;
-/// Bytes of them, and one record more.
-const RECORDS_BYTES: usize = 4 << 20;
+/// Number of records in an answer by default.
+const DEFAULT_RECORDS: usize = 100;
+/// Maximum number of records in an answer.
+const MAX_RECORDS: usize = 1_000;
+/// Maximum number of bytes of an answer, which one record may exceed.
+const MAX_RECORD_BYTES: usize = 4 << 20;
 /// Far above the largest arguments that are judged at all (1 MiB), which JSON escapes may inflate.
 const MAX_BODY: usize = 8 << 20;
-/// How long a client may take for the body of its request.
+/// How long a client may take to send the body of its request.
 const BODY: Duration = Duration::from_secs(30);

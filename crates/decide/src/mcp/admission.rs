@@ -1,23 +1,23 @@
-//! Which servers and tools may be spoken to at all.
+//! The lists of allowed and denied servers and tools.
 
 use callgate_audit::Code;
 use callgate_policy::NameReadings;
 
-use super::check::{Check, Objection};
+use super::check::{Check, CheckFailure};
 use super::settings::{McpSettings, ToolRule};
 
-/// A tool, as far as lists are about it.
+/// A tool, as the lists identify it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct ListedTool<'a> {
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
-    /// The hash of its definition, if it has been seen.
+    /// The hash of its definition, if the definition has been seen.
     pub(crate) hash: Option<&'a str>,
 }
 
-/// What the lists have against a server.
-pub(crate) fn server(settings: &McpSettings, server: &str) -> Option<Objection> {
-    let stop = |reason: String, hint: &str| Some(Objection::block(Check::Server, reason, hint));
+/// Checks a server against the lists.
+pub(crate) fn server(settings: &McpSettings, server: &str) -> Option<CheckFailure> {
+    let stop = |reason: String, hint: &str| Some(CheckFailure::block(Check::Server, reason, hint));
     let denied = denied_server(settings, server);
     if denied.is_some() {
         return denied;
@@ -37,10 +37,10 @@ pub(crate) fn server(settings: &McpSettings, server: &str) -> Option<Objection> 
     None
 }
 
-/// What the lists have against a tool.
-pub(crate) fn tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objection> {
-    let Subject { server, tool, hash } = subject;
-    let stop = |reason: String, hint: &str| Some(Objection::block(Check::Tool, reason, hint));
+/// Checks a tool against the lists.
+pub(crate) fn tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<CheckFailure> {
+    let ListedTool { server, tool, hash } = subject;
+    let stop = |reason: String, hint: &str| Some(CheckFailure::block(Check::Tool, reason, hint));
     let denied = denied_tool(settings, subject);
     if denied.is_some() {
         return denied;
@@ -61,7 +61,7 @@ pub(crate) fn tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objec
                 ),
                 "Ask the operator to compare it: `callgate mcp pins list` shows the hash it has now.",
             );
-            return changed.map(|it| it.coded(Code::PinChanged));
+            return changed.map(|it| it.with_code(Code::PinChanged));
         }
     }
     if settings.fail_closed && hash.is_none() {
@@ -71,27 +71,27 @@ pub(crate) fn tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objec
             ),
             "Use a tool that the server lists.",
         );
-        return unknown.map(|it| it.coded(Code::UnknownTool));
+        return unknown.map(|it| it.with_code(Code::UnknownTool));
     }
     None
 }
 
-/// What the list of denied servers has against one.
-pub(crate) fn denied_server(settings: &McpSettings, server: &str) -> Option<Objection> {
+/// Checks a server against the list of denied servers.
+pub(crate) fn denied_server(settings: &McpSettings, server: &str) -> Option<CheckFailure> {
     settings.deny_servers.restricts(server).then(|| server_is_denied(server))
 }
 
-fn server_is_denied(server: &str) -> Objection {
-    Objection::block(
+fn server_is_denied(server: &str) -> CheckFailure {
+    CheckFailure::block(
         Check::Server,
         format!("The server `{server}` is on the list of denied servers."),
         "Use another server, or ask the operator whether this one may be used.",
     )
 }
 
-/// What the lists of denied servers and tools have against a name that no known server has, in any way
-/// to read it.
-pub(crate) fn denied_name(settings: &McpSettings, name: &NameReadings) -> Option<Objection> {
+/// Checks a name that no known server offers against the lists of denied servers and tools, in
+/// every way to read it.
+pub(crate) fn denied_name(settings: &McpSettings, name: &NameReadings) -> Option<CheckFailure> {
     if let Some(reading) = name.find(&settings.deny_servers, None) {
         return Some(server_is_denied(reading.server));
     }
@@ -100,10 +100,10 @@ pub(crate) fn denied_name(settings: &McpSettings, name: &NameReadings) -> Option
     Some(tool_is_denied(reading.server, reading.tool))
 }
 
-/// What the list of denied tools has against one.
-pub(crate) fn denied_tool(settings: &McpSettings, subject: Subject<'_>) -> Option<Objection> {
-    let Subject { server, tool, hash } = subject;
-    // Of a definition that nobody has seen it is not known whether it is the denied one.
+/// Checks a tool against the list of denied tools.
+pub(crate) fn denied_tool(settings: &McpSettings, subject: ListedTool<'_>) -> Option<CheckFailure> {
+    let ListedTool { server, tool, hash } = subject;
+    // Without a definition it is unknown whether this is the denied one.
     let denied = |rule: &ToolRule| {
         rule.restricts(server, tool)
             && rule.hash.as_deref().is_none_or(|denied| hash.is_none_or(|hash| hash == denied))
@@ -111,8 +111,8 @@ pub(crate) fn denied_tool(settings: &McpSettings, subject: Subject<'_>) -> Optio
     settings.deny_tools.iter().any(denied).then(|| tool_is_denied(server, tool))
 }
 
-fn tool_is_denied(server: &str, tool: &str) -> Objection {
-    Objection::block(
+fn tool_is_denied(server: &str, tool: &str) -> CheckFailure {
+    CheckFailure::block(
         Check::Tool,
         format!("The tool `{tool}` of `{server}` is on the list of denied tools."),
         "Use another tool, or ask the operator whether this one may be used.",

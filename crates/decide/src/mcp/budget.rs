@@ -1,7 +1,8 @@
-//! How many records a session may cause that nobody waits for.
+//! Limits how many records a session may cause without anyone waiting for them.
 //!
-//! A hostile peer could be odd in every message, and push everything else out of the store. What is
-//! beyond the bound is counted, and that it is counted is said once; how many it were, at the end.
+//! A hostile peer could send a faulty message every time and push all other records out of the
+//! store. Records over the budget are only counted. One record announces that, and another one at
+//! the end has the total.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,68 +11,68 @@ use callgate_audit::{Kind, Record};
 use super::session::McpSession;
 use crate::record;
 
-/// So many records of one sort.
+/// The maximum number of records of one kind.
 #[derive(Debug)]
-pub(crate) struct Budget {
-    /// What they tell of.
+pub(crate) struct RecordBudget {
+    /// What the records are about, for messages.
     what: &'static str,
-    most: u64,
-    /// So many were to be written.
-    wanted: AtomicU64,
+    max: u64,
+    /// How many records were requested so far.
+    requested: AtomicU64,
 }
 
-/// All budgets of a session.
+/// All record budgets of a session.
 #[derive(Debug)]
-pub(crate) struct Budgets {
-    pub(crate) odd: Budget,
-    pub(crate) findings: Budget,
-    pub(crate) asked: Budget,
-    pub(crate) sent: Budget,
-    pub(crate) definitions: Budget,
-    pub(crate) unpinnable: Budget,
+pub(crate) struct RecordBudgets {
+    pub(crate) withheld: RecordBudget,
+    pub(crate) findings: RecordBudget,
+    pub(crate) server_requests: RecordBudget,
+    pub(crate) sent: RecordBudget,
+    pub(crate) definitions: RecordBudget,
+    pub(crate) unpinnable: RecordBudget,
 }
 
-impl Default for Budgets {
+impl Default for RecordBudgets {
     fn default() -> Self {
-        let budget = |what, most| Budget { what, most, wanted: AtomicU64::new(0) };
+        let budget = |what, max| RecordBudget { what, max, requested: AtomicU64::new(0) };
         Self {
             // Enough to see what a peer does.
-            odd: budget("messages that were not handed on", 64),
+            withheld: budget("messages that were not handed on", 64),
             findings: budget("findings in what the server says", 1024),
-            asked: budget("requests of the server", 1024),
+            server_requests: budget("requests of the server", 1024),
             sent: budget("messages of the client that rules had something to say to", 1024),
-            // Twice as many as are pinned of one server.
+            // Twice the number of pins per server.
             definitions: budget("definitions", 20_000),
             unpinnable: budget("definitions without one reading", 256),
         }
     }
 }
 
-impl Budget {
-    /// Whether one more would be written.
+impl RecordBudget {
+    /// Whether another record would be written.
     pub(crate) fn has_room(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) < self.most
+        self.requested.load(Ordering::Relaxed) < self.max
     }
 
-    /// So many were not written.
+    /// How many records were not written.
     fn left_out(&self) -> u64 {
-        self.wanted.load(Ordering::Relaxed).saturating_sub(self.most)
+        self.requested.load(Ordering::Relaxed).saturating_sub(self.max)
     }
 }
 
 impl McpSession {
-    /// Writes a record within a budget.
-    pub(crate) fn write_within(&self, budget: &Budget, record: Record) {
-        let before = budget.wanted.fetch_add(1, Ordering::Relaxed);
-        if before < budget.most {
+    /// Writes a record unless its budget is used up.
+    pub(crate) fn write_within(&self, budget: &RecordBudget, record: Record) {
+        let before = budget.requested.fetch_add(1, Ordering::Relaxed);
+        if before < budget.max {
             self.inner.write(record);
-        } else if before == budget.most {
-            let Budget { what, most, .. } = budget;
-            self.tell_budget(&format!("{most} {what} are recorded; more are only counted"));
+        } else if before == budget.max {
+            let RecordBudget { what, max, .. } = budget;
+            self.record_budget(&format!("{max} {what} are recorded; more are only counted"));
         }
     }
 
-    fn tell_budget(&self, detail: &str) {
+    fn record_budget(&self, detail: &str) {
         let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
         record.mcp = Some(self.facts(&self.settings()));
         record.detail = Some(format!("{}: {detail}", self.server));
@@ -81,10 +82,11 @@ impl McpSession {
 
 impl Drop for McpSession {
     fn drop(&mut self) {
-        let Budgets { odd, findings, asked, sent, definitions, unpinnable } = &self.budgets;
-        for budget in [odd, findings, asked, sent, definitions, unpinnable] {
+        let RecordBudgets { withheld, findings, server_requests, sent, definitions, unpinnable } =
+            &self.budgets;
+        for budget in [withheld, findings, server_requests, sent, definitions, unpinnable] {
             if budget.left_out() > 0 {
-                self.tell_budget(&format!(
+                self.record_budget(&format!(
                     "{} {} were only counted",
                     budget.left_out(),
                     budget.what

@@ -1,4 +1,4 @@
-//! A call on its way to a server.
+//! Decides calls to servers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,51 +11,60 @@ use callgate_call::{Arguments, CallId, Origin, ToolCall, ToolName};
 use callgate_policy::{Denial, ExtraInput, OtherReading, Permit, Recorded};
 
 use super::alias::Alias;
-use super::desk::now_micros;
 use super::join::{self, ArgumentHash};
-use super::readable::{self, Readings};
+use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
-use crate::pending::Later;
-use crate::pipeline::{self, AtServer, Decided, Decision, Seen, Subject};
+use super::state::now_micros;
+use crate::pending::Detached;
+use crate::pipeline::{self, CallSource, Decided, Decision, ServerCall, Subject};
 use crate::record;
 
-/// A `tools/call` as it came.
+/// A `tools/call` request.
 #[derive(Debug)]
 pub struct McpCall<'a> {
     /// The tool, as the client names it.
     pub tool: &'a str,
-    /// What it is called with.
+    /// The arguments of the call.
     pub arguments: Arguments,
-    /// The provider's id of the call, where the client tells it.
+    /// The provider's id of the call, if the client sends it.
     pub call_id: Option<String>,
-    /// The agent's session, where the client tells it.
+    /// The agent's session, if the client sends it.
     pub session: Option<String>,
-    /// The id of the JSON-RPC request, as it was written.
+    /// The id of the JSON-RPC request, exactly as written.
     pub rpc_id: Option<String>,
-    /// The request it came in, where each call has one of its own. Else: the one of the conversation.
+    /// The HTTP request, if each call has its own; otherwise the one of the session applies.
     pub request: Option<String>,
-    /// The call that this one goes on with: a client answers what the server asked in between.
-    pub goes_on: Option<&'a CallTicket>,
-    /// What goes to the server along with it.
-    pub along: Vec<ExtraInput>,
+    /// The call that this one continues, after the client answered a question of the server.
+    pub continues: Option<&'a CallTicket>,
+    /// Other values that are sent to the server with the call.
+    pub extra_inputs: Vec<ExtraInput>,
 }
 
 impl<'a> McpCall<'a> {
-    /// A call of which nothing else is known.
+    /// A call with only a name and arguments.
     pub fn new(tool: &'a str, arguments: Arguments) -> Self {
-        let (call_id, session, rpc_id, request, goes_on) = (None, None, None, None, None);
-        Self { tool, arguments, call_id, session, rpc_id, request, goes_on, along: Vec::new() }
+        let (call_id, session, rpc_id, request, continues) = (None, None, None, None, None);
+        Self {
+            tool,
+            arguments,
+            call_id,
+            session,
+            rpc_id,
+            request,
+            continues,
+            extra_inputs: Vec::new(),
+        }
     }
 }
 
-/// A call that was let through: what its result is judged by.
+/// Identifies a call that was allowed, so that its result can be judged.
 #[derive(Debug, Clone)]
-pub struct CallTicket(pub(crate) Arc<Ticket>);
+pub struct CallTicket(pub(crate) Arc<ForwardedCall>);
 
 #[derive(Debug)]
-pub(crate) struct Ticket {
+pub(crate) struct ForwardedCall {
     pub(crate) call: ToolCall,
-    /// The same under the other names that the tool may have been called by, with those.
+    /// The call under each alias of its tool, with that alias.
     pub(crate) aliases: Vec<(String, ToolCall)>,
     /// The tool, as the client named it.
     pub(crate) tool: String,
@@ -69,7 +78,7 @@ impl CallTicket {
         &self.0.tool
     }
 
-    /// Whether that permit is for this call.
+    /// Whether this permit is for this call.
     pub fn is_for(&self, permit: &Permit) -> bool {
         permit.covers(&self.0.call)
     }
@@ -80,15 +89,15 @@ impl CallTicket {
     }
 }
 
-/// The decision about a call to a server. A door forwards a call only with [`McpDecision::Allow`], and
-/// that cannot be built without a permit whose record is written:
+/// The decision about a call to a server. A door forwards a call only with [`McpDecision::Allow`],
+/// which cannot be built without a permit whose record is written:
 ///
 /// ```compile_fail
 /// use callgate_decide::Permit;
 /// use callgate_decide::mcp::{CallTicket, McpDecision};
 ///
 /// fn forgets_to_record(permit: Permit, ticket: CallTicket) -> McpDecision {
-///     McpDecision::Allow { permit, along: Vec::new(), ticket }
+///     McpDecision::Allow { permit, extra_replacements: Vec::new(), ticket }
 /// }
 /// ```
 ///
@@ -97,27 +106,27 @@ impl CallTicket {
 /// use callgate_decide::{Permit, Recorded};
 ///
 /// fn records(permit: Recorded<Permit>, ticket: CallTicket) -> McpDecision {
-///     McpDecision::Allow { permit, along: Vec::new(), ticket }
+///     McpDecision::Allow { permit, extra_replacements: Vec::new(), ticket }
 /// }
 /// ```
 #[derive(Debug)]
 pub enum McpDecision {
-    /// It may be forwarded.
+    /// The call may be forwarded.
     Allow {
-        /// The proof, which also says with which arguments.
+        /// The proof, which also holds the arguments to forward.
         permit: Recorded<Permit>,
-        /// What goes along with it, each with what takes its place, if anything does.
-        along: Vec<Option<String>>,
-        /// What its result is judged by.
+        /// For each extra input of the call, its replacement if a rule changed it.
+        extra_replacements: Vec<Option<String>>,
+        /// Needed to judge the result.
         ticket: CallTicket,
     },
-    /// It may not.
+    /// The call must not be forwarded.
     Deny(Denial),
 }
 
-/// A decision that is told once its record is durable. Must be polled inside a runtime.
+/// A decision that resolves once its record is durable. Poll it inside a Tokio runtime.
 #[must_use = "nothing is decided before it is awaited"]
-pub struct McpPending(Later<McpDecision>);
+pub struct McpPending(Detached<McpDecision>);
 
 impl std::fmt::Debug for McpPending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -136,44 +145,44 @@ impl Future for McpPending {
 }
 
 impl McpSession {
-    /// Judges a call, counts it and records it. Every check is made and the strictest wins; the
-    /// answer comes when the record is durable.
+    /// Judges a call, counts it and records it. All checks run and the strictest wins. The future
+    /// resolves when the record is durable.
     pub fn call(&self, call: McpCall<'_>) -> McpPending {
         match self.subject(call) {
-            Ok(subject) => McpPending(Later::new(decide(self.clone(), subject))),
-            Err(denial) => McpPending(Later::ready(McpDecision::Deny(*denial))),
+            Ok(subject) => McpPending(Detached::new(decide(self.clone(), subject))),
+            Err(denial) => McpPending(Detached::ready(McpDecision::Deny(*denial))),
         }
     }
 
-    /// All that the pipeline has to know of a call.
+    /// Collects everything that the pipeline needs about a call.
     fn subject(&self, call: McpCall<'_>) -> Result<Subject, Box<Denial>> {
         let begun = Instant::now();
         let origin = self.origin(call.session.as_deref());
         let name = ToolName::on(&self.server, call.tool);
         let name = name.map_err(|why| self.unreadable(&origin, call.tool, &why.to_string()))?;
         let id = CallId(call.call_id.unwrap_or_default());
-        let Readings { arguments, shorter } = readable::readable(call.arguments);
+        let ArgumentReadings { arguments, without_surrogates } = readable::readable(call.arguments);
         let whole = ToolCall { id, name, arguments, origin, caller: None };
         let aliases = self.aliases(call.tool);
         let arguments = join::hash(&whole.arguments);
-        // Only the same call goes on; another one under its name is a new one.
-        let goes_on = call.goes_on.map(|first| &first.0);
-        let goes_on =
-            goes_on.filter(|first| first.tool == call.tool && first.arguments == arguments);
+        // Only the same call continues. A different call with the same ticket is a new one.
+        let continues = call.continues.map(|first| &first.0);
+        let continues =
+            continues.filter(|first| first.tool == call.tool && first.arguments == arguments);
         let mut context = self.context.clone();
         context.request = call.request.or(context.request);
         let in_force = self.inner.in_force();
         Ok(Subject {
             policies: in_force.rules(),
             in_force,
-            readings: readings(&whole, shorter, &aliases),
-            along: self.readable(call.along),
-            seen: Seen::AtServer(Box::new(AtServer {
+            readings: readings(&whole, without_surrogates, &aliases),
+            extra_inputs: self.readable(call.extra_inputs),
+            source: CallSource::ToServer(Box::new(ServerCall {
                 session: self.clone(),
                 tool: call.tool.to_owned(),
                 rpc_id: call.rpc_id,
-                told: self.told(call.session.as_deref()).map(str::to_owned),
-                goes_on: goes_on.map(Arc::clone),
+                agent_session: self.agent_session(call.session.as_deref()).map(str::to_owned),
+                continues: continues.map(Arc::clone),
                 aliases,
                 arguments,
             })),
@@ -185,7 +194,7 @@ impl McpSession {
         })
     }
 
-    /// A name that no rule can be compared with.
+    /// Denies a call with a name that no rule can match.
     fn unreadable(&self, origin: &Origin, tool: &str, why: &str) -> Box<Denial> {
         let mut record = self.record(Kind::McpToolCalled, origin, tool);
         record.verdict = Some(record::without_rule(Action::Deny, Code::BadName, why));
@@ -196,25 +205,25 @@ impl McpSession {
     }
 }
 
-/// Sends the call down the pipeline, and keeps what its result will be judged by.
+/// Runs the call through the pipeline, and keeps what its result will be judged by.
 async fn decide(session: McpSession, subject: Subject) -> McpDecision {
-    let ticket = CallTicket(Arc::new(Ticket::of(&subject)));
-    let Decided { decision, along, stray } =
+    let ticket = CallTicket(Arc::new(ForwardedCall::of(&subject)));
+    let Decided { decision, extra_replacements, uncorrelated } =
         pipeline::decide(Arc::clone(&session.inner), subject).await;
     match decision {
         Decision::Allow(permit) => {
-            if let Some(stray) = stray {
-                session.inner.audit.append_derived(*stray);
+            if let Some(uncorrelated) = uncorrelated {
+                session.inner.audit.append_derived(*uncorrelated);
             }
-            McpDecision::Allow { permit, along, ticket }
+            McpDecision::Allow { permit, extra_replacements, ticket }
         }
         Decision::Deny(denial) => McpDecision::Deny(denial),
     }
 }
 
-impl Ticket {
+impl ForwardedCall {
     fn of(subject: &Subject) -> Self {
-        let at = subject.at_server();
+        let at = subject.server_call();
         let aliases = at.map(|at| at.aliases.as_slice()).unwrap_or_default();
         let call = &subject.call;
         Self {
@@ -227,21 +236,28 @@ impl Ticket {
     }
 }
 
-/// Every other way to read a call: without the halves of characters, under another name, or both.
-fn readings(whole: &ToolCall, shorter: Option<Arguments>, aliases: &[Alias]) -> Vec<OtherReading> {
-    let shorter = shorter.map(|arguments| OtherReading {
+/// All other readings of a call: without lone surrogates, under an alias, or both.
+fn readings(
+    whole: &ToolCall,
+    without_surrogates: Option<Arguments>,
+    aliases: &[Alias],
+) -> Vec<OtherReading> {
+    let without_surrogates = without_surrogates.map(|arguments| OtherReading {
         call: ToolCall { arguments, ..whole.clone() },
-        label: readable::HALVES.to_owned(),
+        label: readable::LONE_SURROGATE_NOTE.to_owned(),
     });
-    let calls = || std::iter::once(whole).chain(shorter.iter().map(|shorter| &shorter.call));
+    let calls = || {
+        std::iter::once(whole)
+            .chain(without_surrogates.iter().map(|without_surrogates| &without_surrogates.call))
+    };
     let named = |alias: &Alias| -> Vec<OtherReading> {
         calls().map(|call| OtherReading { call: alias.call(call), label: alias.reason() }).collect()
     };
     let aliases: Vec<OtherReading> = aliases.iter().flat_map(named).collect();
-    shorter.into_iter().chain(aliases).collect()
+    without_surrogates.into_iter().chain(aliases).collect()
 }
 
-/// A rule's reason, and why it was told at all.
-pub(crate) fn explained(reason: Option<&str>, unread: &str) -> String {
-    format!("{} {unread}", reason.unwrap_or_default()).trim_start().to_owned()
+/// The reason of a rule, followed by why the rule applied.
+pub(crate) fn explained(reason: Option<&str>, unreadable_note: &str) -> String {
+    format!("{} {unreadable_note}", reason.unwrap_or_default()).trim_start().to_owned()
 }

@@ -1,29 +1,29 @@
-//! The checks beside the rules, and what they come to together.
+//! The checks in addition to the rules, and their combined result.
 //!
-//! Every check is made; the strictest result wins. Which of several reasons is told first is
-//! decided by the order of [`Check`].
+//! All checks run and the strictest result wins. The order of [`Check`] decides which of several
+//! reasons comes first.
 
 use callgate_audit::{Action, Code, Hit, RecordId, Verdict};
 use callgate_policy::{Denial, Judgement, Scope};
 
-use super::settings::Watch;
+use super::settings::CheckAction;
 use crate::pipeline::STORE;
 use crate::record;
 
-/// What was checked, in the order in which reasons are told.
+/// The checks, in the order of their reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Check {
     Server,
     Tool,
     Pin,
     Rate,
-    /// The arguments, whatever they say.
+    /// The arguments themselves, such as their size.
     Arguments,
-    /// What was found in the definition. It is told with the rules.
+    /// Findings in the definition. Reported together with the rules.
     Finding,
     Rules,
     Flow,
-    /// What has to be kept or read to decide cannot be.
+    /// The store, which a decision needs and which failed.
     Store,
 }
 
@@ -40,7 +40,7 @@ impl Check {
         Self::Store,
     ];
 
-    /// What records call it for programs, unless an objection knows better.
+    /// The code in records, unless a failure sets a more specific one.
     fn code(self) -> Code {
         match self {
             Self::Server => Code::ServerDenied,
@@ -55,7 +55,7 @@ impl Check {
         }
     }
 
-    /// How denials and records call it: the setting that decides it.
+    /// The name in denials and records: the setting that configures the check.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Server => "mcp.servers",
@@ -83,76 +83,76 @@ impl Check {
     }
 }
 
-/// What a check has against a call.
+/// The reason why a check stops a call, or reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Objection {
+pub(crate) struct CheckFailure {
     pub(crate) check: Check,
     pub(crate) code: Code,
-    pub(crate) watch: Watch,
+    pub(crate) action: CheckAction,
     pub(crate) reason: String,
     /// What to do instead.
     pub(crate) hint: Option<String>,
-    /// Earlier calls that it is about.
+    /// Earlier calls that it refers to.
     pub(crate) earlier: Vec<RecordId>,
 }
 
-impl Objection {
-    pub(crate) fn new(check: Check, watch: Watch, reason: String, hint: &str) -> Self {
+impl CheckFailure {
+    pub(crate) fn new(check: Check, action: CheckAction, reason: String, hint: &str) -> Self {
         let hint = Some(hint.to_owned());
-        Self { check, code: check.code(), watch, reason, hint, earlier: Vec::new() }
+        Self { check, code: check.code(), action, reason, hint, earlier: Vec::new() }
     }
 
     pub(crate) fn block(check: Check, reason: String, hint: &str) -> Self {
-        Self::new(check, Watch::Block, reason, hint)
+        Self::new(check, CheckAction::Block, reason, hint)
     }
 
-    /// The same, where records can say more than what was checked.
-    pub(crate) fn coded(self, code: Code) -> Self {
+    /// Sets a more specific code for the record.
+    pub(crate) fn with_code(self, code: Code) -> Self {
         Self { code, ..self }
     }
 }
 
-/// What all checks together have against a call.
+/// The failures of all checks of a call.
 #[derive(Debug, Default)]
-pub(crate) struct Objections(Vec<Objection>);
+pub(crate) struct CheckFailures(Vec<CheckFailure>);
 
-impl Objections {
-    pub(crate) fn add(&mut self, objections: impl IntoIterator<Item = Objection>) {
-        let heard = objections.into_iter().filter(|it| it.watch != Watch::Allow);
-        self.0.extend(heard);
+impl CheckFailures {
+    pub(crate) fn add(&mut self, failures: impl IntoIterator<Item = CheckFailure>) {
+        let reported = failures.into_iter().filter(|it| it.action != CheckAction::Allow);
+        self.0.extend(reported);
         self.0.sort_by_key(|it| it.check);
     }
 
-    /// Adds what is said of another call that counts for the same one.
+    /// Adds the failures of another call, which count for this one too.
     pub(crate) fn join(&mut self, other: Self) {
         self.add(other.0);
     }
 
-    /// Lets everything pass that would be stopped, and tells of it.
-    pub(crate) fn soften(&mut self) {
-        self.0.iter_mut().for_each(|it| it.watch = it.watch.min(Watch::Alert));
+    /// Turns everything that would block into an alert.
+    pub(crate) fn downgrade_to_alerts(&mut self) {
+        self.0.iter_mut().for_each(|it| it.action = it.action.min(CheckAction::Alert));
     }
 
-    /// What stops the call, in the order in which it is told.
-    pub(crate) fn stops(&self) -> impl Iterator<Item = &Objection> {
-        self.0.iter().filter(|it| it.watch == Watch::Block)
+    /// The failures that block the call, in the order of their checks.
+    pub(crate) fn blocking(&self) -> impl Iterator<Item = &CheckFailure> {
+        self.0.iter().filter(|it| it.action == CheckAction::Block)
     }
 
-    /// What is only told.
-    fn alerts(&self) -> impl Iterator<Item = &Objection> {
-        self.0.iter().filter(|it| it.watch == Watch::Alert)
+    /// The failures that are only reported.
+    fn alerts(&self) -> impl Iterator<Item = &CheckFailure> {
+        self.0.iter().filter(|it| it.action == CheckAction::Alert)
     }
 
     pub(crate) fn earlier(&self) -> Vec<RecordId> {
         self.0.iter().flat_map(|it| it.earlier.iter().copied()).collect()
     }
 
-    /// The verdict of the record: rules and checks in one.
+    /// The verdict in the record, from rules and checks.
     pub(crate) fn verdict(&self, judgement: &Judgement) -> Verdict {
         let mut verdict = record::verdict(judgement);
         let rules = verdict.clone();
         let denied = verdict.action == Action::Deny;
-        let first = self.stops().next().filter(|it| !denied || it.check < Check::Rules);
+        let first = self.blocking().next().filter(|it| !denied || it.check < Check::Rules);
         if let Some(first) = first {
             verdict.action = Action::Deny;
             verdict.code = Some(first.code);
@@ -164,17 +164,18 @@ impl Objections {
         } else if !denied && self.alerts().next().is_some() {
             verdict.action = Action::Audit;
         }
-        let beside = self.0.iter().filter(|it| Some(*it) != first).map(hit);
-        verdict.audits.extend(beside);
+        let others = self.0.iter().filter(|it| Some(*it) != first).map(hit);
+        verdict.audits.extend(others);
         if first.is_some() && denied {
             verdict.audits.push(also_denied(&rules));
         }
         verdict
     }
 
-    /// Why the call is stopped, as the model is told; `None` if it is not.
+    /// The denial that the model reads; `None` if the call is not stopped.
     pub(crate) fn denial(&self, tool: &str, by_rules: Option<Denial>) -> Option<Denial> {
-        let first = self.stops().next().filter(|it| by_rules.is_none() || it.check < Check::Rules);
+        let first =
+            self.blocking().next().filter(|it| by_rules.is_none() || it.check < Check::Rules);
         match first {
             Some(first) => Some(Denial {
                 rule: Some(first.check.word().to_owned()),
@@ -187,9 +188,9 @@ impl Objections {
     }
 }
 
-fn hit(objection: &Objection) -> Hit {
-    let rule = Some(objection.check.word().to_owned());
-    Hit { policy: POLICY.to_owned(), rule, reason: objection.reason.clone() }
+fn hit(failure: &CheckFailure) -> Hit {
+    let rule = Some(failure.check.word().to_owned());
+    Hit { policy: POLICY.to_owned(), rule, reason: failure.reason.clone() }
 }
 
 fn also_denied(rules: &Verdict) -> Hit {
@@ -200,7 +201,7 @@ fn also_denied(rules: &Verdict) -> Hit {
     }
 }
 
-/// What records call the reason of a denial for programs.
+/// The reason code of a denial, for records.
 pub(crate) fn code_of(denial: &Denial) -> Code {
     let word = denial.rule.as_deref();
     let check = Check::ALL.into_iter().find(|check| Some(check.word()) == word);
@@ -212,5 +213,5 @@ pub(crate) fn code_of(denial: &Denial) -> Code {
     }
 }
 
-/// In the place of a policy's name: what the settings say.
+/// Used in place of a policy name when a setting decided.
 pub(crate) const POLICY: &str = "mcp";

@@ -1,85 +1,85 @@
-//! What is kept of a call for those that come after it.
+//! Keeps calls in the history of their session.
 
 use callgate_call::Arguments;
 use callgate_policy::Judgement;
 
-use super::check::{Objection, Objections};
-use super::flows::{self, Past};
+use super::check::{CheckFailure, CheckFailures};
+use super::flows::{self, PastCall};
 use super::join::{self, KeyedStep};
-use super::resolve::{AtTool, unread_flows};
-use super::settings::Watch;
+use super::resolve::{TargetTool, unread_flows};
+use super::settings::CheckAction;
 use crate::decider::Inner;
-use crate::pipeline::{AtServer, Resolved, Subject, Target};
+use crate::pipeline::{Resolved, ServerCall, Subject, Target};
 
-/// Whether a call is kept among those of its session before it is let through.
+/// Whether a call was added to the history of its session before it was allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Noted {
-    No,
-    Yes,
+pub(crate) enum HistoryEntry {
+    NotKept,
+    Kept,
 }
 
 impl Resolved {
-    /// Adds what speaks against the call, or only tells of it where nothing is enforced.
-    pub(crate) fn object(&mut self, found: impl IntoIterator<Item = Objection>) {
-        let mut objections = Objections::default();
-        objections.add(found);
+    /// Adds failed checks, as alerts if checks are not enforced.
+    pub(crate) fn add_failures(&mut self, found: impl IntoIterator<Item = CheckFailure>) {
+        let mut failures = CheckFailures::default();
+        failures.add(found);
         if !self.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
-        self.objections.join(objections);
+        self.failures.join(failures);
     }
 
-    fn at_server(&self) -> Option<(&Subject, &AtServer, &AtTool)> {
-        Some((&self.subject, self.subject.at_server()?, self.at_tool()?))
+    fn server_call(&self) -> Option<(&Subject, &ServerCall, &TargetTool)> {
+        Some((&self.subject, self.subject.server_call()?, self.target_tool()?))
     }
 
-    /// Looks back once more and keeps the call, both in one.
-    pub(crate) fn note(&mut self, inner: &Inner) -> Noted {
-        let found = match self.at_server() {
+    /// Checks the history again and adds the call to it, in one transaction.
+    pub(crate) fn add_to_history(&mut self, inner: &Inner) -> HistoryEntry {
+        let found = match self.server_call() {
             Some((subject, at, tool)) => note(inner, subject, at, tool),
-            None => return Noted::No,
+            None => return HistoryEntry::NotKept,
         };
         match found {
-            None => Noted::No,
-            Some(Ok(())) => Noted::Yes,
+            None => HistoryEntry::NotKept,
+            Some(Ok(())) => HistoryEntry::Kept,
             Some(Err(found)) => {
-                self.objections.add(found);
-                Noted::No
+                self.failures.add(found);
+                HistoryEntry::NotKept
             }
         }
     }
 
-    /// What is kept of a call that is let through.
+    /// What to store about a call that is allowed.
     pub(crate) fn steps(
         &self,
         inner: &Inner,
         judgement: &Judgement,
-        noted: Noted,
+        history_entry: HistoryEntry,
     ) -> Vec<KeyedStep> {
         let Subject { call, record, .. } = &*self.subject;
         match &self.target {
-            Target::Named(meant) => {
+            Target::Named(resolved_tool) => {
                 let rewritten = judgement.rewritten().map(Arguments::json);
                 let arguments = rewritten.as_ref().unwrap_or(&call.arguments);
-                meant.intended(inner, call, arguments, *record)
+                resolved_tool.intended(inner, call, arguments, *record)
             }
-            Target::Server(_) => match self.at_server() {
-                Some((subject, at, tool)) => steps(subject, at, tool, noted),
+            Target::Server(_) => match self.server_call() {
+                Some((subject, at, tool)) => steps(subject, at, tool, history_entry),
                 None => Vec::new(),
             },
         }
     }
 
-    /// The call is not made after all.
-    pub(crate) fn take_back(&self, inner: &Inner, noted: Noted) {
+    /// Removes the call from the history, because it was stopped.
+    pub(crate) fn remove_from_history(&self, inner: &Inner, history_entry: HistoryEntry) {
         let Subject { call, record, .. } = &*self.subject;
-        if let Some(joined) = self.at_tool().and_then(|at| at.joined.as_ref()) {
-            inner.desk.claims.lock().give_back(joined.record);
+        if let Some(intent) = self.target_tool().and_then(|at| at.intent.as_ref()) {
+            inner.mcp_state.claimed_intents.lock().release(intent.record);
         }
-        if noted == Noted::Yes
+        if history_entry == HistoryEntry::Kept
             && let Err(error) = join::forget(&inner.audit, &call.origin, *record)
         {
-            tracing::error!(%error, "a call that was not made stays among those of its session");
+            tracing::error!(%error, "a stopped call could not be removed from the history of its session");
         }
     }
 }
@@ -87,13 +87,13 @@ impl Resolved {
 fn note(
     inner: &Inner,
     subject: &Subject,
-    at: &AtServer,
-    tool: &AtTool,
-) -> Option<Result<(), Vec<Objection>>> {
-    let (flows, since) = (&tool.settings.flows, tool.noted_since?);
-    let against = |past: &[Past]| {
+    at: &ServerCall,
+    tool: &TargetTool,
+) -> Option<Result<(), Vec<CheckFailure>>> {
+    let (flows, since) = (&tool.settings.flows, tool.history_since?);
+    let against = |past: &[PastCall]| {
         let found = flows::check(flows, past, tool.next(subject, at));
-        let found = found.into_iter().filter(|it| it.watch == Watch::Block);
+        let found = found.into_iter().filter(|it| it.action == CheckAction::Block);
         Some(found.collect::<Vec<_>>()).filter(|found| !found.is_empty())
     };
     let step = remembered(subject, at, tool);
@@ -104,19 +104,25 @@ fn note(
     })
 }
 
-fn steps(subject: &Subject, at: &AtServer, tool: &AtTool, noted: Noted) -> Vec<KeyedStep> {
+fn steps(
+    subject: &Subject,
+    at: &ServerCall,
+    tool: &TargetTool,
+    history_entry: HistoryEntry,
+) -> Vec<KeyedStep> {
     let execution = at.execution(subject);
-    let joined = tool.joined.as_ref();
-    let mut steps = joined.map_or_else(Vec::new, |joined| join::done(joined, execution));
-    let is_new = at.goes_on.is_none() && noted == Noted::No;
-    if is_new && flows::matters(&tool.settings.flows, tool.role) {
+    let intent = tool.intent.as_ref();
+    let mut steps = intent.map_or_else(Vec::new, |intent| join::done(intent, execution));
+    let is_new = at.continues.is_none() && history_entry == HistoryEntry::NotKept;
+    if is_new && flows::is_remembered(&tool.settings.flows, tool.role) {
         steps.push(remembered(subject, at, tool));
     }
     steps
 }
 
-fn remembered(subject: &Subject, at: &AtServer, tool: &AtTool) -> KeyedStep {
+fn remembered(subject: &Subject, at: &ServerCall, tool: &TargetTool) -> KeyedStep {
     let (server, name) = (at.session.server().to_owned(), at.tool.clone());
-    let past = Past { at: subject.at, server, tool: name, role: tool.role, record: subject.record };
+    let past =
+        PastCall { at: subject.at, server, tool: name, role: tool.role, record: subject.record };
     join::remembered(&subject.call.origin, &past, at.arguments)
 }

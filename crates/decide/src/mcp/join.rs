@@ -1,5 +1,5 @@
-//! Which call of a model an execution belongs to, and what a session has called: both are kept in
-//! the store, for a gateway and many shims see parts of one session.
+//! Connects an execution to the model call that caused it, and keeps the history of a session. Both
+//! are in the store, because a gateway and many shims each see only parts of a session.
 
 use std::time::Duration;
 
@@ -9,28 +9,28 @@ use callgate_call::{Arguments, Identity, OriginFields, Who};
 use callgate_store::{FlowName, FlowStep, Glance, Store, StoreError};
 use sha2::{Digest, Sha256};
 
-use super::flows::{Past, Role};
+use super::flows::{PastCall, ToolRole};
 
-/// A hash over what a tool is called with.
+/// A hash of the arguments of a call.
 pub(crate) type ArgumentHash = [u8; 32];
 
-/// A call that a model made and that was let through.
+/// A call in a model's response that was allowed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Intent<'a> {
-    /// When, in microseconds since 1970.
+    /// The time in microseconds since 1970.
     pub(crate) at: i64,
-    /// The provider's id of it; empty where there is none.
+    /// The provider's id of the call; empty if there is none.
     pub(crate) call_id: &'a str,
-    /// Whose call it is. Only their own executions belong to it.
+    /// Who made the call. Only executions of the same principal match.
     pub(crate) who: &'a Who,
     pub(crate) session: Option<&'a str>,
-    /// The server and the tool; `None` where the name does not tell.
+    /// The server and the tool; `None` if the name does not determine them.
     pub(crate) target: Option<(&'a str, &'a str)>,
     pub(crate) arguments: ArgumentHash,
     pub(crate) record: RecordId,
 }
 
-/// An execution that looks for its intent.
+/// An execution, to be matched with its intent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Execution<'a> {
     pub(crate) at: i64,
@@ -42,11 +42,11 @@ pub(crate) struct Execution<'a> {
     pub(crate) arguments: ArgumentHash,
 }
 
-/// Where an intent was found, so that it is found once.
+/// The intent of an execution. Each intent matches only one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Joined {
+pub(crate) struct MatchedIntent {
     pub(crate) record: RecordId,
-    /// The server that the model named; empty where the name did not tell.
+    /// The server that the model named; empty if the name did not determine it.
     pub(crate) server: String,
     key: FlowName,
 }
@@ -54,10 +54,11 @@ pub(crate) struct Joined {
 const INTENT: &str = "intent";
 const DONE: &str = "done";
 
-/// An id is found for this long: agents ask people in between.
+/// How long an intent can be found by its id. Long, because agents ask people for approval in
+/// between.
 const ID_WINDOW: Duration = Duration::from_secs(24 * 3600);
 
-/// What is to be kept of an intent, by its id and by what it calls.
+/// The steps to store for an intent: under its id, and under its server and tool.
 pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
     let (server, tool) = intent.target.unwrap_or_default();
     let mut keys = Vec::new();
@@ -65,7 +66,7 @@ pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
         keys.push(id_key(intent.who, intent.call_id));
     }
     if intent.target.is_some() {
-        // Not every agent tells its session to a server.
+        // Not every agent sends its session to servers.
         keys.push(content_key(intent.who, None, server, tool));
         if intent.session.is_some() {
             keys.push(content_key(intent.who, intent.session, server, tool));
@@ -75,38 +76,39 @@ pub(crate) fn intended(intent: Intent<'_>) -> Vec<KeyedStep> {
     keys.into_iter().map(|key| (key, step())).collect()
 }
 
-/// The intent of an execution: by its id if it has one, else by what was called with what in the
-/// same session, not long ago.
+/// The intent of an execution: by its id if there is one, otherwise by a recent call of the same
+/// session with the same tool and arguments.
 pub(crate) fn find(
     glance: Glance<'_>,
     execution: Execution<'_>,
     window: Duration,
-) -> Result<Option<Joined>, StoreError> {
+) -> Result<Option<MatchedIntent>, StoreError> {
     if !execution.call_id.is_empty() {
         let key = id_key(execution.who, execution.call_id);
-        if let Some(joined) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
-            return Ok(Some(joined));
+        if let Some(intent) = open(glance, key, before(execution.at, ID_WINDOW), |_| true)? {
+            return Ok(Some(intent));
         }
     }
-    // Not every agent tells its session to a server.
+    // Not every agent sends its session to servers.
     let Execution { who, session, server, tool, .. } = execution;
     let key = content_key(who, session, server, tool);
     let since = before(execution.at, window);
     open(glance, key, since, |step| step.arguments == execution.arguments)
 }
 
-/// A step, and what it is kept under.
+/// A step with the key that it is stored under.
 pub(crate) type KeyedStep = (FlowName, FlowStep);
 
-/// What is to be kept when the execution of an intent begins, so that it is not found again.
-pub(crate) fn done(joined: &Joined, execution: Execution<'_>) -> Vec<KeyedStep> {
+/// The steps to store when the execution of an intent begins, so that the intent is not found
+/// again.
+pub(crate) fn done(intent: &MatchedIntent, execution: Execution<'_>) -> Vec<KeyedStep> {
     let Execution { at, who, session, server, tool, arguments, .. } = execution;
-    let mut keys = vec![joined.key.clone(), content_key(who, None, server, tool)];
+    let mut keys = vec![intent.key.clone(), content_key(who, None, server, tool)];
     if session.is_some() {
         keys.push(content_key(who, session, server, tool));
     }
     keys.dedup();
-    let done = || step(at, server, tool, DONE, joined.record, arguments);
+    let done = || step(at, server, tool, DONE, intent.record, arguments);
     keys.into_iter().map(|key| (key, done())).collect()
 }
 
@@ -116,11 +118,11 @@ fn open(
     key: FlowName,
     since: i64,
     fits: impl Fn(&FlowStep) -> bool,
-) -> Result<Option<Joined>, StoreError> {
+) -> Result<Option<MatchedIntent>, StoreError> {
     let steps = glance.flows(&key, since)?;
     let is_done = |record: RecordId| steps.iter().any(|it| it.role == DONE && it.record == record);
     let open = steps.iter().find(|it| it.role == INTENT && fits(it) && !is_done(it.record));
-    Ok(open.map(|step| Joined { record: step.record, server: step.server.clone(), key }))
+    Ok(open.map(|step| MatchedIntent { record: step.record, server: step.server.clone(), key }))
 }
 
 fn id_key(who: &Who, call_id: &str) -> FlowName {
@@ -133,12 +135,12 @@ fn content_key(who: &Who, session: Option<&str>, server: &str, tool: &str) -> Fl
 }
 
 fn session_key(origin: &OriginFields) -> FlowName {
-    // Calls without a session are taken for one: that counts more together, not less.
+    // All calls without a session count as one session, which is stricter.
     let session = origin.session.as_deref().unwrap_or_default();
     FlowName { owner: owner(&origin.who), name: format!("session\0{session}") }
 }
 
-/// Sessions and ids of calls are claims: each principal has its own.
+/// Sessions and call ids are unverified, so each principal has its own.
 fn owner(who: &Who) -> String {
     match who.identity() {
         Some(Identity::Key(name)) => format!("key\0{name}"),
@@ -147,24 +149,28 @@ fn owner(who: &Who) -> String {
     }
 }
 
-/// What is to be kept of a call that is let through.
-pub(crate) fn remembered(origin: &OriginFields, past: &Past, arguments: ArgumentHash) -> KeyedStep {
+/// The step to store for a call that is allowed.
+pub(crate) fn remembered(
+    origin: &OriginFields,
+    past: &PastCall,
+    arguments: ArgumentHash,
+) -> KeyedStep {
     let role = past.role.word();
     let step = step(past.at, &past.server, &past.tool, role, past.record, arguments);
     (session_key(origin), step)
 }
 
-/// Keeps a call, unless something speaks against it in what its session has called since then.
+/// Stores a call, unless the calls of its session since then speak against it.
 pub(crate) fn remember_unless<T>(
     audit: &Store,
     (key, step): KeyedStep,
     since: i64,
-    against: impl FnOnce(&[Past]) -> Option<T>,
+    against: impl FnOnce(&[PastCall]) -> Option<T>,
 ) -> Result<Option<T>, StoreError> {
     audit.add_flow_unless(&key, since, step, |steps| against(&past(steps)))
 }
 
-/// Forgets a call that was not made after all.
+/// Removes a call that was stopped.
 pub(crate) fn forget(
     audit: &Store,
     origin: &OriginFields,
@@ -173,21 +179,21 @@ pub(crate) fn forget(
     audit.remove_flow(&session_key(origin), record)
 }
 
-/// What a session has called since then, in the order of time.
+/// The calls of a session since then, in order of time.
 pub(crate) fn history(
     glance: Glance<'_>,
     origin: &OriginFields,
     since: i64,
-) -> Result<Vec<Past>, StoreError> {
+) -> Result<Vec<PastCall>, StoreError> {
     Ok(past(glance.flows(&session_key(origin), since)?))
 }
 
-fn past(steps: Vec<FlowStep>) -> Vec<Past> {
-    let past = |step: FlowStep| Past {
+fn past(steps: Vec<FlowStep>) -> Vec<PastCall> {
+    let past = |step: FlowStep| PastCall {
         at: step.at,
         server: step.server,
         tool: step.tool,
-        role: Role::from_word(&step.role),
+        role: ToolRole::from_word(&step.role),
         record: step.record,
     };
     steps.into_iter().map(past).collect()
@@ -209,7 +215,8 @@ pub(crate) fn before(at: i64, window: Duration) -> i64 {
     at.saturating_sub(i64::try_from(window.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// Arguments that read alike have one hash: clients write them anew between model and server.
+/// Equal arguments have equal hashes, however they are formatted: clients reformat them between
+/// model and server.
 pub(crate) fn hash(arguments: &Arguments) -> ArgumentHash {
     let mut text = String::new();
     match arguments.value() {
@@ -219,7 +226,7 @@ pub(crate) fn hash(arguments: &Arguments) -> ArgumentHash {
     Sha256::digest(text).into()
 }
 
-/// Keys in order, numbers as doubles where they are that. Depth is bounded by the reader.
+/// Writes keys in sorted order, and numbers as doubles if they fit. The reader bounds the depth.
 fn write(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
@@ -249,7 +256,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// `1`, `1.0` and `1e0` are one number to a client that writes them anew.
+/// Clients that reformat JSON treat `1`, `1.0` and `1e0` as the same number.
 fn number(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(double) if double.is_finite() => double.to_string(),
@@ -262,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_read_alike_have_one_hash() {
+    fn equal_arguments_have_one_hash() {
         let of = |text: &str| hash(&Arguments::json(text));
         let same = of(r#"{"a":1,"b":["é",null]}"#);
         assert_eq!(of(r#"{ "b" : ["\u00e9", null], "a": 1.0 }"#), same);

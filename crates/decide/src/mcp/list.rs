@@ -1,5 +1,5 @@
-//! What a server offers, on its way to the client. A list and a call are decided by the same
-//! checks: what could not be called is not shown.
+//! Decides what a client sees of a server's lists. Lists and calls go through the same checks: what
+//! could not be called is not shown.
 
 use std::collections::HashSet;
 
@@ -9,59 +9,59 @@ use callgate_policy::{Denial, Findings, NameJudgement, SpentLimits};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, PinStatus, Version};
 use callgate_scan::inspect::{Place, strip_definition};
 
-use super::check::{Objection, Objections, code_of};
-use super::desk::{Books, KnownTool};
-use super::flows::{self, Next, Role};
-use super::observe::{News, Seen};
+use super::check::{CheckFailure, CheckFailures, code_of};
+use super::flows::{self, NextCall, ToolRole};
+use super::observe::{DefinitionChange, ObservedDefinition};
 use super::session::McpSession;
 use super::settings::McpSettings;
-use super::shown::Shown;
+use super::shown_lists::ShownItems;
+use super::state::{KnownTool, RegistryCache};
 use super::{admission, pins, record as records};
 use crate::clock::now;
 use crate::record;
 
-/// What becomes of one entry of a list.
+/// What to do with one entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
-    /// It stays as it is.
+pub enum ListAction {
+    /// Leave it unchanged.
     Keep,
-    /// This takes its place: JSON, as the entry was.
+    /// Replace it with this JSON.
     Replace(String),
-    /// It is left out.
+    /// Remove it.
     Hide {
-        /// Why, for the log.
+        /// The reason, for the log.
         why: String,
     },
 }
 
-/// Which part of a list an answer is. Long lists come in several.
+/// The position of a page in its list. Long lists come in several pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListPage {
-    /// Nothing came before it.
+    /// There is no page before it.
     pub first: bool,
-    /// Nothing comes behind it.
+    /// There is no page after it.
     pub last: bool,
 }
 
 impl ListPage {
-    /// A list in one answer.
+    /// A list with a single page.
     pub const ONLY: Self = Self { first: true, last: true };
 }
 
-/// How far a session's list of tools has come.
+/// The tools and prompts that this session has seen, and how complete they are.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// The first page has been seen.
     begun: bool,
-    /// And the last one.
+    /// All pages have been seen, in order.
     whole: bool,
-    /// The tools that this conversation's server has shown.
-    tools: Shown,
-    /// The same of its prompts.
-    prompts: Shown,
+    /// The tools that the server of this session has shown.
+    tools: ShownItems,
+    /// The prompts that it has shown.
+    prompts: ShownItems,
 }
 
-/// Reads an entry of a page, on which each name stands once.
+/// Reads an entry of a page. A name must not occur twice on a page.
 fn read(raw: &str, names: &mut HashSet<String>) -> Result<Definition, String> {
     let definition = Definition::read(ItemKind::Tool, raw).map_err(|why| why.to_string())?;
     let name = definition.name().to_owned();
@@ -72,147 +72,151 @@ fn read(raw: &str, names: &mut HashSet<String>) -> Result<Definition, String> {
 }
 
 impl Listing {
-    /// A page was seen. Only pages from the first one on are a list: whoever asks for the last one
-    /// alone has not seen the others.
-    fn took(&mut self, page: ListPage) {
+    /// Notes a page. The list is complete only if the first page came first: a client may ask for
+    /// the last page alone.
+    fn add_page(&mut self, page: ListPage) {
         self.begun |= page.first;
         self.whole |= self.begun && page.last;
     }
 
-    /// Whether the server has shown this very tool.
+    /// Whether the server has shown exactly this tool.
     pub(crate) fn shows(&self, tool: &str) -> bool {
         self.tools.get(tool).is_some()
     }
 
-    /// Whether all of the list was seen.
+    /// Whether the complete list was seen.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// The tools that it has shown.
+    /// The names of the shown tools.
     pub(crate) fn names(&self) -> HashSet<String> {
         self.tools.names().map(str::to_owned).collect()
     }
 
-    /// The list is not what it was any more.
+    /// Forgets the list, because it has changed.
     pub(crate) fn forget(&mut self) {
         (self.begun, self.whole) = (false, false);
     }
 }
 
 impl McpSession {
-    /// A tool as this conversation's server shows it, else as it was seen last.
-    pub(crate) fn known_tool(&self, books: &mut Books, tool: &str) -> Option<KnownTool> {
+    /// A tool as the server of this session shows it, otherwise as it was last seen.
+    pub(crate) fn known_tool(&self, cache: &mut RegistryCache, tool: &str) -> Option<KnownTool> {
         let shown = self.listing.lock().tools.get(tool);
         match shown {
-            Some(version) => books.tool_as(&self.server, tool, &version),
-            None => books.tool(&self.server, tool),
+            Some(version) => cache.tool_as(&self.server, tool, &version),
+            None => cache.tool(&self.server, tool),
         }
     }
 
-    /// What the server says of a tool, as canonical JSON: as this conversation has seen it, else as it
-    /// was seen last.
+    /// The definition of a tool as canonical JSON: as this session has seen it, otherwise as it was
+    /// last seen.
     pub fn definition(&self, tool: &str) -> Option<String> {
         if let Some(version) = self.listing.lock().tools.get(tool) {
             return Some(version.definition.clone());
         }
-        let books = self.known_books();
-        let pin = books.registry.get(&ItemIdentity::tool(&self.server, tool))?;
+        let cache = self.cache();
+        let pin = cache.registry.get(&ItemIdentity::tool(&self.server, tool))?;
         Some(pin.seen().definition.clone())
     }
 
-    /// Whether the whole list of tools has been seen in this session. If not, whoever holds the
-    /// session asks for it before the first call, so that pins never depend on the client.
+    /// Whether this session has seen the complete list of tools. If not, the caller requests the
+    /// list before the first call, so that pins never depend on the client.
     pub fn knows_tools(&self) -> bool {
         self.listing.lock().whole
     }
 
-    /// One page of the list of tools: what becomes of each definition, in their order.
-    pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<Item> {
+    /// Decides each definition of one page of the list of tools, in order.
+    pub fn tools(&self, raw: &[&str], page: ListPage) -> Vec<ListAction> {
         let settings = self.settings();
         let mut names = HashSet::new();
-        let seen: Vec<Seen> =
+        let seen: Vec<ObservedDefinition> =
             raw.iter().map(|raw| Ok((read(raw, &mut names)?, Ok(None)))).collect();
         let shown = seen.iter().flatten().map(|(definition, _)| self.shown(definition)).collect();
         let mut listing = self.listing.lock();
-        listing.tools = self.inner.desk.shelf.add(&listing.tools, shown);
-        listing.took(page);
+        listing.tools = self.inner.mcp_state.shown_lists.add(&listing.tools, shown);
+        listing.add_page(page);
         drop(listing);
         let seen = self.observe(&settings, seen);
         seen.into_iter().zip(raw).map(|(seen, raw)| self.tool(&settings, seen, raw)).collect()
     }
 
-    fn tool(&self, settings: &McpSettings, seen: Seen, raw: &str) -> Item {
+    fn tool(&self, settings: &McpSettings, seen: ObservedDefinition, raw: &str) -> ListAction {
         let (definition, observed) = match seen {
             Ok(seen) => seen,
             Err(why) => return self.unpinnable(settings, "tools/list", &why),
         };
         let name = definition.name();
-        let mut objections = Objections::default();
-        let news = observed.unwrap_or_else(|objection| {
-            objections.add([objection]);
+        let mut failures = CheckFailures::default();
+        let change = observed.unwrap_or_else(|failure| {
+            failures.add([failure]);
             None
         });
-        let mut books = self.known_books();
-        books.look_at(&self.server, definition.whole().as_str(), raw);
-        let known = self.known_tool(&mut books, name);
-        let owner = books.first_owner(&self.server, name);
-        drop(books);
-        self.check_tool(settings, name, known.as_ref(), &mut objections);
+        let mut cache = self.cache();
+        cache.inspect_listed(&self.server, definition.whole().as_str(), raw);
+        let known = self.known_tool(&mut cache, name);
+        let owner = cache.first_owner(&self.server, name);
+        drop(cache);
+        self.check_tool(settings, name, known.as_ref(), &mut failures);
         let (server, first_owner) = (self.server.as_str(), owner.as_deref());
-        let next = Next { at: 0, server, tool: name, role: Role::default(), first_owner };
-        objections.add(flows::take_over(&settings.flows, &[], next));
+        let next = NextCall { at: 0, server, tool: name, role: ToolRole::default(), first_owner };
+        failures.add(flows::take_over(&settings.flows, &[], next));
         if !settings.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
         let found = known.map(|known| known.inspection).unwrap_or_default();
         let by_rules = self.denied_by_name(name, Findings::Of(&found.findings));
-        let denial = objections.denial(name, by_rules);
+        let denial = failures.denial(name, by_rules);
         let (place, findings) = ("tools/list", found.findings.as_slice());
-        self.tell(settings, &definition, Told { place, news, findings, denial: denial.as_ref() });
+        self.record_definition(
+            settings,
+            &definition,
+            DefinitionReport { place, change, findings, denial: denial.as_ref() },
+        );
         finish(denial, || settings.inspect.strip.then(|| strip_definition(raw)).flatten())
     }
 
-    /// One page of the list of prompts. They are pinned as tools are.
-    pub fn prompts(&self, raw: &[&str]) -> Vec<Item> {
+    /// Decides one page of the list of prompts. Prompts are pinned like tools.
+    pub fn prompts(&self, raw: &[&str]) -> Vec<ListAction> {
         let (settings, mut shown) = (self.settings(), Vec::new());
         let prompt = |raw: &&str| self.pinned(&settings, ItemKind::Prompt, raw, &mut shown);
         let items = raw.iter().map(prompt).collect();
         let mut listing = self.listing.lock();
-        listing.prompts = self.inner.desk.shelf.add(&listing.prompts, shown);
+        listing.prompts = self.inner.mcp_state.shown_lists.add(&listing.prompts, shown);
         items
     }
 
-    /// A definition as this conversation's server shows it.
+    /// A definition as the server of this session shows it.
     fn shown(&self, definition: &Definition) -> (String, Version) {
         (definition.name().to_owned(), Version::new(&self.launch, definition))
     }
 
-    /// What the server tells the model about itself: a JSON string.
-    pub fn instructions(&self, raw: &str) -> Item {
-        // Nobody asks for them again.
+    /// Decides the instructions of the server, a JSON string.
+    pub fn instructions(&self, raw: &str) -> ListAction {
+        // The shown instructions need not be remembered, because they are sent only once.
         self.pinned(&self.settings(), ItemKind::Instructions, raw, &mut Vec::new())
     }
 
-    /// One page of a list of resources or of their templates.
-    pub fn resources(&self, raw: &[&str]) -> Vec<Item> {
+    /// Decides one page of a list of resources or resource templates.
+    pub fn resources(&self, raw: &[&str]) -> Vec<ListAction> {
         raw.iter()
-            .map(|raw| match self.look(Place::Resource, "resources/list", raw) {
-                (None, None) => Item::Keep,
-                (None, Some(stripped)) => Item::Replace(stripped),
-                (Some(denial), _) => Item::Hide { why: denial.reason },
+            .map(|raw| match self.inspect_text(Place::Resource, "resources/list", raw) {
+                (None, None) => ListAction::Keep,
+                (None, Some(stripped)) => ListAction::Replace(stripped),
+                (Some(denial), _) => ListAction::Hide { why: denial.reason },
             })
             .collect()
     }
 
-    /// What becomes of a prompt or of instructions. As they are shown, they are added to `shown`.
+    /// Decides a prompt or instructions. If it is shown, adds it to `shown`.
     fn pinned(
         &self,
         settings: &McpSettings,
         kind: ItemKind,
         raw: &str,
         shown: &mut Vec<(String, Version)>,
-    ) -> Item {
+    ) -> ListAction {
         let (place, method) = match kind {
             ItemKind::Instructions => (Place::Instructions, "instructions"),
             ItemKind::Prompt | ItemKind::Tool => (Place::Prompt, "prompts/list"),
@@ -224,57 +228,58 @@ impl McpSession {
             Some(Err(why)) => return self.unpinnable(settings, method, &why),
             None => return self.unpinnable(settings, method, "nothing was read"),
         };
-        let mut objections = Objections::default();
-        let news = observed.unwrap_or_else(|objection| {
-            objections.add([objection]);
+        let mut failures = CheckFailures::default();
+        let change = observed.unwrap_or_else(|failure| {
+            failures.add([failure]);
             None
         });
-        objections.add(admission::server(settings, &self.server));
+        failures.add(admission::server(settings, &self.server));
         let identity = ItemIdentity::of(self.server.as_str(), &definition);
         let (name, version) = self.shown(&definition);
-        let state = self.known_books().state_as(&identity, &version);
+        let state = self.cache().state_as(&identity, &version);
         shown.push((name, version));
-        objections.add(pins::check(settings, &identity, state));
+        failures.add(pins::check(settings, &identity, state));
         if !settings.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
-        let denial = objections.denial(method, None);
-        let told = Told { place: method, news, findings: &[], denial: denial.as_ref() };
-        self.tell(settings, &definition, told);
+        let denial = failures.denial(method, None);
+        let report =
+            DefinitionReport { place: method, change, findings: &[], denial: denial.as_ref() };
+        self.record_definition(settings, &definition, report);
         if let Some(denial) = denial {
-            return Item::Hide { why: denial.reason };
+            return ListAction::Hide { why: denial.reason };
         }
-        let (blocked, stripped) = self.look(place, method, raw);
+        let (blocked, stripped) = self.inspect_text(place, method, raw);
         finish(blocked.map(|denial| *denial), || stripped)
     }
 
-    pub(crate) fn check_prompt(&self, settings: &McpSettings, name: &str) -> Option<Objection> {
+    pub(crate) fn check_prompt(&self, settings: &McpSettings, name: &str) -> Option<CheckFailure> {
         let (server, name) = (self.server.clone(), name.to_owned());
         let identity = ItemIdentity { server, kind: ItemKind::Prompt, name };
-        let books = self.books();
+        let cache = self.fresh_cache();
         let state = match self.listing.lock().prompts.get(&identity.name) {
-            Some(shown) => books.state_as(&identity, &shown),
-            None => books.registry.state_of(&identity),
+            Some(shown) => cache.state_as(&identity, &shown),
+            None => cache.registry.state_of(&identity),
         };
         pins::check(settings, &identity, state)
     }
 
-    /// What lists, pins and findings have against a tool.
+    /// Checks a tool against lists, pins and findings.
     pub(crate) fn check_tool(
         &self,
         settings: &McpSettings,
         tool: &str,
         known: Option<&KnownTool>,
-        objections: &mut Objections,
+        failures: &mut CheckFailures,
     ) {
         let hash = known.map(|known| known.hash.as_str());
-        let subject = admission::Subject { server: &self.server, tool, hash };
-        objections.add(admission::server(settings, &self.server));
-        objections.add(admission::tool(settings, subject));
+        let subject = admission::ListedTool { server: &self.server, tool, hash };
+        failures.add(admission::server(settings, &self.server));
+        failures.add(admission::tool(settings, subject));
         let identity = ItemIdentity::tool(self.server.as_str(), tool);
         let state = known.map_or(PinStatus::Unseen, |known| known.state);
-        objections.add(pins::check(settings, &identity, state));
-        objections.add(known.and_then(|it| pins::findings(settings, tool, &it.inspection)));
+        failures.add(pins::check(settings, &identity, state));
+        failures.add(known.and_then(|it| pins::findings(settings, tool, &it.inspection)));
     }
 
     fn denied_by_name(&self, tool: &str, findings: Findings<'_>) -> Option<Denial> {
@@ -291,29 +296,38 @@ impl McpSession {
         }
     }
 
-    /// A definition of which there is not one reading: nothing can be held to it.
-    fn unpinnable(&self, settings: &McpSettings, place: &str, why: &str) -> Item {
+    /// Decides a definition that cannot be read unambiguously, and so cannot be pinned.
+    fn unpinnable(&self, settings: &McpSettings, place: &str, why: &str) -> ListAction {
         let mut record = self.record(Kind::McpToolSeen, &self.context.origin, "");
         let reason = format!("a definition is left out: {why}");
         record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, &reason));
         record.mcp = Some(McpFacts { place: Some(place.to_owned()), ..self.facts(settings) });
         self.write_within(&self.budgets.unpinnable, record);
-        Item::Hide { why: why.to_owned() }
+        ListAction::Hide { why: why.to_owned() }
     }
 
-    /// Records a definition: when it is news, and when it is first hidden for a reason.
-    fn tell(&self, settings: &McpSettings, definition: &Definition, told: Told<'_>) {
-        let mut books = self.known_books();
-        let hidden = told.denial.map(|denial| (&denial.rule, &denial.policy, &denial.reason));
+    /// Records a definition when it is new or changed, and when it is first hidden for a reason.
+    fn record_definition(
+        &self,
+        settings: &McpSettings,
+        definition: &Definition,
+        report: DefinitionReport<'_>,
+    ) {
+        let mut cache = self.cache();
+        let hidden = report.denial.map(|denial| (&denial.rule, &denial.policy, &denial.reason));
         let hash = definition.hash().as_str();
-        let what = (&self.server, told.place, definition.name(), hash, hidden);
-        let newly_hidden = told.denial.is_some() && books.told.is_new_of(&what);
-        if told.news.is_none() && !newly_hidden {
+        let what = (&self.server, report.place, definition.name(), hash, hidden);
+        let newly_hidden = report.denial.is_some() && cache.recently_recorded.is_new_of(&what);
+        if report.change.is_none() && !newly_hidden {
             return;
         }
-        let kind = match &told.news {
-            Some(News::Changed(_) | News::Reverted | News::MetaMoved) => Kind::McpToolChanged,
-            Some(News::New) | None => Kind::McpToolSeen,
+        let kind = match &report.change {
+            Some(
+                DefinitionChange::Changed(_)
+                | DefinitionChange::Reverted
+                | DefinitionChange::MetadataChanged,
+            ) => Kind::McpToolChanged,
+            Some(DefinitionChange::New) | None => Kind::McpToolSeen,
         };
         let name = match definition.kind() {
             ItemKind::Tool => definition.name(),
@@ -324,8 +338,8 @@ impl McpSession {
         if let Some(tool) = &mut record.tool {
             tool.definition_hash = Some(hash.to_owned());
         }
-        record.detail = told.news.as_ref().and_then(News::detail);
-        record.verdict = Some(match told.denial {
+        record.detail = report.change.as_ref().and_then(DefinitionChange::detail);
+        record.verdict = Some(match report.denial {
             None => record::without_rule(Action::Allow, Code::Default, "it is shown"),
             Some(denial) => {
                 let mut verdict =
@@ -336,28 +350,28 @@ impl McpSession {
                 verdict
             }
         });
-        let state = books.registry.state_of(&ItemIdentity::of(&self.server, definition));
+        let state = cache.registry.state_of(&ItemIdentity::of(&self.server, definition));
         record.mcp = Some(McpFacts {
-            place: Some(told.place.to_owned()),
+            place: Some(report.place.to_owned()),
             pin: Some(state.as_str().to_owned()),
-            findings: records::facts(told.findings),
+            findings: records::facts(report.findings),
             ..self.facts(settings)
         });
         self.write_within(&self.budgets.definitions, record);
     }
 }
 
-/// What is to be told of a definition.
-struct Told<'a> {
+/// What to record about a definition.
+struct DefinitionReport<'a> {
     place: &'a str,
-    news: Option<News>,
+    change: Option<DefinitionChange>,
     findings: &'a [callgate_scan::inspect::Finding],
     denial: Option<&'a Denial>,
 }
 
-fn finish(denial: Option<Denial>, stripped: impl FnOnce() -> Option<String>) -> Item {
+fn finish(denial: Option<Denial>, stripped: impl FnOnce() -> Option<String>) -> ListAction {
     match denial {
-        Some(denial) => Item::Hide { why: denial.reason },
-        None => stripped().map_or(Item::Keep, Item::Replace),
+        Some(denial) => ListAction::Hide { why: denial.reason },
+        None => stripped().map_or(ListAction::Keep, ListAction::Replace),
     }
 }

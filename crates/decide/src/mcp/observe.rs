@@ -1,28 +1,30 @@
-//! Definitions on their way into the registry and the store.
+//! Takes definitions into the registry and the store.
 
 use callgate_registry::{Definition, FirstUse, ItemIdentity, Observation, Pin, PinChange};
 use parking_lot::MutexGuard;
 
-use super::check::{Check, Objection};
-use super::desk::{Books, now_micros};
+use super::check::{Check, CheckFailure};
 use super::session::McpSession;
 use super::settings::McpSettings;
+use super::state::{RegistryCache, now_micros};
 use super::store;
 use crate::settings::OnFailure;
 
-/// A definition and what is new about it or speaks against keeping it; or why it has no reading.
-pub(crate) type Seen = Result<(Definition, Result<Option<News>, Objection>), String>;
+/// A definition, with the change since the last one or the reason why it cannot be stored; or why
+/// it is unreadable.
+pub(crate) type ObservedDefinition =
+    Result<(Definition, Result<Option<DefinitionChange>, CheckFailure>), String>;
 
-/// What is new about a definition.
+/// How a definition differs from what was known.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum DefinitionChange {
     New,
     Changed(Box<PinChange>),
     Reverted,
-    MetaMoved,
+    MetadataChanged,
 }
 
-impl News {
+impl DefinitionChange {
     pub(crate) fn detail(&self) -> Option<String> {
         match self {
             Self::New => None,
@@ -37,90 +39,96 @@ impl News {
                 ),
             }),
             Self::Reverted => Some("it is again as it was trusted".to_owned()),
-            Self::MetaMoved => Some("something that is not pinned has changed".to_owned()),
+            Self::MetadataChanged => Some("something that is not pinned has changed".to_owned()),
         }
     }
 }
 
-/// Other processes may see the same tools at once. Each round one of them has kept its pin, so a
-/// few are enough; whoever still loses then holds to what the store has.
+/// Other processes may see the same tools at the same time. One of them succeeds in each round, so
+/// a few rounds are enough. After that, what is in the store applies.
 const ROUNDS: usize = 4;
 
 impl McpSession {
-    /// Takes in definitions and keeps what is new of them, for every process.
-    pub(crate) fn observe(&self, settings: &McpSettings, mut seen: Vec<Seen>) -> Vec<Seen> {
+    /// Takes in definitions and stores new ones, for every process.
+    pub(crate) fn observe(
+        &self,
+        settings: &McpSettings,
+        mut seen: Vec<ObservedDefinition>,
+    ) -> Vec<ObservedDefinition> {
         let first = match settings.pins.auto_trust_first {
             true => FirstUse::Trust,
             false => FirstUse::Quarantine,
         };
-        let mut books = self.books();
+        let mut cache = self.fresh_cache();
         let mut open: Vec<usize> = (0..seen.len()).collect();
         for _ in 0..ROUNDS {
             let mut dirty = Vec::new();
             for place in open.drain(..) {
                 let Some(Ok((definition, observed))) = seen.get_mut(place) else { continue };
                 let identity = ItemIdentity::of(self.server.as_str(), definition);
-                match self.observe_one(&mut books, &identity, definition, first) {
-                    Ok((news, pin)) => {
-                        // What was new in an earlier round stays so.
+                match self.observe_one(&mut cache, &identity, definition, first) {
+                    Ok((change, pin)) => {
+                        // A change that an earlier round found remains a change.
                         let before = std::mem::replace(observed, Ok(None)).unwrap_or_default();
-                        *observed = Ok(news.or(before));
+                        *observed = Ok(change.or(before));
                         dirty.extend(pin.map(|pin| (place, pin)));
                     }
-                    Err(objection) => *observed = Err(objection),
+                    Err(failure) => *observed = Err(failure),
                 }
             }
             if dirty.is_empty() {
                 break;
             }
-            books.changed();
-            open = self.keep(&mut books, &mut seen, dirty);
+            cache.changed();
+            open = self.keep(&mut cache, &mut seen, dirty);
         }
         seen
     }
 
     fn observe_one(
         &self,
-        books: &mut Books,
+        cache: &mut RegistryCache,
         identity: &ItemIdentity,
         definition: &Definition,
         first: FirstUse,
-    ) -> Result<(Option<News>, Option<Pin>), Objection> {
+    ) -> Result<(Option<DefinitionChange>, Option<Pin>), CheckFailure> {
         let at = now_micros();
-        let observed = books.registry.observe(identity, &self.launch, definition, first, at);
+        let observed = cache.registry.observe(identity, &self.launch, definition, first, at);
         let observed = observed.map_err(|full| {
-            Objection::block(
+            CheckFailure::block(
                 Check::Pin,
                 full.to_string(),
                 "Ask the operator to look at the server.",
             )
         })?;
-        let pin = books.registry.get(identity).filter(|_| observed.is_dirty).cloned();
-        let news = match observed.what {
-            Observation::New => Some(News::New),
-            Observation::Changed(change) if change.is_news => Some(News::Changed(Box::new(change))),
-            Observation::Reverted => Some(News::Reverted),
-            Observation::OnlyMetaMoved => Some(News::MetaMoved),
+        let pin = cache.registry.get(identity).filter(|_| observed.is_dirty).cloned();
+        let change = match observed.what {
+            Observation::New => Some(DefinitionChange::New),
+            Observation::Changed(change) if change.is_news => {
+                Some(DefinitionChange::Changed(Box::new(change)))
+            }
+            Observation::Reverted => Some(DefinitionChange::Reverted),
+            Observation::OnlyMetaMoved => Some(DefinitionChange::MetadataChanged),
             Observation::Same | Observation::Changed(_) => None,
         };
-        Ok((news, pin))
+        Ok((change, pin))
     }
 
-    /// Keeps pins in the store, all at once. Answers which are to be looked at again, for another
-    /// process was faster.
+    /// Stores pins in one transaction. Returns those that another process changed first.
     fn keep(
         &self,
-        books: &mut MutexGuard<'_, Books>,
-        seen: &mut [Seen],
+        cache: &mut MutexGuard<'_, RegistryCache>,
+        seen: &mut [ObservedDefinition],
         dirty: Vec<(usize, Pin)>,
     ) -> Vec<usize> {
         let pins: Vec<&Pin> = dirty.iter().map(|(_, pin)| pin).collect();
-        // Unlocked, because threads that carry streams use the books and must not wait for the store.
-        let kept = MutexGuard::unlocked(books, || store::keep_all(&self.inner.audit, &pins));
-        let kept = match kept {
-            Ok(kept) => kept,
+        // Unlocked, because threads that carry streams use the cache and must not wait for the
+        // store.
+        let saved = MutexGuard::unlocked(cache, || store::save_all(&self.inner.audit, &pins));
+        let saved = match saved {
+            Ok(saved) => saved,
             Err(error) => {
-                tracing::error!(%error, "pins of an MCP server cannot be kept");
+                tracing::error!(%error, "pins of an MCP server cannot be stored");
                 if self.inner.in_force().settings.on_failure == OnFailure::Deny {
                     for (place, _) in dirty {
                         if let Some(Ok((_, observed))) = seen.get_mut(place) {
@@ -132,23 +140,23 @@ impl McpSession {
             }
         };
         let mut again = Vec::new();
-        for ((place, pin), kept) in dirty.into_iter().zip(kept) {
-            match kept {
-                store::Kept::Ours(pin) => books.registry.put(*pin),
-                store::Kept::Theirs(theirs) => {
-                    books.registry.reset(&pin.identity);
-                    theirs.into_iter().for_each(|theirs| books.registry.put(*theirs));
+        for ((place, pin), saved) in dirty.into_iter().zip(saved) {
+            match saved {
+                store::SaveOutcome::Ours(pin) => cache.registry.put(*pin),
+                store::SaveOutcome::Theirs(theirs) => {
+                    cache.registry.reset(&pin.identity);
+                    theirs.into_iter().for_each(|theirs| cache.registry.put(*theirs));
                     again.push(place);
                 }
             }
         }
-        books.changed();
+        cache.changed();
         again
     }
 }
 
-fn unkept() -> Objection {
-    Objection::block(
+fn unkept() -> CheckFailure {
+    CheckFailure::block(
         Check::Store,
         "Its pin could not be kept.".to_owned(),
         "Tell the operator: callgate's store cannot be written.",

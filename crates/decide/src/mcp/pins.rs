@@ -1,26 +1,26 @@
-//! What pins and findings have against a tool.
+//! Checks tools against pins and findings.
 
 use callgate_audit::Code;
 use callgate_policy::Denial;
 use callgate_registry::{ItemIdentity, ItemKind, PinStatus};
 use callgate_scan::inspect::Finding;
 
-use super::check::{Check, Objection};
-use super::desk::Inspection;
-use super::settings::{McpSettings, Watch};
+use super::check::{Check, CheckFailure};
+use super::settings::{CheckAction, McpSettings};
+use super::state::Inspection;
 
-/// What the pin of something says. What was never seen is held to nothing, unless the first
-/// definition is not trusted either.
+/// Checks something against its pin. Without a pin everything passes, unless first definitions need
+/// a person's trust too.
 pub(crate) fn check(
     settings: &McpSettings,
     identity: &ItemIdentity,
     state: PinStatus,
-) -> Option<Objection> {
-    let watch = settings.pins.on_change;
+) -> Option<CheckFailure> {
+    let action = settings.pins.on_change;
     let stop =
-        |reason: String, hint: String| Some(Objection::new(Check::Pin, watch, reason, &hint));
+        |reason: String, hint: String| Some(CheckFailure::new(Check::Pin, action, reason, &hint));
     let changed =
-        |reason: String, hint: String| stop(reason, hint).map(|it| it.coded(Code::PinChanged));
+        |reason: String, hint: String| stop(reason, hint).map(|it| it.with_code(Code::PinChanged));
     match state {
         PinStatus::Trusted => None,
         PinStatus::Unseen if settings.pins.auto_trust_first => None,
@@ -49,34 +49,38 @@ pub(crate) fn check(
     }
 }
 
-/// What was found in a definition, if it is as bad as is not shown.
+/// The finding that hides this definition, if any.
 pub(crate) fn findings(
     settings: &McpSettings,
     tool: &str,
     inspection: &Inspection,
-) -> Option<Objection> {
+) -> Option<CheckFailure> {
     let found = match settings.inspect.strip {
         true => &inspection.remaining,
         false => &inspection.findings,
     };
-    let worst = worst(settings, found)?;
-    let reason = format!("The definition of `{tool}` holds {}.", named(worst));
-    Some(Objection::block(
+    let blocking_finding = blocking_finding(settings, found)?;
+    let reason =
+        format!("The definition of `{tool}` holds {}.", describe_finding(blocking_finding));
+    Some(CheckFailure::block(
         Check::Finding,
         reason,
         "Use another tool, and tell the user what was found.",
     ))
 }
 
-/// The worst finding, if it is as bad as stops what it was found in.
-pub(crate) fn worst<'f>(settings: &McpSettings, found: &'f [Finding]) -> Option<&'f Finding> {
+/// The worst finding, if its severity reaches the blocking threshold.
+pub(crate) fn blocking_finding<'f>(
+    settings: &McpSettings,
+    found: &'f [Finding],
+) -> Option<&'f Finding> {
     let least = settings.inspect.block_at?;
     found.iter().filter(|it| it.severity >= least).max_by_key(|it| it.severity)
 }
 
-/// A finding in words of our own: a denial is read by the model, which must not be given the very
-/// text that was found. The record has it.
-pub(crate) fn named(finding: &Finding) -> String {
+/// Describes a finding in our own words. The model reads the denial and must not get the text that
+/// was found; the record has it.
+pub(crate) fn describe_finding(finding: &Finding) -> String {
     format!("{} ({}, {})", finding.class.meaning(), finding.class, finding.severity)
 }
 
@@ -101,7 +105,7 @@ fn command(what: &str, identity: &ItemIdentity) -> String {
     }
 }
 
-/// A denial of something that a server asks or says.
+/// A denial of a server's request or text.
 pub(crate) fn denial(rule: &str, subject: &str, reason: &str, hint: &str) -> Denial {
     Denial {
         rule: Some(rule.to_owned()),
@@ -110,7 +114,7 @@ pub(crate) fn denial(rule: &str, subject: &str, reason: &str, hint: &str) -> Den
     }
 }
 
-/// Whether something that is watched is stopped.
-pub(crate) fn is_blocked(settings: &McpSettings, watch: Watch) -> bool {
-    settings.enforce && watch == Watch::Block
+/// Whether this action blocks, with these settings.
+pub(crate) fn is_blocked(settings: &McpSettings, action: CheckAction) -> bool {
+    settings.enforce && action == CheckAction::Block
 }

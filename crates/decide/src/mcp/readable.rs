@@ -1,40 +1,43 @@
-//! Arguments as rules read them, and what is said where they cannot be read.
+//! Makes arguments with lone surrogates readable for rules, and explains arguments that are
+//! unreadable.
 
 use callgate_call::json::{Edits, Span};
 use callgate_call::{Arguments, ArgumentsForm, Unreadable};
 use callgate_policy::Judgement;
 
-/// Arguments, and the other way in which they may be read.
+/// Arguments in the one or two ways they may be read.
 #[derive(Debug)]
-pub struct Readings {
-    /// As rules read them.
+pub struct ArgumentReadings {
+    /// The arguments as rules read them.
     pub arguments: Arguments,
-    /// Without the halves of characters that some readers leave out.
-    pub shorter: Option<Arguments>,
+    /// The arguments without lone surrogates, as some servers read them.
+    pub without_surrogates: Option<Arguments>,
 }
 
-/// The arguments with a reading, where the only thing that kept them from one is half a character.
+/// Makes arguments readable whose only fault is a lone surrogate.
 ///
-/// JavaScript cuts an emoji in two and writes the half that is left as `\ud83d`, which is no text. A server
-/// that goes on with it puts U+FFFD in its place sooner or later, or leaves it out. Rules read both; what is
-/// handed on stays as it came.
-pub fn readable(arguments: Arguments) -> Readings {
+/// JavaScript cuts an emoji in half and writes the remaining half as `\ud83d`, which is not valid
+/// text. A server that accepts it replaces it with U+FFFD, or drops it. Rules read both versions.
+/// The forwarded arguments stay unchanged.
+pub fn readable(arguments: Arguments) -> ArgumentReadings {
     if !matches!(arguments.form(), ArgumentsForm::Json(_)) || arguments.value().is_ok() {
-        return Readings { arguments, shorter: None };
+        return ArgumentReadings { arguments, without_surrogates: None };
     }
     let with = |other: &str| {
-        let read = without_halves(arguments.raw(), other).map(Arguments::json);
-        // Two keys may be one now: then there is still no reading.
+        let read = replace_lone_surrogates(arguments.raw(), other).map(Arguments::json);
+        // Two keys may have become equal: then the arguments are still unreadable.
         read.filter(|read| read.value().is_ok())
     };
     match (with("\\ufffd"), with("")) {
-        (Some(replaced), Some(shorter)) => Readings { arguments: replaced, shorter: Some(shorter) },
-        _ => Readings { arguments, shorter: None },
+        (Some(replaced), Some(without_surrogates)) => {
+            ArgumentReadings { arguments: replaced, without_surrogates: Some(without_surrogates) }
+        }
+        _ => ArgumentReadings { arguments, without_surrogates: None },
     }
 }
 
-/// The same JSON with this for each half of a pair that has no other half. `None` if there is none.
-fn without_halves(raw: &str, other: &str) -> Option<String> {
+/// The same JSON with each lone surrogate replaced; `None` if it has none.
+fn replace_lone_surrogates(raw: &str, other: &str) -> Option<String> {
     let mut edits = Edits::default();
     let mut at = 0;
     while let Some(next) = raw.get(at..).and_then(|rest| rest.find('\\')) {
@@ -45,29 +48,30 @@ fn without_halves(raw: &str, other: &str) -> Option<String> {
                 edits.replace(Span { start, end: start + ESCAPE }, other);
                 start + ESCAPE
             }
-            // Any other escape: what stands behind the backslash begins none.
+            // Any other escape: skip the escaped character, which starts no escape itself.
             _ => start + 2,
         };
     }
     (!edits.is_empty()).then(|| edits.apply(raw))
 }
 
-/// What is said of a rule that stops only what some servers read.
-pub(crate) const HALVES: &str = "without the half of a character that its arguments hold";
+/// Explains why a rule matched that applies only to what some servers read.
+pub(crate) const LONE_SURROGATE_NOTE: &str =
+    "without the half of a character that its arguments hold";
 
-/// The length of `\ud83d`.
+/// The length of an escape such as `\ud83d`.
 const ESCAPE: usize = 6;
 
-/// The UTF-16 unit that is written here.
+/// The UTF-16 unit that is escaped at this position.
 fn unit(raw: &str, at: usize) -> Option<u16> {
     let digits = raw.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     is_hex.then(|| u16::from_str_radix(digits, 16).ok()).flatten()
 }
 
-/// What is added to the reason of a rule that stopped a call only because its arguments cannot be read:
-/// whoever reads the rule's own reason would look for something that may not be there.
-pub(crate) fn unread(arguments: &Arguments, judgement: &Judgement) -> Option<String> {
+/// An addition to the reason of a rule that stopped a call only because its arguments are
+/// unreadable. Without it, a reader would look for something that the arguments may not contain.
+pub(crate) fn unreadable_note(arguments: &Arguments, judgement: &Judgement) -> Option<String> {
     let decided = |error: &callgate_policy::RuleError| {
         let is = |name: &str, of: &Option<String>| of.as_deref() == Some(name);
         is(&error.policy, &judgement.policy) && is(&error.rule, &judgement.rule)
@@ -88,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_character_is_read_as_a_replacement() {
+    fn a_lone_surrogate_is_read_as_a_replacement_character() {
         for (raw, read) in [
             (r#"{"a":"x\ud83d"}"#, r#"{"a":"x\ufffd"}"#),
             (r#"{"a":"\uDE00y"}"#, r#"{"a":"\ufffdy"}"#),
@@ -98,9 +102,10 @@ mod tests {
         ] {
             let found = readable(Arguments::json(raw));
             assert_eq!(found.arguments.raw(), read);
-            assert_eq!(found.shorter.unwrap().raw(), read.replace("\\ufffd", ""));
+            assert_eq!(found.without_surrogates.unwrap().raw(), read.replace("\\ufffd", ""));
         }
-        // Nothing to read otherwise: a whole pair, an escaped backslash, no JSON, one key for two.
+        // Nothing else to read: a complete pair, an escaped backslash, invalid JSON, two keys that
+        // become equal.
         for raw in [
             r#"{"a":"\ud83d\ude00"}"#,
             r#"{"a":"\\ud83d"}"#,
@@ -111,7 +116,7 @@ mod tests {
             r#"{"a":"\u+83d"}"#,
         ] {
             let found = readable(Arguments::json(raw));
-            assert_eq!((found.arguments.raw(), found.shorter), (raw, None));
+            assert_eq!((found.arguments.raw(), found.without_surrogates), (raw, None));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is written about servers.
+//! Records about servers.
 
 use callgate_audit::{Action, Code, FindingFact, Guardrail, Kind, McpFacts, Record, Tool};
 use callgate_call::Origin;
@@ -11,7 +11,7 @@ use super::settings::McpSettings;
 use crate::record;
 
 impl McpSession {
-    /// A record of something on this server.
+    /// Starts a record about this server.
     pub(crate) fn record(&self, kind: Kind, origin: &Origin, tool: &str) -> Record {
         let mut record = record::begin(kind, &self.context, origin);
         record.tool = Some(Tool {
@@ -22,11 +22,11 @@ impl McpSession {
         record
     }
 
-    /// Records that the server itself is refused; answers the record.
-    pub(crate) fn tell_refused(&self, denial: &Denial) -> Option<String> {
+    /// Records that the server itself is refused, and returns the id of the record.
+    pub(crate) fn record_refused_server(&self, denial: &Denial) -> Option<String> {
         let rule = denial.rule.as_deref().unwrap_or_default();
-        let told = Watched { what: "", rule, code: code_of(denial), reason: &denial.reason };
-        let mut record = self.watched(&self.settings(), Action::Deny, told);
+        let result = CheckResult { what: "", rule, code: code_of(denial), reason: &denial.reason };
+        let mut record = self.check_record(&self.settings(), Action::Deny, result);
         if let Some(verdict) = &mut record.verdict {
             verdict.hint.clone_from(&denial.hint);
         }
@@ -35,27 +35,27 @@ impl McpSession {
         Some(id)
     }
 
-    /// A record of something that a setting watches, and that is no call.
-    pub(crate) fn watched(
+    /// A record of something other than a call that a setting checks.
+    pub(crate) fn check_record(
         &self,
         settings: &McpSettings,
         action: Action,
-        told: Watched<'_>,
+        result: CheckResult<'_>,
     ) -> Record {
-        let mut record = self.record(Kind::Guardrail, &self.context.origin, told.what);
-        let mut verdict = record::without_rule(action, told.code, told.reason);
-        verdict.rule = Some(told.rule.to_owned());
+        let mut record = self.record(Kind::Guardrail, &self.context.origin, result.what);
+        let mut verdict = record::without_rule(action, result.code, result.reason);
+        verdict.rule = Some(result.rule.to_owned());
         record.verdict = Some(verdict);
         record.guardrail = Some(Guardrail {
             action: if action == Action::Deny { "block" } else { "audit" }.to_owned(),
-            kind: told.rule.to_owned(),
+            kind: result.rule.to_owned(),
             direction: "response".to_owned(),
         });
         record.mcp = Some(self.facts(settings));
         record
     }
 
-    /// A record of what was found in a text.
+    /// A record of findings in a text.
     pub(crate) fn found(
         &self,
         settings: &McpSettings,
@@ -65,10 +65,10 @@ impl McpSession {
         findings: &[Finding],
     ) -> Record {
         let mut record = self.record(Kind::Guardrail, origin, tool);
-        let worst = findings.iter().max_by_key(|finding| finding.severity);
+        let blocking_finding = findings.iter().max_by_key(|finding| finding.severity);
         record.guardrail = Some(Guardrail {
             action: "audit".to_owned(),
-            kind: worst.map_or("mcp", |finding| finding.class.word()).to_owned(),
+            kind: blocking_finding.map_or("mcp", |finding| finding.class.word()).to_owned(),
             direction: "response".to_owned(),
         });
         record.mcp = Some(McpFacts {
@@ -80,18 +80,18 @@ impl McpSession {
     }
 }
 
-/// What is told of something that is watched.
+/// The result of a check on something other than a call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Watched<'a> {
-    /// What a server asked for; nothing for the server itself.
+pub(crate) struct CheckResult<'a> {
+    /// What the server requested; empty for the server itself.
     pub(crate) what: &'a str,
-    /// The setting.
+    /// The setting that applies.
     pub(crate) rule: &'a str,
     pub(crate) code: Code,
     pub(crate) reason: &'a str,
 }
 
-/// Findings as records have them.
+/// Findings in the form of records.
 pub(crate) fn facts(findings: &[Finding]) -> Vec<FindingFact> {
     let fact = |finding: &Finding| FindingFact {
         class: finding.class.word().to_owned(),

@@ -1,4 +1,4 @@
-//! What is known about a call on its way to a server, before any rule is asked.
+//! Gathers what is known about a call to a server, before any rule is evaluated.
 
 use std::sync::Arc;
 
@@ -7,34 +7,34 @@ use callgate_call::{OriginFields, Who};
 use callgate_policy::{LimitBy, LimitKey, Rate};
 use callgate_store::{Glance, StoreError};
 
-use super::check::{Check, Objection, Objections, POLICY};
-use super::desk::KnownTool;
-use super::flows::{self, Next, Role};
-use super::join::{self, Execution, Joined};
+use super::check::{Check, CheckFailure, CheckFailures, POLICY};
+use super::flows::{self, NextCall, ToolRole};
+use super::join::{self, Execution, MatchedIntent};
 use super::session::McpSession;
-use super::settings::{FlowSettings, McpSettings, Watch};
-use crate::pipeline::{AtServer, Resolved, Subject, Target};
+use super::settings::{CheckAction, FlowSettings, McpSettings};
+use super::state::KnownTool;
+use crate::pipeline::{Resolved, ServerCall, Subject, Target};
 
-/// The tool that a call is on its way to.
+/// The tool that a call to a server is for.
 #[derive(Debug)]
-pub(crate) struct AtTool {
+pub(crate) struct TargetTool {
     pub(crate) settings: Arc<McpSettings>,
     pub(crate) known: Option<KnownTool>,
-    pub(crate) role: Role,
-    /// The server that had this tool name first, if that is another one.
+    pub(crate) role: ToolRole,
+    /// The server that offered this tool name first, if it is a different one.
     pub(crate) first_owner: Option<String>,
-    /// The call of the model that this is the execution of.
-    pub(crate) joined: Option<Joined>,
-    /// Since when the session's calls count, if it must be kept among them before it passes: two
-    /// processes may each be about to let the last call through.
-    pub(crate) noted_since: Option<i64>,
-    /// What records say of the server.
+    /// The model call that this execution belongs to.
+    pub(crate) intent: Option<MatchedIntent>,
+    /// The start of the time window for flows, if the call must be in the history before it is
+    /// allowed: two processes may both be about to allow the last call.
+    pub(crate) history_since: Option<i64>,
+    /// Facts about the server for records.
     pub(crate) facts: McpFacts,
 }
 
-impl AtTool {
-    pub(crate) fn next<'a>(&'a self, subject: &'a Subject, at: &'a AtServer) -> Next<'a> {
-        Next {
+impl TargetTool {
+    pub(crate) fn next<'a>(&'a self, subject: &'a Subject, at: &'a ServerCall) -> NextCall<'a> {
+        NextCall {
             at: subject.at,
             server: at.session.server(),
             tool: &at.tool,
@@ -44,13 +44,13 @@ impl AtTool {
     }
 }
 
-impl AtServer {
+impl ServerCall {
     pub(crate) fn execution<'a>(&'a self, subject: &'a Subject) -> Execution<'a> {
         Execution {
             at: subject.at,
             call_id: subject.call.id.as_str(),
             who: &subject.call.origin.who,
-            session: self.told.as_deref(),
+            session: self.agent_session.as_deref(),
             server: self.session.server(),
             tool: &self.tool,
             arguments: self.arguments,
@@ -59,52 +59,53 @@ impl AtServer {
 }
 
 impl McpSession {
-    /// Lists, pins, findings, the session's earlier calls, and the model's call that it belongs to. It
-    /// reads the store.
-    pub(crate) fn resolve(&self, subject: &Arc<Subject>, at: &AtServer) -> Resolved {
+    /// Checks lists, pins, findings and the history, and finds the model call that it belongs to.
+    /// It reads the store.
+    pub(crate) fn resolve(&self, subject: &Arc<Subject>, at: &ServerCall) -> Resolved {
         let settings = Arc::clone(&subject.in_force.mcp);
         let glance = self.inner.audit.glance();
-        let mut books = self.books_at(glance);
-        let known = self.known_tool(&mut books, &at.tool);
-        let first_owner = books.first_owner(&self.server, &at.tool);
-        drop(books);
-        let mut objections = Objections::default();
-        self.check_tool(&settings, &at.tool, known.as_ref(), &mut objections);
+        let mut cache = self.cache_at(glance);
+        let known = self.known_tool(&mut cache, &at.tool);
+        let first_owner = cache.first_owner(&self.server, &at.tool);
+        drop(cache);
+        let mut failures = CheckFailures::default();
+        self.check_tool(&settings, &at.tool, known.as_ref(), &mut failures);
         let mut role = self.role(&settings, &at.tool, known.as_ref());
         for alias in &at.aliases {
-            role = role.or(self.check_alias(&settings, alias, &mut objections));
+            role = role.or(self.check_alias(&settings, alias, &mut failures));
         }
         let facts = self.facts(&settings);
-        let is_new = at.goes_on.is_none();
-        let joined =
+        let is_new = at.continues.is_none();
+        let intent =
             if is_new { self.join(&settings, glance, at.execution(subject)) } else { None };
-        // One call of a model is one execution, however many come at once.
-        let joined = joined.filter(|it| self.inner.desk.claims.lock().claim(it.record));
-        let mut tool = AtTool {
+        // One model call permits one execution, even if several arrive at once.
+        let intent =
+            intent.filter(|it| self.inner.mcp_state.claimed_intents.lock().claim(it.record));
+        let mut tool = TargetTool {
             settings: Arc::clone(&settings),
             known,
             role,
             first_owner,
-            joined,
-            noted_since: None,
+            intent,
+            history_since: None,
             facts,
         };
         let next = tool.next(subject, at);
         if is_new {
-            objections.add(flows_against(&settings, glance, &subject.call.origin, next));
+            failures.add(flows_against(&settings, glance, &subject.call.origin, next));
         }
         if !settings.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
-        tool.noted_since = noted_since(&settings, next).filter(|_| is_new);
-        // A call that was counted in the model's answer is not counted again.
-        let counted = tool.joined.as_ref().is_some_and(|joined| joined.server == self.server);
+        tool.history_since = history_since(&settings, next).filter(|_| is_new);
+        // A call that was counted in the model's response is not counted again.
+        let counted = tool.intent.as_ref().is_some_and(|intent| intent.server == self.server);
         let rate = settings.rate(&self.server).filter(|_| is_new && !counted);
         let rate = rate.map(|rate| rate_key(&self.context.origin.who, &self.server, rate));
         Resolved {
             subject: Arc::clone(subject),
             target: Target::Server(Box::new(tool)),
-            objections,
+            failures,
             rate: rate.into_iter().collect(),
             enforce: settings.enforce,
             waived: false,
@@ -116,9 +117,9 @@ impl McpSession {
         settings: &McpSettings,
         glance: Glance<'_>,
         execution: Execution<'_>,
-    ) -> Option<Joined> {
+    ) -> Option<MatchedIntent> {
         join::find(glance, execution, settings.join_window).unwrap_or_else(|error| {
-            tracing::error!(%error, "the call of a model cannot be looked for");
+            tracing::error!(%error, "the matching call of a model cannot be looked up");
             None
         })
     }
@@ -128,13 +129,14 @@ impl McpSession {
         settings: &McpSettings,
         tool: &str,
         known: Option<&KnownTool>,
-    ) -> Role {
+    ) -> ToolRole {
         let hints = known.map(|known| known.inspection.hints).unwrap_or_default();
-        Role::of(settings.server(&self.server), tool, hints)
+        ToolRole::of(settings.server(&self.server), tool, hints)
     }
 }
 
-/// The bucket of a server's rate. Each principal has its own: nobody uses up what another may call.
+/// The bucket of a server's rate. Each principal has its own, so that nobody uses up the rate of
+/// another.
 pub(crate) fn rate_key(who: &Who, server: &str, rate: Rate) -> LimitKey {
     let who = who.identity().map(LimitBy::principal);
     let server = (LimitBy::Server, server.to_owned());
@@ -142,20 +144,21 @@ pub(crate) fn rate_key(who: &Who, server: &str, rate: Rate) -> LimitKey {
     LimitKey { policy: POLICY.to_owned(), rule: Check::Rate.word().to_owned(), bucket, rate }
 }
 
-/// Where what a call completes is stopped, it is kept among those of its session before it passes.
-fn noted_since(settings: &McpSettings, next: Next<'_>) -> Option<i64> {
+/// The start of the time window, if flows can block this call. Then it must be in the history
+/// before it is allowed.
+fn history_since(settings: &McpSettings, next: NextCall<'_>) -> Option<i64> {
     let flows = &settings.flows;
-    let stops = settings.enforce && flows::strictest(flows) == Watch::Block;
-    flows::since(flows, next).filter(|_| stops && flows::matters(flows, next.role))
+    let stops = settings.enforce && flows::strictest(flows) == CheckAction::Block;
+    flows::since(flows, next).filter(|_| stops && flows::is_remembered(flows, next.role))
 }
 
-/// What the session's earlier calls have against this one.
+/// Checks the call against the earlier calls of its session.
 fn flows_against(
     settings: &McpSettings,
     glance: Glance<'_>,
     origin: &OriginFields,
-    next: Next<'_>,
-) -> Vec<Objection> {
+    next: NextCall<'_>,
+) -> Vec<CheckFailure> {
     let Some(since) = flows::since(&settings.flows, next) else { return Vec::new() };
     match join::history(glance, origin, since) {
         Ok(past) => flows::check(&settings.flows, &past, next),
@@ -163,21 +166,21 @@ fn flows_against(
     }
 }
 
-pub(crate) fn unread_flows(settings: &FlowSettings, error: &StoreError) -> Objection {
-    tracing::error!(%error, "the calls of a session cannot be read");
+pub(crate) fn unread_flows(settings: &FlowSettings, error: &StoreError) -> CheckFailure {
+    tracing::error!(%error, "the history of a session could not be read");
     let reason = "What this session has called before cannot be read.".to_owned();
     let hint = "Tell the operator: callgate's store cannot be read.";
-    Objection::new(Check::Store, flows::strictest(settings), reason, hint)
+    CheckFailure::new(Check::Store, flows::strictest(settings), reason, hint)
 }
 
-pub(crate) fn too_many(key: &LimitKey) -> Objection {
+pub(crate) fn too_many(key: &LimitKey) -> CheckFailure {
     let rate = key.rate;
     let server = key.bucket.first().map_or("", |(_, server)| server.as_str());
-    // Rounded up: a call that waits so long finds a token.
+    // Rounded up: after this time there is a token.
     let wait = rate.seconds.div_ceil(rate.calls.max(1)).max(1);
-    Objection::new(
+    CheckFailure::new(
         Check::Rate,
-        Watch::Block,
+        CheckAction::Block,
         format!(
             "You may call the server `{server}` {} times in {} s, {} at once, and have done so.",
             rate.calls, rate.seconds, rate.burst

@@ -1,82 +1,91 @@
-//! What a client sends to a server beside the arguments of calls.
+//! Judges what a client sends to a server in addition to calls.
 
 use callgate_audit::{Action, Guardrail, Kind, McpFacts};
 use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{Denial, ExtraInput, Findings, Judgement};
 
-use super::call::{CallTicket, Ticket};
-use super::readable::{self, Readings};
+use super::call::{CallTicket, ForwardedCall};
+use super::readable::{self, ArgumentReadings};
 use super::session::McpSession;
 use crate::clock::now;
-use crate::pipeline::unfit_along;
+use crate::pipeline::unfit_extra_input;
 use crate::record;
 use crate::settings::Oversize;
 
-/// A message of a client that is no call.
+/// A client message other than a call.
 #[derive(Debug)]
-pub struct Sent<'a> {
-    /// What rules and records name it: its method, or that of the question it answers.
+pub struct SentMessage<'a> {
+    /// Its name in rules and records: its method, or the method of the request that it answers.
     pub method: &'a str,
     /// The calls that it may belong to.
     pub calls: &'a [CallTicket],
-    /// What it holds.
-    pub along: Vec<ExtraInput>,
+    /// The values in the message.
+    pub extra_inputs: Vec<ExtraInput>,
 }
 
 impl McpSession {
-    /// Judges a message that is no call: by its method, and as a part of each call that it may belong
-    /// to. Answers what takes the place of what it holds. It is recorded if a rule had something to say.
-    pub fn sends(&self, sent: Sent<'_>) -> Result<Vec<Option<String>>, Box<Denial>> {
+    /// Judges a message that is not a call: by its method, and as part of each call that it may
+    /// belong to. Returns a replacement for each value that a rule changed. Recorded if a rule
+    /// applied.
+    pub fn judge_sent_message(
+        &self,
+        sent: SentMessage<'_>,
+    ) -> Result<Vec<Option<String>>, Box<Denial>> {
         let policies = self.policies();
-        if sent.along.is_empty() || !policies.looks_at_extra() {
+        if sent.extra_inputs.is_empty() || !policies.looks_at_extra() {
             return Ok(Vec::new());
         }
         let named = self.named(sent.method, Arguments::json(""))?;
-        let mut along = self.readable(sent.along);
-        if let Some(objection) = unfit_along(&self.inner.in_force().settings, &along) {
-            self.withheld("the client", &objection.reason);
-            let denial = Denial::refused(sent.method, &objection.reason);
-            return Err(Box::new(Denial { hint: objection.hint, ..denial }));
+        let mut extra_inputs = self.readable(sent.extra_inputs);
+        if let Some(failure) = unfit_extra_input(&self.inner.in_force().settings, &extra_inputs) {
+            self.withheld("the client", &failure.reason);
+            let denial = Denial::refused(sent.method, &failure.reason);
+            return Err(Box::new(Denial { hint: failure.hint, ..denial }));
         }
         let mut changed: Vec<Option<String>> = Vec::new();
         let calls = sent.calls.iter().flat_map(|call| call.0.calls());
         for (call, tool) in std::iter::once((&named, None)).chain(calls) {
-            let known = tool.and_then(|tool| self.known_tool(&mut self.known_books(), tool));
+            let known = tool.and_then(|tool| self.known_tool(&mut self.cache(), tool));
             let found = known.as_ref().map_or(&[][..], |known| &known.inspection.findings);
-            let judgement = policies.judge_sent(call, &along, &now(), Findings::Of(found));
-            self.tell_sent(sent.method, call, &judgement)?;
-            take_over(&mut along, &mut changed, &judgement);
+            let judgement = policies.judge_sent(call, &extra_inputs, &now(), Findings::Of(found));
+            self.record_sent_message(sent.method, call, &judgement)?;
+            apply_replacements(&mut extra_inputs, &mut changed, &judgement);
         }
         Ok(changed)
     }
 
-    /// What goes along, in every way it may be read; those that replace nothing come last. What is too
-    /// large is left out where the operator lets that pass.
-    pub(crate) fn readable(&self, along: Vec<ExtraInput>) -> Vec<ExtraInput> {
-        let mut shorter = Vec::new();
-        let mut read: Vec<ExtraInput> = Vec::with_capacity(along.len());
-        for along in along {
-            // Most hold no escape, and are read only if a rule looks at them.
-            if !along.input.raw().contains('\\') {
-                read.push(along);
+    /// The extra inputs in every possible reading. Readings that cannot be replaced come last.
+    /// Oversized ones are left out if the operator lets them pass.
+    pub(crate) fn readable(&self, extra_inputs: Vec<ExtraInput>) -> Vec<ExtraInput> {
+        let mut without_surrogates = Vec::new();
+        let mut read: Vec<ExtraInput> = Vec::with_capacity(extra_inputs.len());
+        for extra in extra_inputs {
+            // Most contain no escape, and are parsed only if a rule needs them.
+            if !extra.input.raw().contains('\\') {
+                read.push(extra);
                 continue;
             }
-            let Readings { arguments, shorter: other } = readable::readable(along.input);
-            let place = || along.place.clone();
-            shorter.extend(other.map(|input| ExtraInput { place: place(), input, is_fixed: true }));
-            read.push(ExtraInput { input: arguments, ..along });
+            let ArgumentReadings { arguments, without_surrogates: other } =
+                readable::readable(extra.input);
+            let place = || extra.place.clone();
+            without_surrogates.extend(other.map(|input| ExtraInput {
+                place: place(),
+                input,
+                is_fixed: true,
+            }));
+            read.push(ExtraInput { input: arguments, ..extra });
         }
-        read.extend(shorter);
+        read.extend(without_surrogates);
         if self.inner.in_force().settings.oversize == Oversize::Allow {
-            for along in read.iter_mut().filter(|along| is_oversize(along)) {
-                along.input = Arguments::json("");
+            for extra in read.iter_mut().filter(|extra| is_oversize(extra)) {
+                extra.input = Arguments::json("");
             }
         }
         read
     }
 
-    /// Records what rules say to a message, if they say anything.
-    fn tell_sent(
+    /// Records the verdict of the rules, if any rule applied.
+    fn record_sent_message(
         &self,
         method: &str,
         call: &ToolCall,
@@ -108,19 +117,23 @@ impl McpSession {
     }
 }
 
-impl Ticket {
-    /// The call under every name it may have, each with its tool as the server knows it.
+impl ForwardedCall {
+    /// The call under each of its names, with the name of its tool at the server.
     fn calls(&self) -> impl Iterator<Item = (&ToolCall, Option<&str>)> {
         let own = std::iter::once((&self.call, Some(self.tool.as_str())));
         own.chain(self.aliases.iter().map(|(tool, call)| (call, Some(tool.as_str()))))
     }
 }
 
-/// What was replaced counts as what is there, for whoever looks next.
-fn take_over(along: &mut [ExtraInput], changed: &mut Vec<Option<String>>, judgement: &Judgement) {
+/// Applies the replacements to the inputs, for the next judgement.
+fn apply_replacements(
+    extra_inputs: &mut [ExtraInput],
+    changed: &mut Vec<Option<String>>,
+    judgement: &Judgement,
+) {
     for (at, text) in judgement.rewritten_extra().iter().enumerate() {
-        let (Some(text), Some(along)) = (text, along.get_mut(at)) else { continue };
-        along.input = Arguments::json(text.as_str());
+        let (Some(text), Some(extra)) = (text, extra_inputs.get_mut(at)) else { continue };
+        extra.input = Arguments::json(text.as_str());
         changed.resize(changed.len().max(at + 1), None);
         if let Some(changed) = changed.get_mut(at) {
             *changed = Some(text.clone());
@@ -128,6 +141,6 @@ fn take_over(along: &mut [ExtraInput], changed: &mut Vec<Option<String>>, judgem
     }
 }
 
-fn is_oversize(along: &ExtraInput) -> bool {
-    matches!(along.input.form(), ArgumentsForm::Oversize(_))
+fn is_oversize(extra: &ExtraInput) -> bool {
+    matches!(extra.input.form(), ArgumentsForm::Oversize(_))
 }

@@ -1,4 +1,4 @@
-//! One conversation between a client and a server.
+//! A session between a client and a server.
 
 use std::sync::Arc;
 
@@ -11,53 +11,53 @@ use callgate_store::Glance;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::admission;
-use super::budget::Budgets;
-use super::check::Objections;
-use super::desk::Books;
+use super::budget::RecordBudgets;
+use super::check::CheckFailures;
 use super::list::Listing;
 use super::settings::McpSettings;
+use super::state::RegistryCache;
 use crate::decider::{Context, Inner};
 use crate::record;
 
-/// One conversation between a client and an MCP server. Its calls and texts are judged by the
-/// policies and settings of the moment. A handle: clones share the conversation.
+/// A session between a client and an MCP server. Its calls and texts are judged by the policies and
+/// settings at the time of each. This is a handle: clones share the session.
 #[derive(Debug, Clone)]
-pub struct McpSession(Arc<Conversation>);
+pub struct McpSession(Arc<McpSessionState>);
 
-/// What the handles of a conversation share.
+/// The state that all handles of a session share.
 #[derive(Debug)]
-pub struct Conversation {
+pub struct McpSessionState {
     pub(crate) inner: Arc<Inner>,
     pub(crate) server: String,
     pub(crate) launch: Launch,
     pub(crate) context: Context,
-    /// Whether the session of the context is the agent's own name for it.
-    named: Named,
-    /// The last answer to whether the server may be spoken to.
+    /// Who chose the session name in the context.
+    named_by: NamedBy,
+    /// The last decision about whether the server may be used.
     admission: Mutex<Option<Admission>>,
     pub(crate) listing: Mutex<Listing>,
-    /// How many records of each sort it may still cause.
-    pub(crate) budgets: Budgets,
+    /// How many more records of each kind the session may cause.
+    pub(crate) budgets: RecordBudgets,
 }
 
-/// Whether a server may be spoken to, by these settings.
+/// Whether a server may be used, with these settings.
 #[derive(Debug)]
 struct Admission {
     settings: Arc<McpSettings>,
     admitted: Result<(), Box<Denial>>,
 }
 
-/// Who named the session of a conversation.
+/// Who chose the name of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
-    ByAgent,
-    ByDoor,
+enum NamedBy {
+    Agent,
+    Door,
 }
 
 impl std::ops::Deref for McpSession {
-    type Target = Conversation;
+    type Target = McpSessionState;
 
-    fn deref(&self) -> &Conversation {
+    fn deref(&self) -> &McpSessionState {
         &self.0
     }
 }
@@ -65,33 +65,33 @@ impl std::ops::Deref for McpSession {
 impl McpSession {
     pub(crate) fn new(inner: Arc<Inner>, server: &str, launch: &Launch, context: Context) -> Self {
         let facts = OriginFields { surface: Surface::Mcp, ..(*context.origin).clone() };
-        Self(Arc::new(Conversation {
+        Self(Arc::new(McpSessionState {
             inner,
             server: server.to_owned(),
             launch: launch.clone(),
             context: Context { origin: Origin::new(facts), ..context },
-            named: Named::ByAgent,
+            named_by: NamedBy::Agent,
             admission: Mutex::default(),
             listing: Mutex::default(),
-            budgets: Budgets::default(),
+            budgets: RecordBudgets::default(),
         }))
     }
 
-    /// The same, where the agent did not name its session and the door has made up a name: calls of
-    /// one agent stand together under it, but no model's call was seen in it.
+    /// Marks the session name as chosen by the door, because the agent did not send one. It groups
+    /// the calls of one agent, but model calls are not recorded under it.
     pub fn named_by_door(mut self) -> Self {
-        // Nobody else has it yet.
-        if let Some(conversation) = Arc::get_mut(&mut self.0) {
-            conversation.named = Named::ByDoor;
+        // No clone exists yet.
+        if let Some(state) = Arc::get_mut(&mut self.0) {
+            state.named_by = NamedBy::Door;
         }
         self
     }
 
-    /// The session under which a model's call may have been seen.
-    pub(crate) fn told<'a>(&'a self, call: Option<&'a str>) -> Option<&'a str> {
-        let own = || match self.named {
-            Named::ByAgent => self.context.origin.session.as_deref(),
-            Named::ByDoor => None,
+    /// The session name under which a model call may have been recorded.
+    pub(crate) fn agent_session<'a>(&'a self, call: Option<&'a str>) -> Option<&'a str> {
+        let own = || match self.named_by {
+            NamedBy::Agent => self.context.origin.session.as_deref(),
+            NamedBy::Door => None,
         };
         call.or_else(own)
     }
@@ -106,61 +106,61 @@ impl McpSession {
         self.inner.in_force().settings.max_arguments
     }
 
-    /// A denial, as the model reads it.
+    /// The text of a denial, for the model.
     pub fn denial_text(&self, denial: &Denial) -> String {
         self.inner.in_force().settings.denial.notice(denial)
     }
 
-    /// The same about what a server sent back: what was called did run.
+    /// The same for a withheld result: the call itself did run.
     pub fn withheld_text(&self, denial: &Denial) -> String {
         self.inner.in_force().settings.denial.withheld(denial)
     }
 
-    /// Whether the server may be spoken to at all, by the settings of the moment. It is looked at and
-    /// recorded once for each settings, however often it is asked.
+    /// Whether the server may be used, with the current settings. Checked and recorded once per
+    /// settings.
     pub fn admitted(&self) -> Result<(), Box<Denial>> {
         let settings = self.settings();
         let mut last = self.admission.lock();
         match &*last {
             Some(it) if Arc::ptr_eq(&it.settings, &settings) => it.admitted.clone(),
             _ => {
-                let admitted = self.ask_lists(&settings);
+                let admitted = self.check_lists(&settings);
                 *last = Some(Admission { settings, admitted: admitted.clone() });
                 admitted
             }
         }
     }
 
-    fn ask_lists(&self, settings: &McpSettings) -> Result<(), Box<Denial>> {
-        let mut objections = Objections::default();
-        objections.add(admission::server(settings, &self.server));
+    fn check_lists(&self, settings: &McpSettings) -> Result<(), Box<Denial>> {
+        let mut failures = CheckFailures::default();
+        failures.add(admission::server(settings, &self.server));
         if !settings.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
-        self.tell_look_alike(settings);
-        match objections.denial(&self.server, None) {
+        self.record_look_alike(settings);
+        match failures.denial(&self.server, None) {
             None => Ok(()),
             Some(mut denial) => {
-                denial.record = self.tell_refused(&denial);
+                denial.record = self.record_refused_server(&denial);
                 Err(Box::new(denial))
             }
         }
     }
 
-    /// What is known of servers, as the store has it by now.
-    pub(crate) fn books(&self) -> MutexGuard<'_, Books> {
-        self.books_at(self.inner.audit.glance())
+    /// The registry cache, after a refresh from the store.
+    pub(crate) fn fresh_cache(&self) -> MutexGuard<'_, RegistryCache> {
+        self.cache_at(self.inner.audit.glance())
     }
 
-    /// The same as the store was at this glance.
-    pub(crate) fn books_at(&self, glance: Glance<'_>) -> MutexGuard<'_, Books> {
-        self.inner.refresh_books_at(glance);
-        self.inner.desk.books.lock()
+    /// The registry cache, refreshed to this snapshot of the store.
+    pub(crate) fn cache_at(&self, glance: Glance<'_>) -> MutexGuard<'_, RegistryCache> {
+        self.inner.refresh_cache_at(glance);
+        self.inner.mcp_state.cache.lock()
     }
 
-    /// The same as it was a moment ago: for the many steps of one list.
-    pub(crate) fn known_books(&self) -> MutexGuard<'_, Books> {
-        self.inner.desk.books.lock()
+    /// The registry cache without a refresh, for the steps after the first.
+    pub(crate) fn cache(&self) -> MutexGuard<'_, RegistryCache> {
+        self.inner.mcp_state.cache.lock()
     }
 
     pub(crate) fn settings(&self) -> Arc<McpSettings> {
@@ -171,18 +171,18 @@ impl McpSession {
         self.inner.in_force().rules()
     }
 
-    /// The origin of a call that may name its own session.
+    /// The origin of a call, which may name its own session.
     pub(crate) fn origin(&self, session: Option<&str>) -> Origin {
         let own = &self.context.origin;
         match session {
-            Some(named) if own.session.as_deref() != Some(named) => {
-                Origin::new(OriginFields { session: Some(named.to_owned()), ..(**own).clone() })
+            Some(named_by) if own.session.as_deref() != Some(named_by) => {
+                Origin::new(OriginFields { session: Some(named_by.to_owned()), ..(**own).clone() })
             }
             _ => own.clone(),
         }
     }
 
-    /// What records say of the server.
+    /// Facts about the server for records.
     pub(crate) fn facts(&self, settings: &McpSettings) -> McpFacts {
         let entry = settings.server(&self.server);
         McpFacts {
@@ -194,19 +194,19 @@ impl McpSession {
         }
     }
 
-    /// Tells of a server that nobody declared and that is easily taken for another one.
-    fn tell_look_alike(&self, settings: &McpSettings) {
+    /// Records an undeclared server whose name is easily mistaken for that of another.
+    fn record_look_alike(&self, settings: &McpSettings) {
         if settings.server(&self.server).is_some() {
             return;
         }
-        let mut books = self.books();
+        let mut cache = self.fresh_cache();
         let declared = settings.servers.iter().map(|entry| entry.id.as_str());
         let alike = |other: &&str| similar(&self.server, other).is_some();
-        let other = declared.chain(books.registry.servers()).find(alike).map(str::to_owned);
+        let other = declared.chain(cache.registry.servers()).find(alike).map(str::to_owned);
         let Some(other) = other else { return };
         let detail = format!("the server `{}` is easily taken for `{other}`", self.server);
         let (class, severity) = (Class::LookAlike, Severity::Medium);
-        if books.told.is_new_of(&("look-alike", &detail)) {
+        if cache.recently_recorded.is_new_of(&("look-alike", &detail)) {
             let finding = Finding { class, severity, detail, span: 0..0, path: String::new() };
             let origin = &self.context.origin;
             let mut record = self.found(settings, origin, "", "server", &[finding]);

@@ -1,82 +1,81 @@
-//! What an operator says about MCP servers.
+//! The operator's settings for MCP servers.
 
 use std::time::Duration;
 
 use callgate_policy::{Globs, Rate};
 use callgate_scan::inspect::Severity;
 
-/// Everything that is said about MCP servers. The default lets every server and tool pass, holds
-/// each to its first definition, and tells of what it finds.
+/// All settings for MCP servers. By default every server and tool is allowed, each tool is pinned
+/// to its first definition, and findings are reported.
 #[derive(Debug, Clone)]
 pub struct McpSettings {
-    /// Whether what the checks below stop is stopped. Otherwise it is only recorded; rules are
-    /// enforced in any case.
+    /// Whether the checks below block. Otherwise they only record. Rules are enforced in any case.
     pub enforce: bool,
-    /// The servers that are declared.
+    /// The declared servers.
     pub servers: Vec<ServerEntry>,
-    /// Only these servers; every server where absent.
+    /// If present, only these servers are allowed.
     pub allow_servers: Option<Globs>,
-    /// Never these servers.
+    /// These servers are always denied.
     pub deny_servers: Globs,
-    /// Only these tools; every tool where absent.
+    /// If present, only these tools are allowed.
     pub allow_tools: Option<Vec<ToolRule>>,
-    /// Never these tools.
+    /// These tools are always denied.
     pub deny_tools: Vec<ToolRule>,
-    /// Whether servers that are not declared, and tools that are not in the registry, are refused.
+    /// Whether undeclared servers, and tools that are not in the registry, are refused.
     pub fail_closed: bool,
-    /// How many calls a server gets that has no rate of its own.
+    /// The rate limit of servers without one of their own.
     pub default_rate: Option<Rate>,
-    /// How many calls servers get by their names, declared or not. The first that matches counts.
+    /// Rate limits by server name, for declared and other servers. The first match applies.
     pub rates: Vec<(Globs, Rate)>,
-    /// Whether limits and rates are counted in the store, by all processes that use it, instead of
-    /// in this process.
+    /// Whether limits and rates are counted in the store, for all processes that use it, instead of
+    /// per process.
     pub shared_limits: bool,
-    /// How definitions are held to what they were.
+    /// How definitions are pinned.
     pub pins: PinSettings,
-    /// What becomes of a server's request to the client's model.
-    pub sampling: Watch,
-    /// What becomes of a server's question to the user.
-    pub elicitation: Watch,
-    /// What becomes of a server's question for the client's folders.
-    pub roots: Watch,
-    /// What becomes of what servers say.
+    /// What to do with a server's request to the client's model.
+    pub sampling: CheckAction,
+    /// What to do with a server's question to the user.
+    pub elicitation: CheckAction,
+    /// What to do with a server's request for the client's folders.
+    pub roots: CheckAction,
+    /// How text from servers is inspected.
     pub inspect: InspectSettings,
-    /// What becomes of calls that together mean more than each alone.
+    /// What to do with suspicious sequences of calls.
     pub flows: FlowSettings,
-    /// How long after a model's call its execution may come, where only the arguments join them.
+    /// How long after a model call its execution may come, if they match only by their arguments.
     pub join_window: Duration,
 }
 
-/// A server that is declared.
+/// A declared server.
 #[derive(Debug, Clone)]
 pub struct ServerEntry {
-    /// Its name, by which rules and records know it.
+    /// Its name in rules and records.
     pub id: String,
-    /// How it is spoken to.
+    /// Its transport.
     pub kind: ServerKind,
-    /// The program or the URL, as people are shown it.
+    /// The program or the URL, as shown to people.
     pub address: String,
-    /// Its tools that read what is private.
+    /// Its tools that read private data.
     pub reads: Globs,
-    /// Its tools that send something away.
+    /// Its tools that send data out.
     pub sends: Globs,
-    /// How many calls it gets.
+    /// Its rate limit.
     pub rate: Option<Rate>,
 }
 
-/// How a server is spoken to.
+/// The transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
     /// A program on this machine.
     Stdio,
     /// Streamable HTTP.
     Http,
-    /// HTTP with server-sent events, the older way.
+    /// HTTP with server-sent events, the older transport.
     Sse,
 }
 
 impl ServerKind {
-    /// The word used in configurations and records.
+    /// The word in configurations and records.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stdio => "stdio",
@@ -86,68 +85,68 @@ impl ServerKind {
     }
 }
 
-/// Tools by their servers and names, and perhaps by their definition.
+/// Matches tools by server and name, and optionally by definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolRule {
-    /// The servers.
+    /// Matches the server.
     pub server: Globs,
-    /// The tools.
+    /// Matches the tool.
     pub tool: Globs,
-    /// Only with this definition: its hash, as `callgate mcp pins list` shows it.
+    /// Only this definition, given by the hash that `callgate mcp pins list` shows.
     pub hash: Option<String>,
 }
 
-/// How definitions are held to what they were.
+/// How definitions are pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PinSettings {
-    /// What becomes of a definition that is not the trusted one.
-    pub on_change: Watch,
-    /// Whether the first definition is trusted. Otherwise it waits for a person.
+    /// What to do with a definition that is not the trusted one.
+    pub on_change: CheckAction,
+    /// Whether the first definition is trusted. Otherwise a person must trust it.
     pub auto_trust_first: bool,
 }
 
-/// What becomes of something that is watched.
+/// What to do when a check fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Watch {
-    /// It passes.
+pub enum CheckAction {
+    /// Let it pass.
     Allow,
-    /// It passes, and the record says so.
+    /// Let it pass and record it.
     Alert,
-    /// It is stopped.
+    /// Block it.
     Block,
 }
 
-/// What becomes of what servers say.
+/// How text from servers is inspected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InspectSettings {
-    /// A finding as bad as this stops what it was found in; none does where absent.
+    /// The lowest severity of a finding that blocks its text. `None` blocks nothing.
     pub block_at: Option<Severity>,
-    /// Whether characters that nobody sees, and sequences that steer a terminal, are taken out.
+    /// Whether invisible characters and terminal control sequences are removed.
     pub strip: bool,
 }
 
-/// What becomes of calls that together mean more than each alone.
+/// What to do with suspicious sequences of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowSettings {
-    /// A tool of one server reads what is private, then one of another server sends.
-    pub read_then_send: Watch,
-    /// How long after the one the other counts.
+    /// A tool of one server reads private data, then a tool of another server sends.
+    pub read_then_send: CheckAction,
+    /// The longest time between reading and sending.
     pub window: Duration,
-    /// Too many calls of one session in a short time.
+    /// Too many calls in one session within a short time.
     pub burst: Option<Burst>,
-    /// A server offers a tool under a name that another server had first.
-    pub take_over: Watch,
+    /// A server offers a tool under a name that another server offered first.
+    pub take_over: CheckAction,
 }
 
-/// How many calls in how long a time are too many.
+/// How many calls within which time are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
-    /// So many are not.
+    /// The number of calls that are allowed.
     pub calls: u32,
-    /// In this time.
+    /// The time window.
     pub window: Duration,
-    /// What becomes of the next one.
-    pub then: Watch,
+    /// What to do with the next call.
+    pub then: CheckAction,
 }
 
 impl Default for McpSettings {
@@ -163,16 +162,16 @@ impl Default for McpSettings {
             default_rate: None,
             rates: Vec::new(),
             shared_limits: false,
-            pins: PinSettings { on_change: Watch::Block, auto_trust_first: true },
-            sampling: Watch::Block,
-            elicitation: Watch::Alert,
-            roots: Watch::Allow,
+            pins: PinSettings { on_change: CheckAction::Block, auto_trust_first: true },
+            sampling: CheckAction::Block,
+            elicitation: CheckAction::Alert,
+            roots: CheckAction::Allow,
             inspect: InspectSettings { block_at: Some(Severity::High), strip: true },
             flows: FlowSettings {
-                read_then_send: Watch::Alert,
+                read_then_send: CheckAction::Alert,
                 window: Duration::from_secs(600),
                 burst: None,
-                take_over: Watch::Alert,
+                take_over: CheckAction::Alert,
             },
             join_window: Duration::from_secs(600),
         }
@@ -180,19 +179,20 @@ impl Default for McpSettings {
 }
 
 impl McpSettings {
-    /// The entry of a server, if it is declared.
+    /// The declaration of a server, if there is one.
     pub fn server(&self, id: &str) -> Option<&ServerEntry> {
         self.servers.iter().find(|entry| entry.id == id)
     }
 
-    /// How many calls a server gets: its own rate, one for its name, the default.
+    /// The rate limit of a server: its own, otherwise the first that matches its name, otherwise
+    /// the default.
     pub(crate) fn rate(&self, server: &str) -> Option<Rate> {
         let own = self.server(server).and_then(|entry| entry.rate);
         let named = || self.rates.iter().find(|(servers, _)| servers.matches(server));
         own.or_else(|| named().map(|(_, rate)| *rate)).or(self.default_rate)
     }
 
-    /// Whether it says anything about a call in a model's answer.
+    /// Whether any setting restricts calls in a model's response.
     pub(crate) fn restricts_names(&self) -> bool {
         self.fail_closed
             || self.allow_servers.is_some()
@@ -203,12 +203,12 @@ impl McpSettings {
 }
 
 impl ToolRule {
-    /// Whether the rule names this tool, whatever its definition.
+    /// Whether the rule matches this tool, whatever its definition.
     pub(crate) fn names(&self, server: &str, tool: &str) -> bool {
         self.server.matches(server) && self.tool.matches(tool)
     }
 
-    /// Whether the rule, as one that denies, is about this tool in any spelling.
+    /// Whether the rule, used to deny, matches this tool in any spelling.
     pub(crate) fn restricts(&self, server: &str, tool: &str) -> bool {
         self.server.restricts(server) && self.tool.restricts(tool)
     }

@@ -1,14 +1,14 @@
-//! Pins between the registry in memory and the store that all processes share.
+//! Converts pins between the registry in memory and the store that all processes share.
 
 use callgate_registry::{
     ItemIdentity, ItemKind, Launch, Pin, PinHash, PinState, PinStatus, Registry, Version,
 };
 use callgate_store::{PinnedVersion, PutPin, Store, StoreError, StoredPin};
 
-/// A pin as it is kept.
+/// Converts a pin for the store.
 pub fn stored(pin: &Pin) -> StoredPin {
     let seen = match &pin.state {
-        PinState::Changed(seen) => Some(kept(seen)),
+        PinState::Changed(seen) => Some(pinned_version(seen)),
         PinState::Trusted | PinState::Quarantined => None,
     };
     StoredPin {
@@ -16,7 +16,7 @@ pub fn stored(pin: &Pin) -> StoredPin {
         kind: pin.identity.kind.as_str().to_owned(),
         name: pin.identity.name.clone(),
         state: pin.state().as_str().to_owned(),
-        pinned: kept(&pin.version),
+        pinned: pinned_version(&pin.version),
         seen,
         first_seen: pin.first_seen,
         last_seen: pin.last_seen,
@@ -24,8 +24,8 @@ pub fn stored(pin: &Pin) -> StoredPin {
     }
 }
 
-/// A pin as it was kept. One that says what nobody can have meant is in quarantine: whoever wrote
-/// it, nothing passes by it.
+/// Converts a stored pin. A pin with an invalid state is quarantined and allows nothing, whichever
+/// process wrote it.
 pub fn pin(stored: StoredPin) -> Option<Pin> {
     let kind = ItemKind::parse(&stored.kind)?;
     let identity = ItemIdentity { server: stored.server, kind, name: stored.name };
@@ -44,31 +44,33 @@ pub fn pin(stored: StoredPin) -> Option<Pin> {
     })
 }
 
-/// The registry as the store has it.
+/// Loads the registry from the store.
 pub fn load(audit: &Store) -> Result<Registry, StoreError> {
     Ok(Registry::new(audit.pins()?.into_iter().filter_map(pin)))
 }
 
-/// What became of a pin that was to be kept.
+/// What happened to a pin that was to be stored.
 #[derive(Debug)]
-pub(crate) enum Kept {
-    /// It is kept, with its new revision.
+pub(crate) enum SaveOutcome {
+    /// It is stored, with its new revision.
     Ours(Box<Pin>),
-    /// Somebody else was faster: theirs is kept, or was removed.
+    /// Another process was faster. This is its pin, or `None` if it removed the pin.
     Theirs(Option<Box<Pin>>),
 }
 
-/// Keeps pins, in their order.
-pub(crate) fn keep_all(audit: &Store, pins: &[&Pin]) -> Result<Vec<Kept>, StoreError> {
+/// Stores pins, in order.
+pub(crate) fn save_all(audit: &Store, pins: &[&Pin]) -> Result<Vec<SaveOutcome>, StoreError> {
     let put = audit.put_pins(&pins.iter().map(|pin| stored(pin)).collect::<Vec<_>>())?;
-    let kept = put.into_iter().zip(pins).map(|(put, ours)| match put {
-        PutPin::Stored(revision) => Kept::Ours(Box::new(Pin { revision, ..(*ours).clone() })),
-        PutPin::Stale(theirs) => Kept::Theirs(theirs.and_then(|it| pin(*it)).map(Box::new)),
+    let stored = put.into_iter().zip(pins).map(|(put, ours)| match put {
+        PutPin::Stored(revision) => {
+            SaveOutcome::Ours(Box::new(Pin { revision, ..(*ours).clone() }))
+        }
+        PutPin::Stale(theirs) => SaveOutcome::Theirs(theirs.and_then(|it| pin(*it)).map(Box::new)),
     });
-    Ok(kept.collect())
+    Ok(stored.collect())
 }
 
-fn kept(version: &Version) -> PinnedVersion {
+fn pinned_version(version: &Version) -> PinnedVersion {
     PinnedVersion {
         launch: version.launch.fingerprint().as_str().to_owned(),
         launch_shown: version.launch.shown().to_owned(),
@@ -78,11 +80,11 @@ fn kept(version: &Version) -> PinnedVersion {
     }
 }
 
-fn version(kept: PinnedVersion) -> Version {
+fn version(stored: PinnedVersion) -> Version {
     Version {
-        launch: Launch::stored(kept.launch, kept.launch_shown),
-        hash: PinHash::stored(kept.hash),
-        whole: PinHash::stored(kept.whole),
-        definition: kept.definition,
+        launch: Launch::stored(stored.launch, stored.launch_shown),
+        hash: PinHash::stored(stored.hash),
+        whole: PinHash::stored(stored.whole),
+        definition: stored.definition,
     }
 }

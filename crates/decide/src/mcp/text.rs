@@ -1,4 +1,4 @@
-//! What a server says and asks, on its way to the client.
+//! Inspects what a server sends to the client: results, texts and requests.
 
 use callgate_audit::{Action, Code, Kind};
 use callgate_call::json::quote;
@@ -7,40 +7,40 @@ use callgate_policy::{AlsoJudged, Denial, ExtraInput, Findings, Judgement, Spent
 use callgate_scan::inspect::{Context, Finding, Place, inspect_json, strip};
 
 use super::admission;
-use super::call::{CallTicket, Ticket};
-use super::check::{Check, Objection, Objections, code_of};
+use super::call::{CallTicket, ForwardedCall};
+use super::check::{Check, CheckFailure, CheckFailures, code_of};
 use super::pins::{self, denial, is_blocked};
-use super::record::Watched;
+use super::record::CheckResult;
 use super::session::McpSession;
-use super::settings::{McpSettings, Watch};
+use super::settings::{CheckAction, McpSettings};
 use crate::clock::now;
-use crate::pipeline::unfit_along;
+use crate::pipeline::unfit_extra_input;
 use crate::record;
 
-/// What becomes of a text.
+/// The outcome of inspecting a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inspected {
-    /// It passes as it is.
+    /// Forward it unchanged.
     Pass,
-    /// This takes its place: JSON, as the text was.
+    /// Forward this JSON instead.
     Replace(String),
-    /// It does not pass.
+    /// Do not forward it.
     Block(Box<Denial>),
 }
 
-/// What a server asks of a client.
+/// What a server may request from a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
-    /// Something for the client's model.
+pub enum ServerRequest {
+    /// A completion from the client's model.
     Sampling,
-    /// Something of the user.
+    /// Input from the user.
     Elicitation,
-    /// Which folders the client works in.
+    /// The folders that the client works in.
     Roots,
 }
 
-impl Asked {
-    /// The method by which it asks.
+impl ServerRequest {
+    /// The JSON-RPC method of the request.
     pub fn method(self) -> &'static str {
         match self {
             Self::Sampling => "sampling/createMessage",
@@ -58,38 +58,38 @@ impl Asked {
     }
 }
 
-/// What a client reads from a server beside calls.
+/// What a client may read from a server, apart from calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Read<'a> {
+pub enum ClientRead<'a> {
     /// A resource, by its URI.
     Resource(&'a str),
     /// A prompt, by its name, with its arguments as JSON.
     Prompt {
         /// Its name.
         name: &'a str,
-        /// What it is filled in with; empty for nothing.
+        /// Its arguments; empty if there are none.
         arguments: &'a str,
     },
 }
 
 impl McpSession {
-    /// The result of a call, or an error in its place: raw JSON. Both what people see of it and
-    /// what is structured are inspected, for models are given either.
+    /// Inspects the result of a call, or the error in its place: raw JSON. Both the visible and the
+    /// structured content are inspected, because models may get either.
     pub fn result(&self, ticket: &CallTicket, raw: &str) -> Inspected {
         let settings = self.settings();
         let call = &ticket.0.call;
-        let looked = self.inspect(&settings, Place::Result, raw);
-        // The call itself was judged before; what counts now is what was found.
-        let judgement = (!looked.findings.is_empty()).then(|| {
-            let found = Findings::Of(&looked.findings);
+        let inspection = self.inspect(&settings, Place::Result, raw);
+        // The call itself was judged before. Now only the findings matter.
+        let judgement = (!inspection.findings.is_empty()).then(|| {
+            let found = Findings::Of(&inspection.findings);
             self.judge_result(&ticket.0, found)
         });
-        let named = Named { call, tool: &ticket.0.tool, place: "result" };
-        self.conclude(&settings, named, looked, judgement)
+        let named = NamedText { call, tool: &ticket.0.tool, place: "result" };
+        self.conclude(&settings, named, inspection, judgement)
     }
 
-    /// What the rules say to a result, under every name that its tool may have been called by.
-    fn judge_result(&self, ticket: &Ticket, found: Findings<'_>) -> Judgement {
+    /// Judges a result by the rules, under every alias of its tool.
+    fn judge_result(&self, ticket: &ForwardedCall, found: Findings<'_>) -> Judgement {
         let (policies, limits) = (self.policies(), SpentLimits::none());
         let judge = |call| policies.judge_with(call, &now(), &limits, found);
         let denied =
@@ -97,33 +97,38 @@ impl McpSession {
         denied.unwrap_or_else(|| judge(&ticket.call))
     }
 
-    /// Any other text of the server: raw JSON.
+    /// Inspects any other text of the server: raw JSON.
     pub fn text(&self, place: Place, raw: &str) -> Inspected {
-        match self.look(place, word(place), raw) {
+        match self.inspect_text(place, word(place), raw) {
             (Some(denial), _) => Inspected::Block(denial),
             (None, Some(stripped)) => Inspected::Replace(stripped),
             (None, None) => Inspected::Pass,
         }
     }
 
-    /// A request of the server to the client: the raw JSON of its parameters. A refusal is for the
-    /// server.
-    pub fn asked(&self, what: Asked, raw: &str) -> Result<Inspected, Box<Denial>> {
+    /// Judges a request from the server to the client, given the raw JSON of its parameters. A
+    /// refusal goes to the server.
+    pub fn judge_server_request(
+        &self,
+        what: ServerRequest,
+        raw: &str,
+    ) -> Result<Inspected, Box<Denial>> {
         let settings = self.settings();
-        let watch = match what {
-            Asked::Sampling => settings.sampling,
-            Asked::Elicitation => settings.elicitation,
-            Asked::Roots => settings.roots,
+        let check_action = match what {
+            ServerRequest::Sampling => settings.sampling,
+            ServerRequest::Elicitation => settings.elicitation,
+            ServerRequest::Roots => settings.roots,
         };
         let reason = format!("`{}` asks for `{}`.", self.server, what.method());
-        if watch != Watch::Allow {
-            let action = if is_blocked(&settings, watch) { Action::Deny } else { Action::Audit };
+        if check_action != CheckAction::Allow {
+            let action =
+                if is_blocked(&settings, check_action) { Action::Deny } else { Action::Audit };
             let (rule, code) = (what.setting(), Code::RequestDenied);
-            let told = Watched { what: what.method(), rule, code, reason: &reason };
-            let record = self.watched(&settings, action, told);
+            let result = CheckResult { what: what.method(), rule, code, reason: &reason };
+            let record = self.check_record(&settings, action, result);
             let id = record.id.to_string();
-            self.write_within(&self.budgets.asked, record);
-            if is_blocked(&settings, watch) {
+            self.write_within(&self.budgets.server_requests, record);
+            if is_blocked(&settings, check_action) {
                 let reason = format!("This client's gateway refuses `{}`.", what.method());
                 let hint = "Go on without it.";
                 let refused = denial(what.setting(), what.method(), &reason, hint);
@@ -131,59 +136,61 @@ impl McpSession {
             }
         }
         let place = match what {
-            Asked::Sampling => Place::Sampling,
-            Asked::Elicitation | Asked::Roots => Place::Elicitation,
+            ServerRequest::Sampling => Place::Sampling,
+            ServerRequest::Elicitation | ServerRequest::Roots => Place::Elicitation,
         };
         Ok(self.text(place, raw))
     }
 
-    /// Whether the client may read something. Rules name it `resources/read` with a `uri`, or
-    /// `prompts/get` with a `name` and `arguments`. Answers what takes the place of what goes along.
-    pub fn reads(
+    /// Whether the client may read something. Rules see it as `resources/read` with a `uri`, or as
+    /// `prompts/get` with a `name` and `arguments`. Returns a replacement for each extra input that
+    /// a rule changed.
+    pub fn judge_read(
         &self,
-        what: Read<'_>,
-        along: Vec<ExtraInput>,
+        what: ClientRead<'_>,
+        extra_inputs: Vec<ExtraInput>,
     ) -> Result<Vec<Option<String>>, Box<Denial>> {
         let settings = self.settings();
         let (method, arguments) = match what {
-            Read::Resource(uri) => ("resources/read", format!(r#"{{"uri":{}}}"#, quote(uri))),
-            Read::Prompt { name, arguments } => {
+            ClientRead::Resource(uri) => ("resources/read", format!(r#"{{"uri":{}}}"#, quote(uri))),
+            ClientRead::Prompt { name, arguments } => {
                 let filled = if arguments.trim().is_empty() { "{}" } else { arguments };
                 ("prompts/get", format!(r#"{{"name":{},"arguments":{filled}}}"#, quote(name)))
             }
         };
         let call = self.named(method, Arguments::json(arguments))?;
-        let mut objections = Objections::default();
-        objections.add(admission::server(&settings, &self.server));
-        if let Read::Prompt { name, .. } = what {
-            objections.add(self.check_prompt(&settings, name));
+        let mut failures = CheckFailures::default();
+        failures.add(admission::server(&settings, &self.server));
+        if let ClientRead::Prompt { name, .. } = what {
+            failures.add(self.check_prompt(&settings, name));
         }
         if !settings.enforce {
-            objections.soften();
+            failures.downgrade_to_alerts();
         }
-        let along = self.readable(along);
-        let others = AlsoJudged { readings: &[], extra: &along };
+        let extra_inputs = self.readable(extra_inputs);
+        let others = AlsoJudged { readings: &[], extra: &extra_inputs };
         let (limits, policies) = (SpentLimits::none(), self.policies());
         let judgement = policies.judge_also(&call, others, &now(), &limits, Findings::NotInspected);
-        objections.add(unfit_along(&self.inner.in_force().settings, &along));
-        objections.add(judgement.rewritten().map(|_| irreplaceable()));
+        failures.add(unfit_extra_input(&self.inner.in_force().settings, &extra_inputs));
+        failures.add(judgement.rewritten().map(|_| irreplaceable()));
         let mut record =
             record::call(Kind::McpToolCalled, &self.context, &call, record::Input::Known);
         if let Some(tool) = &mut record.tool {
             tool.name = method.to_owned();
         }
-        record.verdict = Some(objections.verdict(&judgement));
+        record.verdict = Some(failures.verdict(&judgement));
         record.mcp = Some(self.facts(&settings));
         let id = record.id.to_string();
         self.inner.write(record);
-        match objections.denial(method, judgement.denial(&call)) {
+        match failures.denial(method, judgement.denial(&call)) {
             None => Ok(judgement.rewritten_extra().to_vec()),
             Some(denial) => Err(Box::new(Denial { record: Some(id), ..denial })),
         }
     }
 
-    /// A text that is no result: what stops it, and what is left of it if something was taken out.
-    pub(crate) fn look(
+    /// Inspects a text that is not a result. Returns the reason to block it, and the stripped text
+    /// if something was removed.
+    pub(crate) fn inspect_text(
         &self,
         place: Place,
         word: &str,
@@ -194,55 +201,64 @@ impl McpSession {
             Ok(call) => call,
             Err(denial) => return (Some(denial), None),
         };
-        let looked = self.inspect(&settings, place, raw);
-        let found = Findings::Of(&looked.findings);
+        let inspection = self.inspect(&settings, place, raw);
+        let found = Findings::Of(&inspection.findings);
         let judgement = self.policies().judge_text(&call, &now(), found);
-        let named = Named { call: &call, tool: word, place: word };
-        match self.conclude(&settings, named, looked, Some(judgement)) {
+        let named = NamedText { call: &call, tool: word, place: word };
+        match self.conclude(&settings, named, inspection, Some(judgement)) {
             Inspected::Pass => (None, None),
             Inspected::Replace(stripped) => (None, Some(stripped)),
             Inspected::Block(denial) => (Some(denial), None),
         }
     }
 
-    fn inspect(&self, settings: &McpSettings, place: Place, raw: &str) -> Looked {
+    fn inspect(&self, settings: &McpSettings, place: Place, raw: &str) -> TextInspection {
         // A message may have no parameters at all.
         if raw.trim().is_empty() {
-            return Looked { findings: Vec::new(), stripped: None, worst: None };
+            return TextInspection { findings: Vec::new(), stripped: None, blocking_finding: None };
         }
-        // As they were at the last call: what is asked for with every text must cost nothing.
-        let known = self.known_books().others(&self.server);
+        // Without a refresh: this runs for every text and must be cheap.
+        let known = self.cache().others(&self.server);
         let context = Context { place, known: &known };
         let findings = inspect_json(raw, &context);
         let stripped = settings.inspect.strip.then(|| strip(raw)).flatten();
-        let worst = match &stripped {
-            Some(stripped) => pins::worst(settings, &inspect_json(stripped, &context)).cloned(),
-            None => pins::worst(settings, &findings).cloned(),
+        let blocking_finding = match &stripped {
+            Some(stripped) => {
+                pins::blocking_finding(settings, &inspect_json(stripped, &context)).cloned()
+            }
+            None => pins::blocking_finding(settings, &findings).cloned(),
         };
-        Looked { findings, stripped, worst }
+        TextInspection { findings, stripped, blocking_finding }
     }
 
-    /// What comes of an inspection, and its record if anything was found.
+    /// Turns an inspection into an outcome, and records any findings.
     fn conclude(
         &self,
         settings: &McpSettings,
-        named: Named<'_>,
-        looked: Looked,
+        named: NamedText<'_>,
+        inspection: TextInspection,
         judgement: Option<Judgement>,
     ) -> Inspected {
         let by_rule = judgement.as_ref().and_then(|it| it.denial(named.call));
-        let by_setting = looked.worst.as_ref().filter(|_| settings.enforce).map(|worst| {
-            let reason = format!("What `{}` sent holds {}.", self.server, pins::named(worst));
-            let hint = "Go on without it, and tell the user what was found.";
-            denial(Check::Finding.word(), named.call.name.raw(), &reason, hint)
-        });
+        let by_setting = inspection.blocking_finding.as_ref().filter(|_| settings.enforce).map(
+            |blocking_finding| {
+                let reason = format!(
+                    "What `{}` sent holds {}.",
+                    self.server,
+                    pins::describe_finding(blocking_finding)
+                );
+                let hint = "Go on without it, and tell the user what was found.";
+                denial(Check::Finding.word(), named.call.name.raw(), &reason, hint)
+            },
+        );
         let denial = by_setting.or(by_rule);
-        if looked.findings.is_empty() && denial.is_none() {
+        if inspection.findings.is_empty() && denial.is_none() {
             return Inspected::Pass;
         }
         let origin = &named.call.origin;
-        let mut record = self.found(settings, origin, named.tool, named.place, &looked.findings);
-        let action = match (&denial, &looked.stripped) {
+        let mut record =
+            self.found(settings, origin, named.tool, named.place, &inspection.findings);
+        let action = match (&denial, &inspection.stripped) {
             (Some(_), _) => "block",
             (None, Some(_)) => "mask",
             (None, None) => "audit",
@@ -253,14 +269,14 @@ impl McpSession {
         record.verdict = Some(verdict(denial.as_ref(), judgement.as_ref()));
         let id = record.id.to_string();
         self.write_within(&self.budgets.findings, record);
-        match (denial, looked.stripped) {
+        match (denial, inspection.stripped) {
             (Some(denial), _) => Inspected::Block(Box::new(Denial { record: Some(id), ..denial })),
             (None, Some(stripped)) => Inspected::Replace(stripped),
             (None, None) => Inspected::Pass,
         }
     }
 
-    /// Something of this server as rules name it.
+    /// A pseudo-call, so that rules can match something of this server by name.
     pub(crate) fn named(&self, what: &str, arguments: Arguments) -> Result<ToolCall, Box<Denial>> {
         let name = ToolName::on(&self.server, what);
         let name = name.map_err(|why| Box::new(Denial::refused(what, &why.to_string())))?;
@@ -269,24 +285,24 @@ impl McpSession {
     }
 }
 
-/// A rule would replace a part of what is asked for: then it would be something else.
-fn irreplaceable() -> Objection {
+/// Fails a read that a rule would change: a changed read would be a different one.
+fn irreplaceable() -> CheckFailure {
     let reason = "What it asks for holds something that a rule replaces.".to_owned();
-    Objection::block(Check::Rules, reason, "Ask without it.")
+    CheckFailure::block(Check::Rules, reason, "Ask without it.")
 }
 
-/// What an inspection found in a text.
-struct Looked {
+/// The result of inspecting a text.
+struct TextInspection {
     findings: Vec<Finding>,
-    /// What is left of the text, if something was taken out.
+    /// The text after stripping, if something was removed.
     stripped: Option<String>,
-    /// The worst of what is left, if it is as bad as stops a text.
-    worst: Option<Finding>,
+    /// The worst finding after stripping, if its severity reaches the blocking threshold.
+    blocking_finding: Option<Finding>,
 }
 
-/// A text, as rules and records name it.
+/// A text with its names in rules and records.
 #[derive(Clone, Copy)]
-struct Named<'a> {
+struct NamedText<'a> {
     call: &'a ToolCall,
     tool: &'a str,
     place: &'a str,
@@ -306,7 +322,7 @@ fn verdict(denial: Option<&Denial>, judgement: Option<&Judgement>) -> callgate_a
     verdict
 }
 
-/// How records and rules call a place.
+/// The name of a place in records and rules.
 fn word(place: Place) -> &'static str {
     match place {
         Place::Definition => "tools/list",

@@ -1,8 +1,8 @@
-//! What a call would do. Nothing is worked out yet: rules look at arguments.
+//! What a call would do. Nothing is computed yet: rules look at arguments.
 
 use super::Resolved;
 
-/// A call with what it would do.
+/// A call with its effects.
 #[derive(Debug)]
 pub(crate) struct Analysed {
     pub(crate) resolved: Resolved,

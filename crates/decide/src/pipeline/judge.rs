@@ -1,4 +1,4 @@
-//! The rules and everything that was found before them, in one.
+//! Combines the rules with all checks.
 
 use std::time::Duration;
 
@@ -6,39 +6,39 @@ use callgate_audit::Verdict;
 use callgate_policy::Settled;
 
 use super::{Metered, Resolved};
-use crate::mcp::{KeyedStep, explained, unread};
+use crate::mcp::{KeyedStep, explained, unreadable_note};
 
-/// A call with what becomes of it.
+/// A call with its verdict.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) resolved: Resolved,
     pub(crate) settled: Settled,
-    /// What the record says of it.
+    /// The verdict in the record.
     pub(crate) verdict: Verdict,
-    /// What is recorded as the input, if not the arguments as they came: sanitizers took something out.
+    /// The input in the record, if sanitizers removed something from the arguments.
     pub(crate) rewritten: Option<String>,
-    /// What goes along with it, each with what takes its place, if anything does.
-    pub(crate) along: Vec<Option<String>>,
+    /// For each extra input, its replacement if a rule changed it.
+    pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
-    /// How long it took until here.
+    /// How long judging took.
     pub(crate) judged_in: Duration,
 }
 
 pub(crate) fn judge(metered: Metered) -> Judged {
     let Metered { resolved, judgement, steps, .. } = metered;
     let call = &resolved.subject.call;
-    let mut verdict = resolved.objections.verdict(&judgement);
-    let mut denial = resolved.objections.denial(call.name.raw(), judgement.denial(call));
-    // Whoever reads the rule's own reason would look for something that may not be there.
-    if let Some(unread) = unread(&call.arguments, &judgement) {
+    let mut verdict = resolved.failures.verdict(&judgement);
+    let mut denial = resolved.failures.denial(call.name.raw(), judgement.denial(call));
+    // Without the addition, a reader would look for something that the arguments may not contain.
+    if let Some(unreadable_note) = unreadable_note(&call.arguments, &judgement) {
         if verdict.rule == judgement.rule {
-            verdict.reason = Some(explained(verdict.reason.as_deref(), &unread));
+            verdict.reason = Some(explained(verdict.reason.as_deref(), &unreadable_note));
         }
         if let Some(denial) = denial.as_mut().filter(|denial| denial.rule == judgement.rule) {
-            denial.reason = explained(Some(&denial.reason), &unread);
+            denial.reason = explained(Some(&denial.reason), &unreadable_note);
         }
     }
-    let (rewritten, along) =
+    let (rewritten, extra_replacements) =
         (judgement.rewritten().map(str::to_owned), judgement.rewritten_extra().to_vec());
     let stops = resolved.stops();
     let settled = match (judgement.settle(call), denial) {
@@ -47,5 +47,5 @@ pub(crate) fn judge(metered: Metered) -> Judged {
         (settled, _) => settled,
     };
     let judged_in = resolved.subject.begun.elapsed();
-    Judged { resolved, settled, verdict, rewritten, along, steps, judged_in }
+    Judged { resolved, settled, verdict, rewritten, extra_replacements, steps, judged_in }
 }

@@ -1,4 +1,4 @@
-//! Limits, and what was called before. Counted only if nothing else stops the call.
+//! Counts limits and checks the history. A call is counted only if nothing else stops it.
 
 use std::sync::Arc;
 
@@ -6,39 +6,42 @@ use callgate_policy::{Judgement, LimitKey, SpentLimits};
 
 use super::Resolved;
 use super::effects::Analysed;
-use crate::clerk::NoAnswer;
 use crate::counter::Counter;
 use crate::decider::Inner;
-use crate::mcp::{KeyedStep, McpSettings, Noted, too_many};
+use crate::mcp::{HistoryEntry, KeyedStep, McpSettings, too_many};
+use crate::store_query::StoreUnavailable;
 
-/// A call that was counted, with what the rules say about it.
+/// A call that was counted, with the judgement of the rules.
 #[derive(Debug)]
 pub(crate) struct Metered {
     pub(crate) resolved: Resolved,
     pub(crate) judgement: Judgement,
-    /// What later calls are judged with in mind, if this one passes.
+    /// What to store for later calls, if this one is allowed.
     pub(crate) steps: Vec<KeyedStep>,
-    noted: Noted,
+    history_entry: HistoryEntry,
 }
 
-pub(crate) async fn meter(inner: &Arc<Inner>, analysed: Analysed) -> Result<Metered, NoAnswer> {
+pub(crate) async fn meter(
+    inner: &Arc<Inner>,
+    analysed: Analysed,
+) -> Result<Metered, StoreUnavailable> {
     let metered = Metered::new(analysed.resolved);
     match metered.needs_store() {
-        // Whoever has gone makes no call: it must not count among those of its session.
-        true => inner.ask_or(move |inner| metered.counted(inner), Metered::undo).await,
+        // If the client has gone, the call must not stay in the history of its session.
+        true => inner.query_store_or_undo(move |inner| metered.counted(inner), Metered::undo).await,
         false => Ok(metered.counted(inner)),
     }
 }
 
 impl Metered {
-    /// Judged before any limit is asked.
+    /// The judgement before any limit is checked.
     fn new(resolved: Resolved) -> Self {
         let subject = &resolved.subject;
         let judgement = match resolved.waived {
             true => subject.judge_waived(),
             false => subject.judge(&SpentLimits::none(), resolved.findings()),
         };
-        Self { resolved, judgement, steps: Vec::new(), noted: Noted::No }
+        Self { resolved, judgement, steps: Vec::new(), history_entry: HistoryEntry::NotKept }
     }
 
     fn settings(&self) -> &McpSettings {
@@ -53,15 +56,15 @@ impl Metered {
         !self.resolved.stops() && self.judgement.verdict.passes()
     }
 
-    /// Whether counting it asks the store.
+    /// Whether counting the call needs the store.
     fn needs_store(&self) -> bool {
         let counts = !self.resolved.rate.is_empty() || !(self.stops() || self.limits().is_empty());
-        let notes = self.resolved.at_tool().is_some_and(|at| at.noted_since.is_some());
+        let notes = self.resolved.target_tool().is_some_and(|at| at.history_since.is_some());
         (notes && self.passes()) || (counts && self.settings().shared_limits)
     }
 
-    /// A call is counted once, at the first door that sees it. One whose arguments nobody looks at is
-    /// counted by no rule.
+    /// The limits that count this call. It is counted once, at the first door that sees it. If its
+    /// arguments are not examined, no rule counts it.
     fn limits(&self) -> &[LimitKey] {
         match self.resolved.joined().is_some() || self.resolved.waived {
             true => &[],
@@ -70,30 +73,30 @@ impl Metered {
     }
 
     fn counted(mut self, inner: &Inner) -> Self {
-        // What speaks against a call is told even if something else stops it.
+        // All reasons are reported, even if one of them is enough.
         let mut spent = Counter::of(inner, self.settings()).empty(&self.resolved.rate);
-        self.resolved.object(spent.iter().map(too_many));
+        self.resolved.add_failures(spent.iter().map(too_many));
         if self.passes() {
-            self.noted = self.resolved.note(inner);
+            self.history_entry = self.resolved.add_to_history(inner);
         }
         if !self.stops() {
             self.take_tokens(&mut Counter::of(inner, self.settings()), &mut spent);
         }
         if self.passes() {
-            self.steps = self.resolved.steps(inner, &self.judgement, self.noted);
+            self.steps = self.resolved.steps(inner, &self.judgement, self.history_entry);
         } else {
-            self.resolved.take_back(inner, self.noted);
+            self.resolved.remove_from_history(inner, self.history_entry);
         }
         self
     }
 
-    /// Nobody waits for the call any more.
+    /// Removes the call from the history, because its client has gone.
     fn undo(self, inner: &Inner) {
-        self.resolved.take_back(inner, self.noted);
+        self.resolved.remove_from_history(inner, self.history_entry);
     }
 
-    /// Takes a token for every limit and rate that the call is counted by, or none at all: then it is
-    /// judged again with what was found empty. `spent` are the rates that were told to be.
+    /// Takes a token for every limit and rate that counts the call, or no token at all. If one is
+    /// empty, judges the call again with that. `spent` are the rates that were reported as empty.
     fn take_tokens(&mut self, tokens: &mut Counter<'_>, spent: &mut Vec<LimitKey>) {
         let limits = self.limits().to_vec();
         let keys = [limits.as_slice(), &self.resolved.rate].concat();
@@ -108,7 +111,7 @@ impl Metered {
             let is_news =
                 |key: &&LimitKey| self.resolved.rate.contains(key) && !spent.contains(key);
             let news: Vec<LimitKey> = empty.iter().filter(is_news).cloned().collect();
-            self.resolved.object(news.iter().map(too_many));
+            self.resolved.add_failures(news.iter().map(too_many));
             spent.extend(news);
             self.passes()
         });

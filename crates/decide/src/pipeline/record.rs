@@ -1,4 +1,4 @@
-//! The record, durable before anybody hears of the answer.
+//! Writes the record, which is durable before the caller gets the decision.
 
 use std::time::Duration;
 
@@ -9,18 +9,19 @@ use callgate_store::Receipt;
 
 use super::resolve::Target;
 use super::wait::Answered;
-use super::{Resolved, Seen, Subject};
+use super::{CallSource, Resolved, Subject};
 use crate::decider::Inner;
-use crate::mcp::{finding_facts, told_aliases};
+use crate::mcp::{alias_note, finding_facts};
+use crate::observer;
 use crate::record::{self, Input};
 use crate::settings::{OnFailure, Settings};
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug)]
 pub enum Decision {
-    /// It may leave.
+    /// The call may be forwarded.
     Allow(Recorded<Permit>),
-    /// It may not.
+    /// The call must not be forwarded.
     Deny(Denial),
 }
 
@@ -28,30 +29,37 @@ pub enum Decision {
 #[derive(Debug)]
 pub(crate) struct Decided {
     pub(crate) decision: Decision,
-    /// What goes along with the call, each with what takes its place, if anything does.
-    pub(crate) along: Vec<Option<String>>,
-    /// Set if the call may pass and no model was seen to make it.
-    pub(crate) stray: Option<Box<Record>>,
+    /// For each extra input of the call, its replacement if a rule changed it.
+    pub(crate) extra_replacements: Vec<Option<String>>,
+    /// Set if the call is allowed and no model was seen to make it.
+    pub(crate) uncorrelated: Option<Box<Record>>,
 }
 
 pub(crate) async fn record(inner: &Inner, answered: Answered) -> Decided {
-    let record = written_down(&answered);
-    let Answered { resolved, answer, along, steps, .. } = answered;
+    let record = build_record(&answered);
+    let Answered { resolved, answer, extra_replacements, steps, .. } = answered;
     let call = &resolved.subject.call;
     let permit = match answer {
         Ok(permit) => permit,
         Err(denial) => return refused(inner, record, denial),
     };
-    let is_stray = resolved.at_tool().is_some() && resolved.joined().is_none();
-    let stray = is_stray.then(|| Box::new(record::stray(&record)));
+    let is_uncorrelated = resolved.target_tool().is_some() && resolved.joined().is_none();
+    let uncorrelated = is_uncorrelated.then(|| Box::new(record::uncorrelated(&record)));
+    let seen = inner.observer.copy(&record);
     let receipt = inner.audit.append_together(steps, record);
     let settings = &resolved.subject.in_force.settings;
     let written = durable(receipt, settings.record_timeout).await;
     let decision = recorded(settings, call, permit, written);
-    Decided { decision, along, stray }
+    if let Some(seen) = seen {
+        inner.observer.see(&match &decision {
+            Decision::Allow(_) => seen,
+            Decision::Deny(denial) => observer::refused(seen, &denial.reason),
+        });
+    }
+    Decided { decision, extra_replacements, uncorrelated }
 }
 
-/// The permit, if its record is written or the operator can do without.
+/// The permit, if its record is written or the operator allows calls without one.
 fn recorded(
     settings: &Settings,
     call: &ToolCall,
@@ -63,7 +71,7 @@ fn recorded(
         Err(why) => why,
     };
     let tool = call.name.raw();
-    tracing::error!(tool, why, "the record of a call is not written");
+    tracing::error!(tool, why, "the record of a call could not be written");
     match settings.on_failure {
         OnFailure::Allow => Decision::Allow(Recorded::although_the_store_failed(permit)),
         OnFailure::Deny => Decision::Deny(unrecorded(tool)),
@@ -78,19 +86,19 @@ async fn durable(receipt: Receipt, timeout: Duration) -> Result<Written, String>
     }
 }
 
-/// A denial loses nothing if its record does, so nobody waits for that.
+/// Writes the record of a denial without waiting: a lost record does not make a denial unsafe.
 fn refused(inner: &Inner, record: Record, mut denial: Denial) -> Decided {
     denial.record = Some(record.id.to_string());
     inner.write(record);
-    Decided { decision: Decision::Deny(denial), along: Vec::new(), stray: None }
+    Decided { decision: Decision::Deny(denial), extra_replacements: Vec::new(), uncorrelated: None }
 }
 
-/// The store did not say what has to be known to decide.
+/// Denies a call because the store did not answer a query.
 pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
-    let denial = unasked(subject.call.name.raw());
-    let kind = match subject.seen {
-        Seen::InAnswer { .. } => Kind::ToolCall,
-        Seen::AtServer(_) => Kind::McpToolCalled,
+    let denial = store_unavailable(subject.call.name.raw());
+    let kind = match subject.source {
+        CallSource::InResponse { .. } => Kind::ToolCall,
+        CallSource::ToServer(_) => Kind::McpToolCalled,
     };
     let mut record =
         record::call_as(subject.record, kind, &subject.context, &subject.call, Input::Known);
@@ -100,19 +108,19 @@ pub(crate) fn refuse(inner: &Inner, subject: &Subject) -> Decided {
     refused(inner, record, denial)
 }
 
-fn written_down(answered: &Answered) -> Record {
+fn build_record(answered: &Answered) -> Record {
     let resolved = &answered.resolved;
     let Subject { context, call, record: id, .. } = &*resolved.subject;
     let mut record = record::call_as(*id, kind(resolved), context, call, Input::Known);
     match &resolved.target {
-        Target::Named(meant) => meant.tell(&mut record),
-        Target::Server(_) => tell_server(resolved, &mut record),
+        Target::Named(resolved_tool) => resolved_tool.add_server_facts(&mut record),
+        Target::Server(_) => add_server_facts(resolved, &mut record),
     }
     if resolved.waived {
-        let told = "its arguments are larger than the limit and were not judged".to_owned();
+        let note = "its arguments are larger than the limit and were not judged".to_owned();
         record.detail = match record.detail.take() {
-            Some(detail) => Some(format!("{detail}; {told}")),
-            None => Some(told),
+            Some(detail) => Some(format!("{detail}; {note}")),
+            None => Some(note),
         };
     }
     let mut verdict = answered.verdict.clone();
@@ -121,7 +129,7 @@ fn written_down(answered: &Answered) -> Record {
     record.timing.judged_us = u64::try_from(answered.judged_in.as_micros()).ok();
     record.timing.waited_ms =
         answered.waited.and_then(|waited| u64::try_from(waited.as_millis()).ok());
-    // What sanitizers took out of the arguments does not belong into the record either.
+    // What sanitizers removed from the arguments does not belong in the record either.
     if let (Some(rewritten), Some(tool)) = (&answered.rewritten, &mut record.tool) {
         tool.input = Some(rewritten.clone());
     }
@@ -132,18 +140,18 @@ fn kind(resolved: &Resolved) -> Kind {
     match &resolved.target {
         Target::Server(_) => Kind::McpToolCalled,
         Target::Named(_) if resolved.waived => Kind::ToolCallWarning,
-        Target::Named(meant) => meant.kind(),
+        Target::Named(resolved_tool) => resolved_tool.kind(),
     }
 }
 
-fn tell_server(resolved: &Resolved, record: &mut Record) {
-    let Some(at) = resolved.subject.at_server() else { return };
+fn add_server_facts(resolved: &Resolved, record: &mut Record) {
+    let Some(at) = resolved.subject.server_call() else { return };
     let known = resolved.known();
-    record.detail = told_aliases(&at.aliases);
+    record.detail = alias_note(&at.aliases);
     record.mcp = Some(McpFacts {
         joined: resolved.joined(),
         pin: known.map(|known| known.state.as_str().to_owned()),
-        earlier: resolved.objections.earlier(),
+        earlier: resolved.failures.earlier(),
         findings: known.map(|it| finding_facts(&it.inspection.findings)).unwrap_or_default(),
         ..resolved.facts().unwrap_or_default()
     });
@@ -155,16 +163,16 @@ fn tell_server(resolved: &Resolved, record: &mut Record) {
     }
 }
 
-/// In the place of a rule: the store, without which nothing is decided.
+/// Used in place of a rule when the store failed.
 pub(crate) const STORE: &str = "audit.store";
 
-/// The cause may name files: it is for the operator's log, not for the model.
+/// The cause may contain file names: it goes to the operator's log, not to the model.
 fn unrecorded(tool: &str) -> Denial {
     let hint = "Tell the operator: callgate's store does not take records.";
     of_store(tool, "The record of this call could not be written.", hint)
 }
 
-fn unasked(tool: &str) -> Denial {
+fn store_unavailable(tool: &str) -> Denial {
     let hint = "Tell the operator: callgate's store does not answer.";
     of_store(tool, "What this call is judged by could not be read.", hint)
 }

@@ -1,4 +1,4 @@
-//! What a call's name means, and what lists, pins and rates have against it.
+//! Finds the tool of a call, and checks it against lists, pins and rates.
 
 use std::sync::Arc;
 
@@ -7,38 +7,38 @@ use callgate_call::{Arguments, ArgumentsForm, ToolCall};
 use callgate_policy::{ExtraInput, Findings, LimitKey};
 
 use super::Subject;
-use crate::clerk::NoAnswer;
 use crate::clock::now;
 use crate::decider::Inner;
-use crate::mcp::{AtTool, Check, KnownTool, Meant, Objection, Objections};
+use crate::mcp::{Check, CheckFailure, CheckFailures, KnownTool, ResolvedTool, TargetTool};
 use crate::settings::{OddArguments, Oversize, Settings};
+use crate::store_query::StoreUnavailable;
 
-/// A call of which is known what it names.
+/// A call whose target is known.
 #[derive(Debug)]
 pub(crate) struct Resolved {
     pub(crate) subject: Arc<Subject>,
     pub(crate) target: Target,
-    pub(crate) objections: Objections,
-    /// The buckets of `mcp.rate` that it takes from.
+    pub(crate) failures: CheckFailures,
+    /// The buckets of `mcp.rate` that count it.
     pub(crate) rate: Vec<LimitKey>,
-    /// Whether what speaks against servers and tools stops calls.
+    /// Whether failed checks of servers and tools block calls.
     pub(crate) enforce: bool,
-    /// It passes without anybody looking at its arguments.
+    /// The call passes without an examination of its arguments.
     pub(crate) waived: bool,
 }
 
 /// What a call is for.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// What a name in a model's answer means.
-    Named(Meant),
-    /// A tool of the server that it is on its way to.
-    Server(Box<AtTool>),
+    /// The tool that a name in a model's response refers to.
+    Named(ResolvedTool),
+    /// The tool of the server that the call is sent to.
+    Server(Box<TargetTool>),
 }
 
 impl Resolved {
     pub(crate) fn stops(&self) -> bool {
-        self.objections.stops().next().is_some()
+        self.failures.blocking().next().is_some()
     }
 
     pub(crate) fn findings(&self) -> Findings<'_> {
@@ -51,7 +51,7 @@ impl Resolved {
         }
     }
 
-    pub(crate) fn at_tool(&self) -> Option<&AtTool> {
+    pub(crate) fn target_tool(&self) -> Option<&TargetTool> {
         match &self.target {
             Target::Named(_) => None,
             Target::Server(at) => Some(at),
@@ -59,33 +59,33 @@ impl Resolved {
     }
 
     pub(crate) fn known(&self) -> Option<&KnownTool> {
-        self.at_tool().and_then(|at| at.known.as_ref())
+        self.target_tool().and_then(|at| at.known.as_ref())
     }
 
-    /// The call that the model made, or that this one goes on with.
+    /// The record of the model call that it belongs to, or of the call that it continues.
     pub(crate) fn joined(&self) -> Option<RecordId> {
-        let goes_on = self.subject.at_server().and_then(|at| at.goes_on.as_ref());
-        let joined = || self.at_tool().and_then(|at| at.joined.as_ref()).map(|it| it.record);
-        goes_on.map(|first| first.record).or_else(joined)
+        let continues = self.subject.server_call().and_then(|at| at.continues.as_ref());
+        let joined = || self.target_tool().and_then(|at| at.intent.as_ref()).map(|it| it.record);
+        continues.map(|first| first.record).or_else(joined)
     }
 
-    /// What records say of the server.
+    /// Facts about the server for records.
     pub(crate) fn facts(&self) -> Option<McpFacts> {
-        self.at_tool().map(|at| at.facts.clone())
+        self.target_tool().map(|at| at.facts.clone())
     }
 }
 
 pub(crate) async fn resolve(
     inner: &Arc<Inner>,
     subject: Arc<Subject>,
-) -> Result<Resolved, NoAnswer> {
-    let mut resolved = match subject.at_server() {
+) -> Result<Resolved, StoreUnavailable> {
+    let mut resolved = match subject.server_call() {
         None => inner.resolve_named(subject).await?,
         Some(_) => {
             inner
-                .ask(move |_| match subject.at_server() {
+                .query_store(move |_| match subject.server_call() {
                     Some(at) => Ok(at.session.resolve(&subject, at)),
-                    None => Err(NoAnswer),
+                    None => Err(StoreUnavailable),
                 })
                 .await??
         }
@@ -93,15 +93,15 @@ pub(crate) async fn resolve(
     let subject = Arc::clone(&resolved.subject);
     let settings = &subject.in_force.settings;
     resolved.waived = is_waived(settings, &subject.call);
-    resolved.objections.add(unfit(settings, &subject.call));
-    resolved.objections.add(unfit_along(settings, &subject.along));
+    resolved.failures.add(unfit(settings, &subject.call));
+    resolved.failures.add(unfit_extra_input(settings, &subject.extra_inputs));
     if resolved.waived {
-        resolved.objections.add(waived_along(&subject));
+        resolved.failures.add(unwaived_extra_input(&subject));
     }
     Ok(resolved)
 }
 
-/// Whether a call passes without anybody looking at its arguments.
+/// Whether a call passes without an examination of its arguments.
 fn is_waived(settings: &Settings, call: &ToolCall) -> bool {
     is_oversize(&call.arguments) && settings.oversize == Oversize::Allow
 }
@@ -110,8 +110,8 @@ fn is_oversize(arguments: &Arguments) -> bool {
     matches!(arguments.form(), ArgumentsForm::Oversize(_))
 }
 
-/// Arguments that the operator wants nothing to be called with.
-fn unfit(settings: &Settings, call: &ToolCall) -> Option<Objection> {
+/// Fails arguments that the operator never accepts.
+fn unfit(settings: &Settings, call: &ToolCall) -> Option<CheckFailure> {
     let why = match is_oversize(&call.arguments) {
         true if settings.oversize == Oversize::Deny => "Its arguments are larger than the limit.",
         false if settings.arguments == OddArguments::Deny && call.arguments.value().is_err() => {
@@ -119,23 +119,28 @@ fn unfit(settings: &Settings, call: &ToolCall) -> Option<Objection> {
         }
         _ => return None,
     };
-    Some(Objection::block(Check::Arguments, why.to_owned(), "Call it with one JSON object."))
+    Some(CheckFailure::block(Check::Arguments, why.to_owned(), "Call it with one JSON object."))
 }
 
-/// What the operator wants nothing to be sent with.
-pub(crate) fn unfit_along(settings: &Settings, along: &[ExtraInput]) -> Option<Objection> {
+/// Fails extra inputs that the operator never accepts.
+pub(crate) fn unfit_extra_input(
+    settings: &Settings,
+    extra_inputs: &[ExtraInput],
+) -> Option<CheckFailure> {
     let refuses = settings.oversize == Oversize::Deny;
-    let large = along.iter().find(|along| refuses && is_oversize(&along.input))?;
+    let large =
+        extra_inputs.iter().find(|extra_inputs| refuses && is_oversize(&extra_inputs.input))?;
     let reason = format!("Its `{}` is larger than the limit.", large.place);
-    Some(Objection::block(Check::Arguments, reason, "Send less."))
+    Some(CheckFailure::block(Check::Arguments, reason, "Send less."))
 }
 
-/// What goes along with a call whose arguments nobody looks at. The call is not edited: what a rule
-/// would replace is refused.
-fn waived_along(subject: &Subject) -> Option<Objection> {
+/// Checks the extra inputs of a call whose arguments are not examined. Such a call is not edited,
+/// so it is refused if a rule would replace something.
+fn unwaived_extra_input(subject: &Subject) -> Option<CheckFailure> {
     let bare = ToolCall { arguments: Arguments::json(""), ..subject.call.clone() };
-    let judged = subject.policies.judge_sent(&bare, &subject.along, &now(), Findings::Of(&[]));
+    let judged =
+        subject.policies.judge_sent(&bare, &subject.extra_inputs, &now(), Findings::Of(&[]));
     let stops = !judged.verdict.passes() || judged.is_rewritten();
     let reason = format!("What goes along with it does not pass: {}", judged.reason);
-    stops.then(|| Objection::block(Check::Rules, reason, "Call it without that."))
+    stops.then(|| CheckFailure::block(Check::Rules, reason, "Call it without that."))
 }

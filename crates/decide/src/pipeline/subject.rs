@@ -12,74 +12,75 @@ use callgate_policy::{
 use crate::clock::now;
 use crate::decider::Context;
 use crate::in_force::InForce;
-use crate::mcp::{Alias, ArgumentHash, McpSession, Ticket};
+use crate::mcp::{Alias, ArgumentHash, ForwardedCall, McpSession};
 
-/// All that a door tells about a call. Everything after it is the same for every door.
+/// Everything that a door reports about a call. All later stages are the same for every door.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject {
     pub(crate) context: Context,
     pub(crate) policies: Arc<Policies>,
-    /// What was in force when it began.
+    /// The policies and settings that were in force when the call began.
     pub(crate) in_force: Arc<InForce>,
     pub(crate) call: ToolCall,
-    /// The same call as somebody else may read it.
+    /// The same call as other programs may read it.
     pub(crate) readings: Vec<OtherReading>,
-    /// What goes along with it.
-    pub(crate) along: Vec<ExtraInput>,
-    pub(crate) seen: Seen,
-    /// The id that its record will have.
+    /// Other values that are sent with the call.
+    pub(crate) extra_inputs: Vec<ExtraInput>,
+    pub(crate) source: CallSource,
+    /// The id of its future record.
     pub(crate) record: RecordId,
-    /// When, in microseconds since 1970.
+    /// The time in microseconds since 1970.
     pub(crate) at: i64,
     pub(crate) begun: Instant,
 }
 
 /// Where a call was seen.
 #[derive(Debug, Clone)]
-pub(crate) enum Seen {
-    /// In a model's answer, which began then.
-    InAnswer { begun: Instant },
-    /// On its way to an MCP server.
-    AtServer(Box<AtServer>),
+pub(crate) enum CallSource {
+    /// In a model's response, which began at this time.
+    InResponse { begun: Instant },
+    /// In a request to an MCP server.
+    ToServer(Box<ServerCall>),
 }
 
-/// A call on its way to an MCP server.
+/// A call in a request to an MCP server.
 #[derive(Debug, Clone)]
-pub(crate) struct AtServer {
+pub(crate) struct ServerCall {
     pub(crate) session: McpSession,
     /// The tool, as the client names it.
     pub(crate) tool: String,
-    /// The tools of the server that the name may be read as, if it is none of them.
+    /// The tools of the server that an unlisted name may refer to.
     pub(crate) aliases: Vec<Alias>,
-    /// The id of the request, as it was written.
+    /// The id of the JSON-RPC request, exactly as written.
     pub(crate) rpc_id: Option<String>,
-    /// The session, where the agent tells it.
-    pub(crate) told: Option<String>,
+    /// The session name that the agent sent, if any.
+    pub(crate) agent_session: Option<String>,
     pub(crate) arguments: ArgumentHash,
-    /// The call that it goes on with.
-    pub(crate) goes_on: Option<Arc<Ticket>>,
+    /// The call that it continues.
+    pub(crate) continues: Option<Arc<ForwardedCall>>,
 }
 
 impl Subject {
-    pub(crate) fn at_server(&self) -> Option<&AtServer> {
-        match &self.seen {
-            Seen::InAnswer { .. } => None,
-            Seen::AtServer(at) => Some(at),
+    pub(crate) fn server_call(&self) -> Option<&ServerCall> {
+        match &self.source {
+            CallSource::InResponse { .. } => None,
+            CallSource::ToServer(at) => Some(at),
         }
     }
 
-    /// Names the policies that it is judged by, if there are any.
+    /// The digest of its policies, if there are any.
     pub(crate) fn digest(&self) -> Option<String> {
         Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty())
     }
 
-    /// What the rules say, with what is known of limits and of the tool's definition.
+    /// The judgement of the rules, given the empty limits and the findings in the tool's
+    /// definition.
     pub(crate) fn judge(&self, limits: &SpentLimits, findings: Findings<'_>) -> Judgement {
-        let others = AlsoJudged { readings: &self.readings, extra: &self.along };
+        let others = AlsoJudged { readings: &self.readings, extra: &self.extra_inputs };
         self.policies.judge_also(&self.call, others, &now(), limits, findings)
     }
 
-    /// What the rules say where nobody is to look at the arguments.
+    /// The judgement of the rules without looking at the arguments.
     pub(crate) fn judge_waived(&self) -> Judgement {
         let judge = |call| self.policies.judge_waived(call, &now(), &SpentLimits::none());
         let own = judge(&self.call);

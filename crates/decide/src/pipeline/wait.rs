@@ -1,4 +1,4 @@
-//! Waiting for whoever must agree. Nobody can yet, so a call that waits is refused.
+//! Waits for an approver. There is none yet, so a call that needs approval is refused.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,24 @@ use callgate_policy::{Denial, Permit, Settled, Ticket};
 use super::{Judged, Resolved};
 use crate::mcp::KeyedStep;
 
-/// A call that waits for nobody any more.
+/// A call that no longer waits for approval.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) resolved: Resolved,
     pub(crate) answer: Result<Permit, Denial>,
     pub(crate) verdict: Verdict,
     pub(crate) rewritten: Option<String>,
-    pub(crate) along: Vec<Option<String>>,
+    pub(crate) extra_replacements: Vec<Option<String>>,
     pub(crate) steps: Vec<KeyedStep>,
-    /// How long it took to judge, without waiting for anybody's answer.
+    /// How long judging took, without waiting for approval.
     pub(crate) judged_in: Duration,
-    /// How long it waited for an answer, if it had to.
+    /// How long it waited for approval, if it had to.
     pub(crate) waited: Option<Duration>,
 }
 
 pub(crate) async fn wait(judged: Judged) -> Answered {
-    let Judged { resolved, settled, mut verdict, rewritten, along, steps, judged_in } = judged;
+    let Judged { resolved, settled, mut verdict, rewritten, extra_replacements, steps, judged_in } =
+        judged;
     let mut waited = None;
     let answer = match settled {
         Settled::Pass(permit) => Ok(permit),
@@ -39,13 +40,14 @@ pub(crate) async fn wait(judged: Judged) -> Answered {
             Err(denial)
         }
     };
-    Answered { resolved, answer, verdict, rewritten, along, steps, judged_in, waited }
+    Answered { resolved, answer, verdict, rewritten, extra_replacements, steps, judged_in, waited }
 }
 
-/// The place where somebody will be asked. Until then the answer is no, whatever the rule's `fallback`.
+/// The place where an approver will be asked. Until then the answer is no, whatever the rule's
+/// `fallback`.
 async fn ask(ticket: Ticket) -> Denial {
     ticket.refuse(NO_APPROVER)
 }
 
-/// What is told about a call that waits, as long as nobody can answer.
+/// The denial reason as long as there is no approver.
 pub const NO_APPROVER: &str = "This call needs approval, and this version has no approver.";

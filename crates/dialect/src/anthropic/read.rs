@@ -13,6 +13,7 @@ use crate::json::{
 use crate::spec::Read;
 use crate::stray::{self, DocumentKind, SkippedMembers};
 use crate::tally::{Tally, counts_within};
+use crate::template::Pieces;
 
 /// The one lane of a message.
 const LANE: u32 = 0;
@@ -175,6 +176,11 @@ impl Read for Reader {
 
     fn skipped_members(&self, _: DocumentKind) -> Option<SkippedMembers> {
         Some(&[])
+    }
+
+    /// A delta only looks up its block.
+    fn pieces(&self) -> Pieces {
+        Pieces::Alike
     }
 
     fn stray_slot(&mut self) -> Result<Slot, Unreadable> {

@@ -1,4 +1,4 @@
-//! A stream of the server's events, on its way to the client: each message in it is looked at.
+//! Forwards a stream of the server's events to the client and inspects each message in it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::{list, read, site};
 use crate::answers;
 use crate::session::Step;
 
-/// What an event has beside its message: names, numbers, comments.
-const BESIDE: usize = 64 * 1024;
+/// Maximum size of an event in addition to its message: names, ids, comments.
+const EVENT_OVERHEAD: usize = 64 * 1024;
 
-/// Carries a stream to a client as it is judged, in a task of its own.
+/// Forwards a stream to a client in its own task, inspecting each event.
 pub(super) fn carry(
     exchange: Exchange,
     headers: &HeaderMap,
@@ -40,23 +40,24 @@ pub(super) fn carry(
     });
 }
 
-/// Carries events until either side ends. Why the rest of them cannot be handed on, if so.
+/// Forwards events until either side ends. Returns why the rest cannot be forwarded, if so.
 async fn pump(
     exchange: &Exchange,
     mut decoder: callgate_wire::Decoder,
     mut body: Incoming,
     sender: &mpsc::Sender<Bytes>,
 ) -> Option<String> {
-    let mut splitter = Splitter::new(Framing::Sse, exchange.site.settings.max_message + BESIDE);
-    let (mut plain, mut ends) = (Vec::new(), exchange.site.ends.clone());
+    let mut splitter =
+        Splitter::new(Framing::Sse, exchange.site.settings.max_message + EVENT_OVERHEAD);
+    let (mut plain, mut ends) = (Vec::new(), exchange.site.stopping.clone());
     loop {
         let frame = tokio::select! {
             frame = body.frame() => frame,
             _ = ends.wait_for(|ends| *ends), if exchange.listens => return None,
-            // The client is gone; so must we be, for a server stops what nobody waits for.
+            // The client is gone. Disconnect too, because the server then stops the work.
             () = sender.closed() => return None,
         };
-        // An event that was not finished is none.
+        // An unfinished event does not count.
         let Some(Ok(frame)) = frame else { return None };
         let Ok(data) = frame.into_data() else { continue };
         plain.clear();
@@ -78,18 +79,18 @@ async fn pump(
     }
 }
 
-/// Nothing more of the stream is handed on; whoever waits is told.
+/// Ends the stream early, with an error for the waiting client.
 async fn cut(exchange: &Exchange, why: &str, sender: &mpsc::Sender<Bytes>) {
-    exchange.conversation.desk.withheld("the server", why);
+    exchange.conversation.mcp_session.withheld("the server", why);
     let Some(id) = &exchange.id else { return };
     exchange.forget().await;
-    let text = format!("callgate withheld the rest of the server's answer: {why}");
+    let text = format!("callgate withheld the rest of the server's response: {why}");
     let error = answers::error(Some(id), answers::REFUSED, &text);
     let error = without_separators(error.as_bytes());
     sender.send(format!("event: message\ndata: {error}\n\n").into()).await.ok();
 }
 
-/// One event.
+/// Forwards one event.
 async fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
     if let (Some(channel), Some(data)) = (&exchange.channel, frame.data())
         && !data.is_empty()
@@ -97,27 +98,27 @@ async fn event(exchange: &Exchange, frame: &Frame<'_>, out: &mut Vec<u8>) {
     {
         return;
     }
-    let desk = &exchange.conversation.desk;
-    let knew_tools = desk.knows_tools();
+    let mcp_session = &exchange.conversation.mcp_session;
+    let knew_tools = mcp_session.knows_tools();
     let messages = match frame.data() {
         None | Some([]) => Vec::new(),
         Some(data) => messages(exchange, data).await,
     };
     pass(frame, |_| messages, out);
-    // The server said that they are others now.
-    if knew_tools && !desk.knows_tools() {
+    // The server announced that its tools changed.
+    if knew_tools && !mcp_session.knows_tools() {
         list::again(exchange);
     }
 }
 
-/// What a client gets of an event whose data `judge` makes into messages.
+/// What a client gets of an event whose data `judge` turns into messages.
 pub(crate) fn pass(
     frame: &Frame<'_>,
     judge: impl FnOnce(&[u8]) -> Vec<Vec<u8>>,
     out: &mut Vec<u8>,
 ) {
     match frame.data() {
-        // A comment, or a number to go on from.
+        // A comment, or an id to resume from.
         None if frame.clean() => frame.keep(out),
         None => {}
         Some([]) if frame.clean() => frame.keep(out),
@@ -130,12 +131,12 @@ pub(crate) fn pass(
     }
 }
 
-/// What the client gets to see of a message of the server.
+/// The messages that the client sees of a server message.
 async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
-    for step in exchange.server_said(data).await {
+    for step in exchange.server_steps(data).await {
         match step {
-            Step::ToServer(text) => tell_server(exchange, text),
+            Step::ToServer(text) => send_to_server(exchange, text),
             Step::ToClient(text) => messages.push(without_line_end(text)),
             Step::Judge(_) | Step::Listing(_) => {}
         }
@@ -143,7 +144,7 @@ async fn messages(exchange: &Exchange, data: &[u8]) -> Vec<Vec<u8>> {
     messages
 }
 
-/// Writes a message: in the event it came in, if it is the first of it.
+/// Writes a message: inside its original event, if it is the first of it.
 fn write(frame: &Frame<'_>, data: &[u8], text: &[u8], is_first: bool, out: &mut Vec<u8>) {
     let is_as_it_came = text == data && frame.clean() && !has_separator(text);
     match (is_first, is_as_it_came) {
@@ -153,8 +154,8 @@ fn write(frame: &Frame<'_>, data: &[u8], text: &[u8], is_first: bool, out: &mut 
     }
 }
 
-/// Some clients end a line at these, too, so that what stands behind would be an event of its own.
-/// Inside of JSON they stand in texts only.
+/// Some clients also end a line at these characters, so that the rest would be a separate event. In
+/// JSON they only occur inside strings.
 const SEPARATORS: [char; 8] =
     ['\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
@@ -178,12 +179,12 @@ pub(super) fn without_separators(text: &[u8]) -> String {
     }
 }
 
-/// Says something to the server in the client's place.
-pub(super) fn tell_server(exchange: &Exchange, text: Vec<u8>) {
+/// Sends a message to the server in place of the client.
+pub(super) fn send_to_server(exchange: &Exchange, text: Vec<u8>) {
     let (site, headers) = (Arc::clone(&exchange.site), site::own(&exchange.headers));
-    let Ok(permit) = Arc::clone(&site.telling).try_acquire_owned() else {
+    let Ok(permit) = Arc::clone(&site.refusals_in_flight).try_acquire_owned() else {
         let why = "it asks faster than it takes answers";
-        exchange.conversation.desk.withheld("the server", why);
+        exchange.conversation.mcp_session.withheld("the server", why);
         return;
     };
     let to = exchange.place();
@@ -191,13 +192,13 @@ pub(super) fn tell_server(exchange: &Exchange, text: Vec<u8>) {
         let body = without_line_end(text).into();
         let sent = site.upstream.send(Method::POST, &to, &headers, body).await;
         if let Err(error) = sent {
-            tracing::debug!(server = site.id, %error, "the server was not told");
+            tracing::debug!(server = site.id, %error, "a refusal could not be sent to the server");
         }
         drop(permit);
     });
 }
 
-/// The first message in an answer for which something is found.
+/// The first message in a response for which `take` finds something.
 pub(super) async fn find<T>(
     headers: &HeaderMap,
     mut body: Incoming,

@@ -1,4 +1,4 @@
-//! Listing a server's tools in a client's conversation, or in one of our own.
+//! Lists a server's tools in a client's conversation, or in our own.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -13,35 +13,35 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use http_body_util::BodyExt as _;
 use url::Url;
 
-use super::old::{self, Channel};
+use super::legacy_sse::{self, Channel};
 use super::post::Exchange;
 use super::site::{self, Conversation, SESSION, Site};
-use super::{ServerType, Visitor, down, events, hex, read};
+use super::{McpClient, ServerType, events, hex, read, response};
 use crate::message::{Id, Kind, Message, Outcome};
 use crate::params;
 use crate::session::listing;
 
-/// A server that did not list its tools is not asked again so soon.
+/// How long to wait before asking a server again that did not list its tools.
 const PAUSE: Duration = Duration::from_secs(30);
 
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const MODERN: &str = "2026-07-28";
-/// The newest first.
+/// Newest first.
 const LEGACY: [&str; 4] = [NEWEST_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"];
 const NEWEST_LEGACY: &str = "2025-11-25";
 
-/// What a server says to a revision that it does not speak. Its data name those that it does.
+/// The error code for an unsupported revision. Its data names the supported ones.
 const UNSUPPORTED: &str = "-32022";
 
-/// Why a server has not answered a request of our own.
+/// Why a server did not answer our own request.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Unanswered {
-    /// The revisions it offers, if it does not speak the one it was asked in.
+struct ListFailure {
+    /// The revisions that it supports, if it does not support the requested one.
     offers: Vec<String>,
 }
 
-impl Unanswered {
-    /// What an error says.
+impl ListFailure {
+    /// Reads an error.
     fn of(text: &str, error: Span) -> Self {
         let is_it = member(text, error, "code").is_some_and(|code| code.of(text) == UNSUPPORTED);
         let data = member(text, error, "data").filter(|_| is_it);
@@ -56,36 +56,36 @@ impl Unanswered {
     }
 }
 
-/// Before a call: what a tool is must be known by then, and a client may have listed them in another
-/// life. `meta` is what a request of the newer revisions says of its client.
+/// Lists the tools before a call: they must be known by then, and a client may have listed them in
+/// an earlier session. `meta` is the client metadata of a request in the newer revisions.
 pub(super) async fn before_call(exchange: &Exchange, meta: Option<String>) {
-    Asked::by(exchange, meta).list_once(&exchange.conversation).await;
+    ToolLister::by(exchange, meta).list_once(&exchange.conversation).await;
 }
 
-/// The server says that its tools are others now: they are looked at before a client does.
+/// Lists the tools again after the server announced a change, before a client does.
 pub(super) fn again(exchange: &Exchange) {
-    let asked = Asked::by(exchange, is_modern(&exchange.headers).then(|| META.to_owned()));
+    let lister = ToolLister::by(exchange, is_modern(&exchange.headers).then(|| META.to_owned()));
     let conversation = Arc::clone(&exchange.conversation);
-    tokio::spawn(async move { asked.list_once(&conversation).await });
+    tokio::spawn(async move { lister.list_once(&conversation).await });
 }
 
-/// Revisions are dates, so that later ones are greater.
+/// Revisions are dates, so later ones are greater.
 fn is_modern(headers: &HeaderMap) -> bool {
     headers.get(REVISION).is_some_and(|said| said.as_bytes() >= MODERN.as_bytes())
 }
 
-/// How a server is asked for its tools.
-struct Asked {
+/// Requests a server's list of tools.
+struct ToolLister {
     site: Arc<Site>,
     to: Url,
-    /// Where answers come, if not with the request.
+    /// The stream for answers, if they do not come with the request.
     channel: Option<Arc<Channel>>,
     headers: HeaderMap,
-    /// What the newer revisions want to be told of a client.
+    /// The client metadata that the newer revisions require.
     meta: Option<String>,
 }
 
-impl Asked {
+impl ToolLister {
     /// In a client's conversation.
     fn by(exchange: &Exchange, meta: Option<String>) -> Self {
         Self {
@@ -98,61 +98,63 @@ impl Asked {
     }
 
     async fn list_once(&self, conversation: &Conversation) {
-        if conversation.desk.knows_tools() {
+        if conversation.mcp_session.knows_tools() {
             return;
         }
         let mut failed = conversation.listing.lock().await;
-        // Somebody else may have done it meanwhile.
-        if conversation.desk.knows_tools() || failed.is_some_and(|at| at.elapsed() < PAUSE) {
+        // Another task may have done it in the meantime.
+        if conversation.mcp_session.knows_tools() || failed.is_some_and(|at| at.elapsed() < PAUSE) {
             return;
         }
-        let listed =
-            tokio::time::timeout(self.site.settings.list_timeout, self.pages(&conversation.desk));
+        let listed = tokio::time::timeout(
+            self.site.settings.list_timeout,
+            self.pages(&conversation.mcp_session),
+        );
         *failed = (listed.await != Ok(Ok(()))).then(Instant::now);
     }
 
-    /// Asks for page after page, until the server does not answer with one.
-    async fn pages(&self, desk: &McpSession) -> Result<(), Unanswered> {
+    /// Requests page after page, until there are no more.
+    async fn pages(&self, mcp_session: &McpSession) -> Result<(), ListFailure> {
         let mut headers = self.headers.clone();
         if self.meta.is_some() {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
         let mut cursor: Option<String> = None;
         for page in 0..listing::MAX_PAGES {
-            let id = own_id().ok_or_else(Unanswered::default)?;
+            let id = own_id().ok_or_else(ListFailure::default)?;
             let request = listing::request(&id, self.meta.as_deref(), cursor.as_deref());
             let (_, answer) = self.ask(&headers, &id, request).await?;
             let (text, result) = result_of(&answer)?;
-            cursor = listing::page(desk, text, result, page == 0);
+            cursor = listing::page(mcp_session, text, result, page == 0);
             if cursor.is_none() {
                 break;
             }
         }
-        // A list without an end, or one that cannot be read, is none.
-        desk.knows_tools().then_some(()).ok_or_else(Unanswered::default)
+        // A list that never ends, or that cannot be read, counts as missing.
+        mcp_session.knows_tools().then_some(()).ok_or_else(ListFailure::default)
     }
 
-    /// The answer to a request of our own, and its head.
+    /// Sends our own request. Returns the headers and the answer.
     async fn ask(
         &self,
         headers: &HeaderMap,
         id: &Id,
         request: String,
-    ) -> Result<(HeaderMap, Vec<u8>), Unanswered> {
+    ) -> Result<(HeaderMap, Vec<u8>), ListFailure> {
         let expected = self.channel.as_ref().map(|channel| channel.expect(id));
         let sent = self.site.upstream.send(Method::POST, &self.to, headers, request.into()).await;
-        let (head, body) = sent.map_err(|_| Unanswered::default())?.into_parts();
+        let (head, body) = sent.map_err(|_| ListFailure::default())?.into_parts();
         let settings = &self.site.settings;
-        let (limit, patience) = (settings.max_message, settings.list_timeout);
+        let (limit, timeout) = (settings.max_message, settings.list_timeout);
         if !head.status.is_success() {
-            let read = read::whole(&head.headers, body, limit, patience).await;
+            let read = read::whole(&head.headers, body, limit, timeout).await;
             let why = read.ok().and_then(|body| result_of(&body).err());
             return Err(why.unwrap_or_default());
         }
         let answer = match expected {
             Some(expected) => expected.await.ok(),
-            None if !down::is_stream(&head.headers) => {
-                read::whole(&head.headers, body, limit, patience).await.ok()
+            None if !response::is_stream(&head.headers) => {
+                read::whole(&head.headers, body, limit, timeout).await.ok()
             }
             None => {
                 let take = |data: &[u8]| match answers(data, id) {
@@ -162,19 +164,19 @@ impl Asked {
                 events::find(&head.headers, body, limit, take).await
             }
         };
-        Ok((head.headers, answer.ok_or_else(Unanswered::default)?))
+        Ok((head.headers, answer.ok_or_else(ListFailure::default)?))
     }
 }
 
-/// The result of an answer, and where it stands; or what the server says instead.
-fn result_of(answer: &[u8]) -> Result<(&str, Span), Unanswered> {
-    let message = Message::of_body(answer).map_err(|_| Unanswered::default())?;
+/// The result in an answer with its position, or the server's error.
+fn result_of(answer: &[u8]) -> Result<(&str, Span), ListFailure> {
+    let message = Message::of_body(answer).map_err(|_| ListFailure::default())?;
     match message.kind {
         Kind::Answer { outcome: Outcome::Result(result), .. } => Ok((message.text, result)),
         Kind::Answer { outcome: Outcome::Error(error), .. } => {
-            Err(Unanswered::of(message.text, error))
+            Err(ListFailure::of(message.text, error))
         }
-        _ => Err(Unanswered::default()),
+        _ => Err(ListFailure::default()),
     }
 }
 
@@ -183,45 +185,48 @@ fn answers(data: &[u8], id: &Id) -> bool {
     matches!(message, Ok(Message { kind: Kind::Answer { id: Some(of), .. }, .. }) if of == *id)
 }
 
-/// Ids that nobody guesses.
+/// A random id that clients cannot guess.
 fn own_id() -> Option<Id> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).ok()?;
     Some(Id::Text(format!("callgate-{}", hex(&random))))
 }
 
-/// At start-up: in a conversation of our own, in the newer revision and else in the older ones.
+/// Lists the tools at start-up, in our own conversation: in the newer revision, otherwise in the
+/// older ones.
 pub(super) async fn at_start(site: &Arc<Site>) {
     let who = Who { user: Some("callgate".to_owned()), ..Who::default() };
-    let visitor = Visitor { who, agent: None, session: None, request: String::new() };
-    let desk = site.desk(&visitor);
-    if desk.admitted().is_err() {
+    let client = McpClient { who, agent: None, session: None, request: String::new() };
+    let mcp_session = site.mcp_session(&client);
+    if mcp_session.admitted().is_err() {
         return;
     }
     let listing = async {
         if site.kind == ServerType::Events {
-            return on_stream(site, visitor).await;
+            return on_stream(site, client).await;
         }
-        let modern = Asked::by_ourselves(site, MODERN, Some(META));
-        match modern.pages(&desk).await {
+        let modern = ToolLister::by_ourselves(site, MODERN, Some(META));
+        match modern.pages(&mcp_session).await {
             Ok(()) => Ok(()),
-            // Some speak it all the same, to whoever has been told so.
-            Err(why) if why.offers(MODERN) => modern.pages(&desk).await,
+            // Some servers reject the revision and yet list it as supported, and then accept it.
+            Err(why) if why.offers(MODERN) => modern.pages(&mcp_session).await,
             Err(why) => {
                 let offered = LEGACY.into_iter().find(|revision| why.offers(revision));
                 let revision = offered.unwrap_or(NEWEST_LEGACY);
-                Asked::by_ourselves(site, revision, None).greet(&desk, revision).await
+                ToolLister::by_ourselves(site, revision, None)
+                    .list_with_handshake(&mcp_session, revision)
+                    .await
             }
         }
     };
     let listed = tokio::time::timeout(site.settings.list_timeout, listing).await;
     if listed != Ok(Ok(())) {
         let server = &site.id;
-        tracing::info!(server, "the server's tools cannot be listed before a client speaks to it");
+        tracing::info!(server, "the server's tools cannot be listed before a client connects");
     }
 }
 
-impl Asked {
+impl ToolLister {
     fn by_ourselves(site: &Arc<Site>, revision: &'static str, meta: Option<&str>) -> Self {
         let mut headers = site::own(&HeaderMap::new());
         headers.insert(REVISION, HeaderValue::from_static(revision));
@@ -230,38 +235,38 @@ impl Asked {
     }
 }
 
-/// On a stream of our own, where all answers come on one.
-async fn on_stream(site: &Arc<Site>, visitor: Visitor) -> Result<(), Unanswered> {
+/// Lists the tools over our own stream, which carries all answers.
+async fn on_stream(site: &Arc<Site>, client: McpClient) -> Result<(), ListFailure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let opened = old::connect(Arc::clone(site), visitor, headers.clone()).await;
-    let (channel, stream) = opened.map_err(|_| Unanswered::default())?;
+    let opened = legacy_sse::connect(Arc::clone(site), client, headers.clone()).await;
+    let (channel, stream) = opened.map_err(|_| ListFailure::default())?;
     let mut stream = stream.into_body();
     let to = loop {
         match (channel.place(), stream.frame()) {
             (Some(place), _) => break place.clone(),
             (None, frame) => match frame.await {
                 Some(Ok(_)) => {}
-                _ => return Err(Unanswered::default()),
+                _ => return Err(ListFailure::default()),
             },
         }
     };
-    let asked = Asked {
+    let lister = ToolLister {
         site: Arc::clone(site),
         to,
         channel: Some(Arc::clone(&channel)),
         headers: site::own(&headers),
         meta: None,
     };
-    // Nobody reads what else the server says; but it must be able to say it.
+    // Reads and discards everything else that the server sends, so that it is not blocked.
     let unread = async { while stream.frame().await.is_some() {} };
     tokio::select! {
-        listed = asked.greet(channel.desk(), NEWEST_LEGACY) => listed,
-        () = unread => Err(Unanswered::default()),
+        listed = lister.list_with_handshake(channel.mcp_session(), NEWEST_LEGACY) => listed,
+        () = unread => Err(ListFailure::default()),
     }
 }
 
-/// What our own requests say of their client.
+/// The client metadata of our own requests.
 const META: &str = concat!(
     r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientCapabilities":{},"#,
@@ -270,10 +275,14 @@ const META: &str = concat!(
     r#""}}"#
 );
 
-impl Asked {
-    /// Lists the tools in a conversation of an older revision, from its greeting to its end.
-    async fn greet(mut self, desk: &McpSession, revision: &str) -> Result<(), Unanswered> {
-        let id = own_id().ok_or_else(Unanswered::default)?;
+impl ToolLister {
+    /// Lists the tools in a conversation of an older revision, from its handshake to its end.
+    async fn list_with_handshake(
+        mut self,
+        mcp_session: &McpSession,
+        revision: &str,
+    ) -> Result<(), ListFailure> {
+        let id = own_id().ok_or_else(ListFailure::default)?;
         let hello = format!(
             concat!(
                 r#"{{"jsonrpc":"2.0","id":{},"method":"initialize","params":{{"#,
@@ -291,9 +300,9 @@ impl Asked {
         }
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         let upstream = &self.site.upstream;
-        let told = upstream.send(Method::POST, &self.to, &self.headers, ready.into()).await;
-        told.map_err(|_| Unanswered::default())?;
-        let listed = self.pages(desk).await;
+        let sent = upstream.send(Method::POST, &self.to, &self.headers, ready.into()).await;
+        sent.map_err(|_| ListFailure::default())?;
+        let listed = self.pages(mcp_session).await;
         if named.is_some() {
             upstream.send(Method::DELETE, &self.to, &self.headers, Bytes::new()).await.ok();
         }

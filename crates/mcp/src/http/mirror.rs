@@ -1,5 +1,5 @@
-//! What heads repeat of bodies. Whoever stands between may route by a header, so both must say the
-//! same: what is judged is the body.
+//! Headers that repeat values of the body. Programs in between may route by a header, so both must
+//! agree: only the body is judged.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,17 +7,17 @@ use callgate_call::json::{Span, Value};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::message::{Kind, Message};
-use crate::params::{self, NameKey, Named};
+use crate::params::{self, NameKey, NamedParams};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const PARAMETER: &str = "mcp-param-";
 
-/// The key by which a definition asks for an argument to be repeated.
+/// The key with which a definition requests that an argument is repeated in a header.
 const DECLARED: &str = "x-mcp-header";
 
-/// The header that does not say what the body says, if there is one.
+/// The first header that contradicts the body, if any.
 pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option<HeaderName> {
     let (method, params) = match &message.kind {
         Kind::Request { method, params, .. } | Kind::Notification { method, params } => {
@@ -29,13 +29,14 @@ pub(super) fn disagreement(headers: &HeaderMap, message: &Message<'_>) -> Option
     let name = method.and_then(|method| named(method, text, params?));
     let meta = params::meta(text, params);
     let revision = meta.and_then(|meta| params::text_member(text, meta, params::REVISION));
-    // A revision is said in the head alone by the older ones, and a name of what has none by nobody.
+    // The older revisions have the revision only in the header, and `Mcp-Name` means nothing for a
+    // request that names nothing.
     differs(headers, &METHOD, method, Absent::Differs)
         .or_else(|| differs(headers, &NAME, name.as_deref(), Absent::Passes))
         .or_else(|| differs(headers, &REVISION, revision.as_deref(), Absent::Passes))
 }
 
-/// What a header means whose counterpart is not in the body.
+/// The meaning of a header without a counterpart in the body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
     Differs,
@@ -54,27 +55,27 @@ fn differs(
         Some(body) => decode(value).as_deref() == Some(body),
         None => absent == Absent::Passes,
     };
-    // Of two values every reader takes another one.
+    // With two values, readers differ in which one they use.
     let is_same = is_same && values.next().is_none();
     (!is_same).then(|| header.clone())
 }
 
-/// What a request is about, as the head repeats it.
+/// The name or URI in a request, as the header repeats it.
 fn named(method: &str, text: &str, params: Span) -> Option<String> {
     let key = match method {
         "tools/call" | "prompts/get" => NameKey::Name,
         "resources/read" => NameKey::Uri,
         _ => return None,
     };
-    Named::read(text, params, key).ok().map(|named| named.name.into_owned())
+    NamedParams::read(text, params, key).ok().map(|named| named.name.into_owned())
 }
 
-/// Which arguments of one tool are repeated, and in which header.
+/// The arguments of a tool that are repeated, with their headers.
 #[derive(Default)]
-pub(super) struct Repeated(Vec<(HeaderName, Vec<String>)>);
+pub(super) struct MirroredArguments(Vec<(HeaderName, Vec<String>)>);
 
-impl Repeated {
-    /// As the tool's definition says.
+impl MirroredArguments {
+    /// Reads them from the tool's definition.
     pub(super) fn of(definition: &str) -> Self {
         let mut found = Vec::new();
         if let Some(schema) =
@@ -85,24 +86,25 @@ impl Repeated {
         Self(found)
     }
 
-    /// The header that does not say what the arguments say, if there is one.
+    /// The first header that contradicts the arguments, if any.
     pub(super) fn disagreement(&self, headers: &HeaderMap, arguments: &str) -> Option<HeaderName> {
         let arguments = Value::parse(arguments).unwrap_or(Value::Null);
         self.0.iter().find_map(|(header, path)| {
             let mut values = headers.get_all(header).iter();
-            let said = values.next()?;
-            let is_same = at(&arguments, path).is_some_and(|value| is_said(value, said));
+            let header_value = values.next()?;
+            let is_same =
+                at(&arguments, path).is_some_and(|value| matches_header(value, header_value));
             (!is_same || values.next().is_some()).then(|| header.clone())
         })
     }
 
-    /// Makes the headers that are there say what other arguments say. One of which nobody knows what
-    /// it repeats is left out: it may hold what the arguments must not hold any more.
+    /// Updates the headers to match changed arguments. A header without a known argument is
+    /// removed, because it may contain what was removed from the arguments.
     pub(super) fn rewrite(&self, headers: &mut HeaderMap, arguments: &str) {
         let arguments = Value::parse(arguments).unwrap_or(Value::Null);
-        let is_said = |name: &&HeaderName| name.as_str().starts_with(PARAMETER);
-        let said: Vec<HeaderName> = headers.keys().filter(is_said).cloned().collect();
-        for header in said {
+        let is_mirrored = |name: &&HeaderName| name.as_str().starts_with(PARAMETER);
+        let header_value: Vec<HeaderName> = headers.keys().filter(is_mirrored).cloned().collect();
+        for header in header_value {
             headers.remove(&header);
             let path = self.0.iter().find(|(known, _)| *known == header).map(|(_, path)| path);
             let value = path.and_then(|path| at(&arguments, path)).and_then(written);
@@ -113,7 +115,7 @@ impl Repeated {
     }
 }
 
-/// Headers that are declared by properties, and by properties of those.
+/// Collects the headers that properties declare, at any level.
 fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<(HeaderName, Vec<String>)>) {
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
     for (name, property) in properties {
@@ -122,14 +124,14 @@ fn collect(schema: &Value, path: &mut Vec<String>, found: &mut Vec<(HeaderName, 
         }
         path.push(name.clone());
         let declared = property.get(DECLARED).and_then(Value::as_str);
-        let header = declared.and_then(|said| format!("{PARAMETER}{said}").parse().ok());
+        let header = declared.and_then(|name| format!("{PARAMETER}{name}").parse().ok());
         found.extend(header.map(|header| (header, path.clone())));
         collect(property, path, found);
         path.pop();
     }
 }
 
-/// Tools repeat one or two. What is beyond is left for the server to check.
+/// Tools repeat one or two. The server checks any others.
 const MAX_REPEATED: usize = 64;
 const MAX_DEPTH: usize = 16;
 
@@ -137,16 +139,16 @@ fn at<'v>(arguments: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(arguments, |value, key| value.get(key))
 }
 
-/// Whether a header says a value. Numbers may be written in several ways.
-fn is_said(value: &Value, said: &HeaderValue) -> bool {
-    let Some(said) = decode(said) else { return false };
+/// Whether a header matches a value. Numbers have several spellings.
+fn matches_header(value: &Value, header_value: &HeaderValue) -> bool {
+    let Some(header_value) = decode(header_value) else { return false };
     match value {
-        Value::String(text) => *text == said,
-        Value::Bool(flag) => said == flag.to_string(),
+        Value::String(text) => *text == header_value,
+        Value::Bool(flag) => header_value == flag.to_string(),
         Value::Number(number) => {
-            *number == said
-                || number.parse::<f64>().ok().zip(said.parse::<f64>().ok()).is_some_and(
-                    // Beyond that, two integers may be one and the same number.
+            *number == header_value
+                || number.parse::<f64>().ok().zip(header_value.parse::<f64>().ok()).is_some_and(
+                    // Beyond this, two different integers may be equal as floating-point numbers.
                     |(body, head)| body == head && body.abs() < 9_007_199_254_740_992.0,
                 )
         }
@@ -154,7 +156,7 @@ fn is_said(value: &Value, said: &HeaderValue) -> bool {
     }
 }
 
-/// A value as a header says it.
+/// The header value for a JSON value.
 fn written(value: &Value) -> Option<HeaderValue> {
     let text = match value {
         Value::String(text) => encode(text),
@@ -178,7 +180,7 @@ fn encode(text: &str) -> String {
     }
 }
 
-/// What a header says; `None` if it cannot be read.
+/// The decoded value of a header; `None` if it is invalid.
 pub(crate) fn decode(value: &HeaderValue) -> Option<String> {
     let text = value.to_str().ok()?.trim();
     match text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END)) {
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_say_what_bodies_say() {
+    fn headers_must_agree_with_the_body() {
         let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools\/call","params":{"n\u0061me":"größe","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
         for (pairs, expected) in [
             (&[][..], true),
@@ -227,8 +229,8 @@ mod tests {
     const DEFINITION: &str = r#"{"name":"q","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"at":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},"bad":{"x-mcp-header":"a b"}}}}"#;
 
     #[test]
-    fn arguments_that_are_repeated() {
-        let repeated = Repeated::of(DEFINITION);
+    fn repeated_arguments_must_agree() {
+        let repeated = MirroredArguments::of(DEFINITION);
         let agrees = |pairs: &[(&'static str, &str)], arguments: &str| {
             repeated.disagreement(&headers(pairs), arguments).is_none()
         };
@@ -244,10 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn other_arguments_are_repeated_anew() {
-        let repeated = Repeated::of(DEFINITION);
-        let said = [("mcp-param-region", "eu"), ("mcp-param-n", "1"), ("mcp-param-other", "eu")];
-        let mut headers = headers(&[&said[..], &[("x", "y")]].concat());
+    fn headers_follow_changed_arguments() {
+        let repeated = MirroredArguments::of(DEFINITION);
+        let header_value =
+            [("mcp-param-region", "eu"), ("mcp-param-n", "1"), ("mcp-param-other", "eu")];
+        let mut headers = headers(&[&header_value[..], &[("x", "y")]].concat());
         repeated.rewrite(&mut headers, r#"{"region":"grün"}"#);
         assert_eq!(headers["mcp-param-region"], "=?base64?Z3LDvG4=?=");
         assert!(repeated.disagreement(&headers, r#"{"region":"grün"}"#).is_none());

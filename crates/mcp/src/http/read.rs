@@ -1,4 +1,4 @@
-//! Bodies, read within bounds and without their coding.
+//! Reads and decodes bodies, within limits.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub(crate) enum ReadError {
 }
 
 impl ReadError {
-    /// What a client is told whose body it is.
+    /// The status for the client who sent the body.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -34,35 +34,36 @@ impl ReadError {
     }
 }
 
-/// Undoes what the head says of the body.
+/// The decoder for the body's content encoding.
 pub(super) fn decoder(headers: &HeaderMap) -> Result<Decoder, ReadError> {
     let values = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::to_str);
     let coding = values.collect::<Result<Vec<_>, _>>();
     let coding = coding.map_err(|error| ReadError::Coding(error.to_string()))?.join(",");
-    // Streams of a conversation last for days; what is dense all the same is refused.
+    // Streams of a conversation last for days, so the total is unlimited. Suspicious compression
+    // ratios are still refused.
     let limits = Limits { decoded_total: u64::MAX, ..Limits::default() };
     Decoder::for_header(Some(&coding), &limits)
         .map_err(|error| ReadError::Coding(error.to_string()))
 }
 
-/// How long a client may pause in a message, unless the settings say otherwise.
+/// How long a client may pause within a message by default.
 pub(crate) const CLIENT: Duration = Duration::from_secs(60);
 
-/// How many times as long as one pause all of a body may take.
+/// The maximum total duration of a body, as a multiple of one pause.
 const PAUSES: u32 = 10;
 
-/// A whole body, whose sender may pause for `patience`, and ten times as long in all.
+/// Reads a complete body. Its sender may pause for `timeout`, and take ten times as long in total.
 pub(crate) async fn whole<B: Body<Data = Bytes> + Unpin>(
     headers: &HeaderMap,
     mut body: B,
     limit: usize,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Vec<u8>, ReadError> {
     let (mut decoder, mut read) = (decoder(headers)?, Vec::new());
-    let end = Instant::now().checked_add(patience.saturating_mul(PAUSES));
+    let end = Instant::now().checked_add(timeout.saturating_mul(PAUSES));
     let next = async |body: &mut B| {
-        let left = end.map_or(patience, |end| end.saturating_duration_since(Instant::now()));
-        tokio::time::timeout(patience.min(left), body.frame()).await
+        let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
+        tokio::time::timeout(timeout.min(left), body.frame()).await
     };
     while let Some(frame) = next(&mut body).await.map_err(|_| ReadError::Late)? {
         let frame = frame.map_err(|_| ReadError::Broken)?;

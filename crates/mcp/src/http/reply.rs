@@ -1,4 +1,4 @@
-//! What a client is answered.
+//! Builds responses to clients.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -16,10 +16,10 @@ use tokio::sync::mpsc;
 use crate::answers;
 use crate::message::{Id, Unfit};
 
-/// The body of an answer to a client.
+/// The body of a response to a client.
 pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-/// A message, whole.
+/// A complete message.
 pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(whole(text.into()));
     *response.status_mut() = status;
@@ -27,7 +27,7 @@ pub(crate) fn message(status: StatusCode, text: impl Into<Bytes>) -> Response<Bo
     response
 }
 
-/// Nothing but a status.
+/// A response without a body.
 pub(crate) fn status(status: StatusCode) -> Response<Body> {
     let body = Empty::new().map_err(|never: Infallible| match never {}).boxed_unsync();
     let mut response = Response::new(body);
@@ -35,7 +35,7 @@ pub(crate) fn status(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// An error for whoever asked, or for nobody in particular.
+/// An error for a request, or for none in particular.
 pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) -> Response<Body> {
     let body = match id {
         Some(_) => answers::error(id, code, text),
@@ -44,42 +44,42 @@ pub(super) fn error(status: StatusCode, id: Option<&Id>, code: i32, text: &str) 
     message(status, body)
 }
 
-/// A message that cannot be handed on.
+/// An error for a message that cannot be forwarded.
 pub(super) fn unfit(unfit: &Unfit) -> Response<Body> {
-    let text = format!("callgate did not hand this message on: {}", unfit.why);
+    let text = format!("callgate did not forward this message: {}", unfit.why);
     error(StatusCode::BAD_REQUEST, unfit.id.as_ref(), unfit.why.code(), &text)
 }
 
-/// A header says something else than the body.
+/// An error for a header that contradicts the body.
 pub(super) fn mismatch(id: Option<&Id>, header: &HeaderName) -> Response<Body> {
     let text = format!(
-        "callgate did not hand this request on: the header `{header}` does not say what the body says"
+        "callgate did not forward this request: the header `{header}` contradicts the body"
     );
     let body = answers::header_mismatch(id, header.as_str(), &text);
     message(StatusCode::BAD_REQUEST, body)
 }
 
-/// A stream of events, and where to put them.
+/// A response with a stream of events, and the sender for them.
 pub(crate) fn stream() -> (mpsc::Sender<Bytes>, Response<Body>) {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    let mut response = Response::new(Channel(receiver).boxed_unsync());
+    let (sender, receiver) = mpsc::channel(MAX_WAITING_CHUNKS);
+    let mut response = Response::new(ChannelBody(receiver).boxed_unsync());
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
     (sender, response)
 }
 
-/// Pieces of a stream that may wait for a slow client; then the server waits, too.
-const WAITING: usize = 16;
+/// How many chunks of a stream may wait for a slow client. Beyond that the server waits too.
+const MAX_WAITING_CHUNKS: usize = 16;
 
 pub(crate) fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
-/// Whatever is put into a channel.
-struct Channel(mpsc::Receiver<Bytes>);
+/// A body that is fed through a channel.
+struct ChannelBody(mpsc::Receiver<Bytes>);
 
-impl HttpBody for Channel {
+impl HttpBody for ChannelBody {
     type Data = Bytes;
     type Error = Box<dyn Error + Send + Sync>;
 

@@ -1,4 +1,4 @@
-//! One declared server, and the conversations with it.
+//! A declared server and the conversations with it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
@@ -14,17 +14,17 @@ use parking_lot::Mutex;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore, watch};
 use url::Url;
 
-use super::old::Channels;
+use super::legacy_sse::Channels;
 use super::upstream::Upstream;
-use super::{HttpSettings, ServerType, Visitor};
-use crate::session::{Memory, Owners, Session};
+use super::{HttpSettings, McpClient, ServerType};
+use crate::session::{OngoingCalls, Session, TaskOwners};
 
-/// The header by which the older revisions name a conversation.
+/// The header with which the older revisions name a conversation.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Refusals on their way to one server at once. A server that asks faster than it takes them is not
-/// told of the rest, and waits for its answers.
-const MAX_TELLING: usize = 64;
+/// Maximum number of refusals that are being sent to one server. A server that sends requests
+/// faster than it reads refusals does not get the rest, and waits for those answers.
+const MAX_REFUSALS_IN_FLIGHT: usize = 64;
 
 /// A declared server.
 pub(super) struct Site {
@@ -35,70 +35,74 @@ pub(super) struct Site {
     pub(super) settings: HttpSettings,
     /// Conversations of the oldest transport.
     pub(super) channels: Channels,
-    /// Whoever says something to the server in a client's place holds one of these.
-    pub(super) telling: Arc<Semaphore>,
-    /// Whether we stop.
-    pub(super) ends: watch::Receiver<bool>,
+    /// Limits the messages that are being sent to the server in place of clients.
+    pub(super) refusals_in_flight: Arc<Semaphore>,
+    /// True once callgate is stopping.
+    pub(super) stopping: watch::Receiver<bool>,
     launch: Launch,
     decider: Decider,
-    conversations: Mutex<HashMap<Key, Known>>,
-    /// Whose the server's tasks are.
-    tasks: Arc<Mutex<Owners>>,
+    conversations: Mutex<HashMap<ConversationKey, KnownConversation>>,
+    /// The owners of the server's tasks.
+    tasks: Arc<Mutex<TaskOwners>>,
 }
 
-/// Whose conversation it is, and which.
+/// Identifies a conversation and its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
-    /// Nobody goes on with what another began.
+struct ConversationKey {
+    /// A hash of the principal. Nobody can continue a conversation of another.
     who: u64,
-    which: Which,
+    name: ConversationName,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Which {
+enum ConversationName {
     /// The server's name for it.
     Named(String),
-    /// Without a name: by what a client says of itself.
+    /// Without a name: a hash of what the client states about itself.
     Claimed(u64),
 }
 
-impl Key {
-    fn named(visitor: &Visitor, name: &str) -> Self {
-        Self { who: principal(visitor), which: Which::Named(name.to_owned()) }
+impl ConversationKey {
+    fn named(client: &McpClient, name: &str) -> Self {
+        Self { who: principal(client), name: ConversationName::Named(name.to_owned()) }
     }
 
-    fn of(visitor: &Visitor, name: Option<&str>) -> Self {
+    fn of(client: &McpClient, name: Option<&str>) -> Self {
         match name {
-            Some(name) => Self::named(visitor, name),
-            None => Self { who: principal(visitor), which: Which::Claimed(claims(visitor)) },
+            Some(name) => Self::named(client, name),
+            None => {
+                Self { who: principal(client), name: ConversationName::Claimed(claims(client)) }
+            }
         }
     }
 }
 
-struct Known {
+struct KnownConversation {
     conversation: Arc<Conversation>,
     used: Instant,
 }
 
-/// What becomes of a conversation under the same name that another request has begun meanwhile.
+/// What to do with a conversation of the same name that another request has started in the
+/// meantime.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meanwhile {
+enum OnConflict {
     Keep,
     Replace,
 }
 
-/// One client and the server, over many requests.
+/// A client and a server, over many requests.
 pub(super) struct Conversation {
-    pub(super) desk: Arc<McpSession>,
-    memory: Arc<Mutex<Memory>>,
-    /// Where the server names the conversation, its requests have ids of one count.
+    pub(super) mcp_session: Arc<McpSession>,
+    ongoing_calls: Arc<Mutex<OngoingCalls>>,
+    /// Shared by all requests, if the server named the conversation: their ids are then unique in
+    /// it.
     session: Option<Arc<AsyncMutex<Session>>>,
-    /// Whoever lists the tools holds this; when that last failed.
+    /// Locked while tools are being listed. Holds the time of the last failure.
     pub(super) listing: AsyncMutex<Option<Instant>>,
 }
 
 impl Conversation {
-    /// The state that a request of it works on.
+    /// The session state for a request.
     pub(super) fn session(&self) -> Arc<AsyncMutex<Session>> {
         match &self.session {
             Some(session) => Arc::clone(session),
@@ -107,15 +111,15 @@ impl Conversation {
     }
 
     fn fresh(&self) -> Session {
-        Session::of_requests(Arc::clone(&self.desk), Arc::clone(&self.memory))
+        Session::of_requests(Arc::clone(&self.mcp_session), Arc::clone(&self.ongoing_calls))
     }
 
-    /// Why the server may not be spoken to now.
+    /// Why the server may not be used now, if so.
     pub(super) fn refused(&self) -> Option<String> {
-        self.desk.admitted().err().map(|denial| self.desk.denial_text(&denial))
+        self.mcp_session.admitted().err().map(|denial| self.mcp_session.denial_text(&denial))
     }
 
-    /// Whether requests of it belong together.
+    /// Whether its requests belong together.
     pub(super) fn is_named(&self) -> bool {
         self.session.is_some()
     }
@@ -127,7 +131,7 @@ impl Site {
         upstream: Upstream,
         decider: Decider,
         settings: HttpSettings,
-        ends: watch::Receiver<bool>,
+        stopping: watch::Receiver<bool>,
     ) -> Self {
         let launch = Launch::origin(&url.origin().ascii_serialization());
         Self {
@@ -137,8 +141,8 @@ impl Site {
             upstream,
             settings,
             channels: Channels::default(),
-            ends,
-            telling: Arc::new(Semaphore::new(MAX_TELLING)),
+            stopping,
+            refusals_in_flight: Arc::new(Semaphore::new(MAX_REFUSALS_IN_FLIGHT)),
             launch,
             decider,
             conversations: Mutex::default(),
@@ -146,79 +150,80 @@ impl Site {
         }
     }
 
-    /// The conversation that a request belongs to. Without a name, all of one client are one: what
-    /// they have in common is what they were shown.
-    /// One that is somebody else's is not to be gone on with: `None`. The server may not know them
-    /// apart, for all come with our token.
+    /// The conversation of a request. All requests of a client without a name belong to one
+    /// conversation, because they share what the client was shown. Returns `None` for a
+    /// conversation of another principal, which must not be continued: the server may not
+    /// distinguish principals, because all requests carry our token.
     pub(super) fn conversation(
         &self,
-        visitor: &Visitor,
+        client: &McpClient,
         named: Option<&str>,
     ) -> Option<Arc<Conversation>> {
-        let key = Key::of(visitor, named);
+        let key = ConversationKey::of(client, named);
         let mut all = self.conversations.lock();
         if let Some(known) = all.get_mut(&key) {
             known.used = Instant::now();
             return Some(Arc::clone(&known.conversation));
         }
-        if named.is_some() && all.keys().any(|other| other.which == key.which) {
+        if named.is_some() && all.keys().any(|other| other.name == key.name) {
             return None;
         }
         drop(all);
-        let conversation = self.begin(visitor, named.is_some());
+        let conversation = self.begin(client, named.is_some());
         Some(match named {
-            None => self.remember(key, conversation, Meanwhile::Keep),
-            // Whether there is one of this name, the server will say.
+            None => self.remember(key, conversation, OnConflict::Keep),
+            // The server decides whether a conversation of this name exists.
             Some(_) => conversation,
         })
     }
 
-    /// The server goes on with a conversation that we did not know, or not any more.
-    pub(super) fn goes_on(&self, visitor: &Visitor, named: &str, conversation: &Arc<Conversation>) {
-        let key = Key::named(visitor, named);
-        self.remember(key, Arc::clone(conversation), Meanwhile::Keep);
+    /// Remembers a conversation that the server continues and that was unknown here.
+    pub(super) fn adopt(&self, client: &McpClient, named: &str, conversation: &Arc<Conversation>) {
+        let key = ConversationKey::named(client, named);
+        self.remember(key, Arc::clone(conversation), OnConflict::Keep);
     }
 
-    /// The server has named a conversation that just began.
-    pub(super) fn name(&self, visitor: &Visitor, named: &str, begun: Arc<Conversation>) {
-        let key = Key::named(visitor, named);
-        self.remember(key, begun, Meanwhile::Replace);
+    /// Remembers a new conversation under the name that the server gave it.
+    pub(super) fn name(&self, client: &McpClient, named: &str, conversation: Arc<Conversation>) {
+        let key = ConversationKey::named(client, named);
+        self.remember(key, conversation, OnConflict::Replace);
     }
 
-    pub(super) fn forget(&self, visitor: &Visitor, named: &str) {
-        let key = Key::named(visitor, named);
+    pub(super) fn forget(&self, client: &McpClient, named: &str) {
+        let key = ConversationKey::named(client, named);
         self.conversations.lock().remove(&key);
     }
 
-    /// Remembers a conversation, and gives the one that is remembered.
+    /// Remembers a conversation, and returns the remembered one.
     fn remember(
         &self,
-        key: Key,
+        key: ConversationKey,
         conversation: Arc<Conversation>,
-        meanwhile: Meanwhile,
+        meanwhile: OnConflict,
     ) -> Arc<Conversation> {
         let mut all = self.conversations.lock();
-        if let (Meanwhile::Keep, Some(known)) = (meanwhile, all.get(&key)) {
+        if let (OnConflict::Keep, Some(known)) = (meanwhile, all.get(&key)) {
             return Arc::clone(&known.conversation);
         }
         if all.len() >= self.settings.max_conversations && !all.contains_key(&key) {
-            // Whoever begins another one makes room for it with their own, as long as they have any.
+            // A principal who starts one too many loses its own oldest one, as long as it has any.
             let oldest = all.iter().min_by_key(|(it, known)| (it.who != key.who, known.used));
             let oldest = oldest.map(|(key, _)| key.clone());
             oldest.and_then(|oldest| all.remove(&oldest));
         }
-        let known = Known { conversation: Arc::clone(&conversation), used: Instant::now() };
+        let known =
+            KnownConversation { conversation: Arc::clone(&conversation), used: Instant::now() };
         all.insert(key, known);
         conversation
     }
 
     /// A conversation that is not remembered.
-    pub(super) fn begin(&self, visitor: &Visitor, is_named: bool) -> Arc<Conversation> {
-        let desk = self.desk(visitor);
-        let memory = Memory::of(principal(visitor), Arc::clone(&self.tasks));
+    pub(super) fn begin(&self, client: &McpClient, is_named: bool) -> Arc<Conversation> {
+        let mcp_session = self.mcp_session(client);
+        let ongoing_calls = OngoingCalls::of(principal(client), Arc::clone(&self.tasks));
         let mut conversation = Conversation {
-            desk,
-            memory: Arc::new(Mutex::new(memory)),
+            mcp_session,
+            ongoing_calls: Arc::new(Mutex::new(ongoing_calls)),
             session: None,
             listing: AsyncMutex::default(),
         };
@@ -228,28 +233,28 @@ impl Site {
         Arc::new(conversation)
     }
 
-    /// What decides about a client's calls.
-    pub(super) fn desk(&self, visitor: &Visitor) -> Arc<McpSession> {
+    /// The decider for a client's calls.
+    pub(super) fn mcp_session(&self, client: &McpClient) -> Arc<McpSession> {
         let origin = Origin::new(OriginFields {
-            who: visitor.who.clone(),
-            agent: visitor.agent.clone(),
-            session: visitor.session.clone(),
+            who: client.who.clone(),
+            agent: client.agent.clone(),
+            session: client.session.clone(),
             ..OriginFields::at(Surface::Mcp)
         });
-        let context = Context { request: Some(visitor.request.clone()), ..Context::new(origin) };
+        let context = Context { request: Some(client.request.clone()), ..Context::new(origin) };
         Arc::new(self.decider.mcp(&self.id, &self.launch, context))
     }
 }
 
-/// Whose key it is.
-fn principal(visitor: &Visitor) -> u64 {
-    let Who { org, team, user, key } = &visitor.who;
+/// A hash of the principal.
+fn principal(client: &McpClient) -> u64 {
+    let Who { org, team, user, key } = &client.who;
     hash(&(org, team, user, key))
 }
 
-/// What a client says of itself.
-fn claims(visitor: &Visitor) -> u64 {
-    hash(&(&visitor.agent, &visitor.session))
+/// A hash of what a client states about itself.
+fn claims(client: &McpClient) -> u64 {
+    hash(&(&client.agent, &client.session))
 }
 
 fn hash(of: &impl Hash) -> u64 {
@@ -258,13 +263,14 @@ fn hash(of: &impl Hash) -> u64 {
     hash.finish()
 }
 
-/// What goes to the server of a client's head.
-pub(super) fn upward(mut headers: HeaderMap) -> HeaderMap {
-    // They speak of the client's body, or of the page it stands on: that was looked at here.
-    for name in LEFT_OUT {
+/// The client's headers to forward to the server.
+pub(super) fn forwarded_headers(mut headers: HeaderMap) -> HeaderMap {
+    // They describe the client's body, or the web page it runs in: both were checked here.
+    for name in NOT_FORWARDED {
         headers.remove(name);
     }
-    // Some servers take an underscore for a hyphen, and such a header for one that is checked here.
+    // Some servers treat an underscore as a hyphen, so such a header could pass for one that is
+    // checked here.
     let is_alike = |name: &&HeaderName| {
         name.as_str().contains('_') && name.as_str().replace('_', "-").starts_with("mcp-")
     };
@@ -275,7 +281,7 @@ pub(super) fn upward(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-const LEFT_OUT: [&str; 12] = [
+const NOT_FORWARDED: [&str; 12] = [
     "origin",
     "referer",
     "cookie",
@@ -290,7 +296,7 @@ const LEFT_OUT: [&str; 12] = [
     "x-forwarded-proto",
 ];
 
-/// The head of a message of our own, said in a conversation whose other heads are these.
+/// The headers of our own message, in a conversation whose other messages have these headers.
 pub(super) fn own(headers: &HeaderMap) -> HeaderMap {
     let mut own = HeaderMap::new();
     for (name, value) in headers {

@@ -1,4 +1,4 @@
-//! Whom a server must prove to be: whom the system trusts, or the one whose certificate is pinned.
+//! Verifies servers: by the system's roots, or by a pinned certificate.
 
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::hex;
 
-/// How connections to one server are set up. `pin` is the SHA-256 of its certificate: then that very
-/// certificate is wanted, whoever signed it.
+/// The TLS configuration for one server. `pin` is the SHA-256 of its certificate. If set, exactly
+/// that certificate is required, regardless of its issuer.
 pub(super) fn config(roots: &RootCertStore, pin: Option<&str>) -> Result<ClientConfig, Error> {
-    // Named here, so that it does not depend on what another crate made the default of the process.
+    // Named explicitly, so that it does not depend on the process default that another crate may
+    // have set.
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
@@ -29,12 +30,12 @@ pub(super) fn config(roots: &RootCertStore, pin: Option<&str>) -> Result<ClientC
     })
 }
 
-/// It shows another certificate.
+/// The server presented another certificate.
 #[derive(Debug, thiserror::Error)]
 #[error("its certificate is not the one of `tls_fingerprint`, but {0}")]
 struct NotPinned(String);
 
-/// Takes one certificate and no other.
+/// Accepts exactly one certificate.
 #[derive(Debug)]
 struct Pinned {
     pin: String,

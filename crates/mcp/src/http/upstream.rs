@@ -1,4 +1,4 @@
-//! Requests to a server on the network.
+//! Sends requests to a server on the network.
 
 use std::error::Error;
 use std::io;
@@ -18,22 +18,22 @@ use url::Url;
 
 use super::tls;
 
-/// How often a server may send us on to another of its paths: one adds a slash, none adds two.
+/// How many redirects within a server are followed. Some servers add a slash, and none adds two.
 const MAX_REDIRECTS: usize = 3;
 
-/// Connections that nobody uses are kept this long.
+/// How long idle connections are kept.
 const IDLE: Duration = Duration::from_secs(60);
 
-/// A client of one server.
+/// An HTTP client for one server.
 #[derive(Debug, Clone)]
 pub(super) struct Upstream {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     bearer: Option<HeaderValue>,
-    /// How long the server may take to begin its answer.
+    /// How long the server may take to start its response.
     head: Duration,
 }
 
-/// Why a server gave no answer.
+/// Why a server gave no response.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UpstreamError {
     #[error("it cannot be reached: {0}")]
@@ -73,7 +73,7 @@ impl Upstream {
         Ok(Self { client, bearer, head })
     }
 
-    /// Sends a request, and gives the answer once its head is there.
+    /// Sends a request, and returns when the headers of the response have arrived.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -114,34 +114,34 @@ impl Upstream {
     }
 }
 
-/// Where the server wants the request to go, if that is on the server itself. A client must not be
-/// sent there: it would go around us.
+/// The target of a redirect, if it is on the same server. The client must not follow it, because
+/// that would bypass callgate.
 fn elsewhere(from: &Url, response: &Response<Incoming>) -> Result<Option<Url>, UpstreamError> {
     if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
         return Ok(None);
     }
-    let said = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-    let said = said.unwrap_or_default();
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let location = location.unwrap_or_default();
     let keeps_method = matches!(response.status().as_u16(), 307 | 308);
-    match from.join(said) {
+    match from.join(location) {
         Ok(url) if keeps_method && url.origin() == from.origin() => Ok(Some(url)),
-        // The rest of it is the server's text, which nobody has looked at: it is for the log alone.
+        // The rest of it is uninspected text of the server, so it only goes to the log.
         to => {
-            tracing::warn!(said, "the server sends its clients to another place");
+            tracing::warn!(location, "the server redirects its clients elsewhere");
             let origin = to.map(|url| url.origin().ascii_serialization());
             Err(UpstreamError::Elsewhere(origin.unwrap_or_else(|_| "unreadable".to_owned())))
         }
     }
 }
 
-/// The innermost reason: the outer ones say that something could not be done.
+/// The innermost cause: the outer ones only say that something failed.
 fn reason(error: &hyper_util::client::legacy::Error) -> String {
     let mut inner: &(dyn Error + 'static) = error;
     while let Some(next) = within(inner) {
         inner = next;
     }
     match inner.downcast_ref::<rustls::Error>() {
-        // What a certificate lacks is told by whoever looked at it.
+        // Our own verifier explains what is wrong with a certificate.
         Some(rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(why)))) => {
             why.to_string()
         }
@@ -150,7 +150,7 @@ fn reason(error: &hyper_util::client::legacy::Error) -> String {
 }
 
 fn within<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
-    // An error of the system does not name as its source what it was made of.
+    // A system error does not report its inner error as its source.
     let made_of = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     match made_of {
         Some(made_of) => Some(made_of),

@@ -4,13 +4,13 @@ fn read(line: &str) -> Result<Option<Message<'_>>, Unfit> {
     Message::read(line.as_bytes())
 }
 
-fn why(line: &[u8]) -> Why {
+fn why(line: &[u8]) -> UnfitReason {
     Message::read(line).unwrap_err().why
 }
 
 fn problem(line: &str) -> callgate_call::json::Problem {
     match why(line.as_bytes()) {
-        Why::Json(error) => error.what,
+        UnfitReason::Json(error) => error.what,
         why => panic!("{why}"),
     }
 }
@@ -19,9 +19,9 @@ fn problem(line: &str) -> callgate_call::json::Problem {
 fn the_three_kinds() {
     let request = read("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").unwrap().unwrap();
     assert!(matches!(request.kind, Kind::Request { id: Id::Number(n), .. } if n == "1"));
-    let told =
+    let notification =
         read(r#"{"method":"notifications/x","params":{},"jsonrpc":"2.0"}"#).unwrap().unwrap();
-    assert!(matches!(told.kind, Kind::Notification { params: Some(_), .. }));
+    assert!(matches!(notification.kind, Kind::Notification { params: Some(_), .. }));
     // TypeScript servers write the result first.
     let text = r#"{"result":{"a":1},"jsonrpc":"2.0","id":"x"}"#;
     let answer = read(text).unwrap().unwrap();
@@ -37,7 +37,7 @@ fn the_three_kinds() {
 }
 
 #[test]
-fn what_peers_read_differently_is_unfit() {
+fn ambiguous_messages_are_unfit() {
     use callgate_call::json::Problem::DuplicateKey;
     for line in [
         r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#,
@@ -52,25 +52,31 @@ fn what_peers_read_differently_is_unfit() {
     }
     for id in ["1.5", "11.0", "null", "1e3", "[1]", "{}", "true", "-0"] {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-        assert_eq!(why(line.as_bytes()), Why::Id, "{id}");
+        assert_eq!(why(line.as_bytes()), UnfitReason::Id, "{id}");
     }
     for (line, expected) in [
         (
             &b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"[..],
-            Why::ByteOrderMark,
+            UnfitReason::ByteOrderMark,
         ),
-        (b"{\"jsonrpc\":\"2.0\",\r\"id\":1,\"method\":\"ping\"}\n", Why::CarriageReturn),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1}\r{\"jsonrpc\":\"2.0\",\"id\":2}\n", Why::CarriageReturn),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", Why::Utf8),
-        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", Why::Batch),
-        (b"1", Why::NotAMessage),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1}", Why::NotAMessage),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"result\":{}}", Why::NotAMessage),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}", Why::NotAMessage),
-        (b"{\"id\":1,\"method\":\"ping\"}", Why::Version),
-        (b"{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", Why::Version),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", Why::Method),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"params\":[1]}", Why::Params),
+        (b"{\"jsonrpc\":\"2.0\",\r\"id\":1,\"method\":\"ping\"}\n", UnfitReason::CarriageReturn),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1}\r{\"jsonrpc\":\"2.0\",\"id\":2}\n",
+            UnfitReason::CarriageReturn,
+        ),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", UnfitReason::Utf8),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", UnfitReason::Batch),
+        (b"1", UnfitReason::NotAMessage),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1}", UnfitReason::NotAMessage),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"result\":{}}",
+            UnfitReason::NotAMessage,
+        ),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{},\"error\":{}}", UnfitReason::NotAMessage),
+        (b"{\"id\":1,\"method\":\"ping\"}", UnfitReason::Version),
+        (b"{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", UnfitReason::Version),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}", UnfitReason::Method),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"params\":[1]}", UnfitReason::Params),
     ] {
         assert_eq!(why(line), expected, "{}", String::from_utf8_lossy(line));
     }
@@ -85,7 +91,7 @@ fn what_peers_read_differently_is_unfit() {
 }
 
 #[test]
-fn whoever_waits_is_found() {
+fn the_waiting_id_is_found() {
     for (text, id) in [
         (r#"{"jsonrpc":"2.0","id":7,"method":"a","method":"b"}"#, Some(Id::Number("7".into()))),
         (r#"{"method":"a","method":"b","id":"x"}"#, Some(Id::Text("x".into()))),
@@ -99,8 +105,8 @@ fn whoever_waits_is_found() {
 }
 
 #[test]
-fn half_a_pair_is_handed_on() {
-    // JavaScript cuts emoji in two.
+fn a_lone_surrogate_is_forwarded() {
+    // JavaScript cuts emoji in half.
     let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"t":"\ud83d","\ud83d":1}}}"#;
     assert!(read(line).unwrap().is_some());
 }
@@ -110,7 +116,7 @@ mod properties {
 
     use super::*;
 
-    /// Pieces of messages, whole and broken: put together they are near-messages.
+    /// Pieces of messages, complete and broken: together they form near-messages.
     fn piece() -> impl Strategy<Value = String> {
         let words = [
             "{",
@@ -157,15 +163,15 @@ mod properties {
     }
 
     proptest! {
-        /// What is fit is read the same by a reader that keeps the last of two keys, by one that keeps
-        /// the first, and by one that takes a carriage return for the end of a line.
+        /// A fit message is read the same by readers that keep the last of two keys, that keep the
+        /// first, or that treat a carriage return as a line end.
         #[test]
-        fn what_is_fit_is_read_alike(line in line()) {
+        fn fit_messages_are_read_the_same_way(line in line()) {
             let Ok(Some(message)) = Message::read(line.as_bytes()) else { return Ok(()) };
             prop_assert!(!message.text.contains('\r'));
             let last: serde_json::Value = match serde_json::from_str(message.text) {
                 Ok(value) => value,
-                // Half a pair is fit for us, and no text for that reader.
+                // A lone surrogate is fit for us, and invalid for that reader.
                 Err(_) => { prop_assert!(message.text.contains("\\ud83d")); return Ok(()) }
             };
             let method = match &message.kind {
@@ -178,7 +184,7 @@ mod properties {
             }
         }
 
-        /// The bytes decide, never where they were cut.
+        /// The bytes decide, never where they were split.
         #[test]
         fn nothing_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Message::read(&bytes);

@@ -1,4 +1,4 @@
-//! Why a message is not handed on.
+//! Why a message is not forwarded.
 
 use callgate_call::json::{self, Problem};
 
@@ -7,22 +7,22 @@ use super::{Id, id_of};
 /// A message that some peer would read differently, or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unfit {
-    pub(crate) why: Why,
-    /// Who waits for an answer, if that can be told.
+    pub(crate) why: UnfitReason,
+    /// The request that waits for an answer, if it can be found.
     pub(crate) id: Option<Id>,
 }
 
 impl Unfit {
-    /// A message of which only the beginning was kept.
+    /// A message of which only the start was kept.
     pub(crate) fn too_large(head: &[u8], limit: usize) -> Self {
         let text = String::from_utf8_lossy(head);
-        Self { why: Why::TooLarge { limit }, id: id_of(&text) }
+        Self { why: UnfitReason::TooLarge { limit }, id: id_of(&text) }
     }
 }
 
-/// What is wrong with it.
+/// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Why {
+pub(crate) enum UnfitReason {
     #[error("it is not UTF-8")]
     Utf8,
     #[error("it begins with a byte order mark")]
@@ -47,14 +47,14 @@ pub(crate) enum Why {
     Json(json::Error),
 }
 
-impl From<json::Error> for Why {
+impl From<json::Error> for UnfitReason {
     fn from(error: json::Error) -> Self {
         Self::Json(error)
     }
 }
 
-impl Why {
-    /// The code of JSON-RPC: what cannot be parsed, and what can but is no request.
+impl UnfitReason {
+    /// The JSON-RPC code: invalid JSON, or valid JSON that is not a request.
     pub(crate) fn code(&self) -> i32 {
         match self {
             Self::Utf8 | Self::ByteOrderMark => -32700,

@@ -1,22 +1,22 @@
-//! Word of what changed, to whoever listens.
+//! Notifies listeners of changes.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-/// Changes that may wait for a slow listener. Whoever missed some is told that everything changed:
-/// it reads again what it wants to know.
+/// How many changes may wait for a slow listener. A listener that missed some is notified that
+/// everything changed, and reads again what it needs.
 const MAX_WAITING: usize = 16;
 
-/// Tells of changed resources.
+/// Announces changed resources.
 #[derive(Debug, Clone)]
-pub struct Changes(broadcast::Sender<Told>);
+pub struct Changes(broadcast::Sender<Announcement>);
 
-/// Hears of them.
+/// Receives announcements.
 #[derive(Debug)]
-pub struct Changing(broadcast::Receiver<Told>);
+pub struct ChangeListener(broadcast::Receiver<Announcement>);
 
 #[derive(Debug, Clone)]
-enum Told {
+enum Announcement {
     Changed(Vec<&'static str>),
     End,
 }
@@ -25,9 +25,9 @@ enum Told {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Changed {
     These(Vec<&'static str>),
-    /// Nobody knows what.
+    /// Unknown, so it may be anything.
     Anything,
-    /// The server ends.
+    /// The server stops.
     End,
 }
 
@@ -38,29 +38,29 @@ impl Default for Changes {
 }
 
 impl Changes {
-    /// These resources have changed.
-    pub fn tell(&self, uris: &[&'static str]) {
-        // Nobody who listens is no fault.
-        self.0.send(Told::Changed(uris.to_vec())).ok();
+    /// Announces that these resources have changed.
+    pub fn notify(&self, uris: &[&'static str]) {
+        // It is fine if there are no listeners.
+        self.0.send(Announcement::Changed(uris.to_vec())).ok();
     }
 
-    /// The server ends: whoever listens is told so, and let go.
+    /// Announces that the server stops, so that listeners end.
     pub fn end(&self) {
-        self.0.send(Told::End).ok();
+        self.0.send(Announcement::End).ok();
     }
 
-    /// Hears of everything from now on.
-    pub fn listen(&self) -> Changing {
-        Changing(self.0.subscribe())
+    /// Receives everything from now on.
+    pub fn listen(&self) -> ChangeListener {
+        ChangeListener(self.0.subscribe())
     }
 }
 
-impl Changing {
-    /// Waits for the next change; for ever once nobody tells any more.
+impl ChangeListener {
+    /// Waits for the next change; forever once there is no sender.
     pub(crate) async fn next(&mut self) -> Changed {
         match self.0.recv().await {
-            Ok(Told::Changed(uris)) => Changed::These(uris),
-            Ok(Told::End) => Changed::End,
+            Ok(Announcement::Changed(uris)) => Changed::These(uris),
+            Ok(Announcement::End) => Changed::End,
             Err(RecvError::Lagged(_)) => Changed::Anything,
             Err(RecvError::Closed) => std::future::pending().await,
         }

@@ -1,44 +1,46 @@
-//! What a request says about itself: its revision, and what its client can do.
+//! The metadata of a request: its revision and the client's capabilities.
 
 use callgate_call::json::{Kind, Reader, Span, member, quote};
 
-use super::words::{LEGACY, MODERN, Words};
+use super::writer::{LEGACY, MODERN, ResponseWriter};
 use crate::answers::Era;
 use crate::message::Id;
 use crate::params::{self, CAPABILITIES, REVISION};
 
-/// The methods that only the newer revisions have.
+/// Methods of the newer revisions only.
 const MODERN_ONLY: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
-/// What a request says about itself.
+/// The metadata of a request.
 #[derive(Debug)]
-pub(crate) struct Envelope {
+pub(crate) struct RequestEnvelope {
     pub(crate) era: Era,
 }
 
-/// Why a request is not looked at.
+/// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// Its metadata lack this.
+    /// Its metadata lacks this.
     Lacks(&'static str),
-    /// It speaks a revision that is not spoken here.
+    /// Its revision is not supported.
     Revision(String),
 }
 
-impl Envelope {
-    /// Reads it; `beside` is the revision that the head of a request names.
+impl RequestEnvelope {
+    /// Reads the metadata; `header_revision` is the revision in the headers of a request.
     pub(crate) fn read(
         method: &str,
         text: &str,
         params: Option<Span>,
-        beside: Option<&str>,
+        header_revision: Option<&str>,
     ) -> Result<Self, Refused> {
         let meta = params::meta(text, params);
         let Some(revision) = meta.and_then(|meta| member(text, meta, REVISION)) else {
-            return match beside {
-                Some(beside) if MODERN.contains(&beside) => Err(Refused::Lacks(REVISION)),
-                Some(beside) if !LEGACY.contains(&beside) => {
-                    Err(Refused::Revision(beside.to_owned()))
+            return match header_revision {
+                Some(header_revision) if MODERN.contains(&header_revision) => {
+                    Err(Refused::Lacks(REVISION))
+                }
+                Some(header_revision) if !LEGACY.contains(&header_revision) => {
+                    Err(Refused::Revision(header_revision.to_owned()))
                 }
                 _ if MODERN_ONLY.contains(&method) => Err(Refused::Lacks(REVISION)),
                 _ => Ok(Self { era: Era::Legacy }),
@@ -60,8 +62,8 @@ impl Refused {
     pub(crate) fn answer(&self, id: &Id) -> String {
         match self {
             Self::Lacks(key) => {
-                let text = format!("`params._meta` must hold `{key}` in this revision");
-                Words::error(id, INVALID_PARAMS, &text, None)
+                let text = format!("`params._meta` must contain `{key}` in this revision");
+                ResponseWriter::error(id, INVALID_PARAMS, &text, None)
             }
             Self::Revision(revision) => {
                 let requested: String = revision.chars().take(MAX_ECHO).collect();
@@ -70,16 +72,16 @@ impl Refused {
                     format!(r#"{{"supported":[{supported}],"requested":{}}}"#, quote(&requested));
                 let text = "this revision of the protocol is not spoken here; those of \
                             `data.supported` are, and after `initialize` those up to 2025-11-25";
-                Words::error(id, UNSUPPORTED_REVISION, text, Some(&data))
+                ResponseWriter::error(id, UNSUPPORTED_REVISION, text, Some(&data))
             }
         }
     }
 }
 
-/// The parameters are not what they should be.
+/// The parameters are invalid.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
 const UNSUPPORTED_REVISION: i32 = -32022;
 
-/// No revision is longer; what is longer is not said again.
+/// No revision is longer. A longer one is not echoed.
 const MAX_ECHO: usize = 64;

@@ -1,46 +1,47 @@
-//! What is answered to each method.
+//! Handles each method.
 
 use callgate_call::json::{Kind, Reader, Span, elements, member, quote};
 
 use super::envelope::INVALID_PARAMS;
 use super::host::Host;
-use super::listening::Listening;
-use super::words::{Fault, Keep, LEGACY, MODERN, Words, listed};
-use super::{Channel, Reply};
+use super::subscription::Subscription;
+use super::writer::{CacheFor, Fault, LEGACY, MODERN, ResponseWriter, listed};
+use super::{ClientChannel, Reply};
 use crate::answers::Era;
 use crate::message::Id;
-use crate::params::{NameKey, Named, text_member};
+use crate::params::{NameKey, NamedParams, text_member};
 
-/// A request that is to be answered.
+/// A request to answer.
 #[derive(Debug)]
-pub(crate) struct Asked<'a, H> {
+pub(crate) struct RequestHandler<'a, H> {
     pub(crate) host: &'a H,
-    pub(crate) words: Words<'a>,
+    pub(crate) writer: ResponseWriter<'a>,
     pub(crate) id: Id,
     /// The message.
     pub(crate) text: &'a str,
     pub(crate) params: Option<Span>,
 }
 
-impl<H: Host> Asked<'_, H> {
-    pub(crate) fn answer(&self, method: &str, channel: Channel<'_>) -> Reply {
-        match (method, self.words.era) {
+impl<H: Host> RequestHandler<'_, H> {
+    pub(crate) fn answer(&self, method: &str, channel: ClientChannel<'_>) -> Reply {
+        match (method, self.writer.era) {
             ("tools/list", _) => self.tools(),
             ("tools/call", _) => self.call(),
             ("resources/list", _) => self.resources(),
             ("resources/read", _) => self.read(),
-            // There are none. Clients ask all the same, and take an error for a fault.
+            // There are no templates. Clients request them anyway, and would treat an error as a
+            // fault.
             ("resources/templates/list", _) => self.list("resourceTemplates", &[]),
             ("prompts/list", _) => self.list("prompts", &[]),
             ("prompts/get", _) => self.no_prompt(),
             ("server/discover", Era::Modern) => self.discover(),
             ("subscriptions/listen", Era::Modern) => self.listen(),
             ("initialize", Era::Legacy) => self.initialize(channel),
-            ("ping", Era::Legacy) => self.done(self.words.result(&self.id, &[])),
-            ("resources/subscribe", Era::Legacy) if channel == Channel::Pipe => {
+            ("ping", Era::Legacy) => self.done(self.writer.result(&self.id, &[])),
+            ("resources/subscribe", Era::Legacy) if channel == ClientChannel::Pipe => {
                 self.subscription(Reply::Subscribe)
             }
-            ("resources/unsubscribe", Era::Legacy) if channel == Channel::Pipe => {
+            ("resources/unsubscribe", Era::Legacy) if channel == ClientChannel::Pipe => {
                 self.subscription(Reply::Unsubscribe)
             }
             _ => self.no_method(method, channel),
@@ -52,46 +53,47 @@ impl<H: Host> Asked<'_, H> {
     }
 
     fn wrong(&self, code: i32, text: &str, data: Option<&str>) -> Reply {
-        Reply::Answer(Words::error(&self.id, code, text, data), Some(Fault::Asked))
+        Reply::Answer(ResponseWriter::error(&self.id, code, text, data), Some(Fault::Target))
     }
 
-    fn no_method(&self, method: &str, channel: Channel<'_>) -> Reply {
+    fn no_method(&self, method: &str, channel: ClientChannel<'_>) -> Reply {
         let shown: String = method.chars().take(MAX_ECHO).collect();
         let text = match (channel, method) {
-            (Channel::Http { .. }, "resources/subscribe" | "resources/unsubscribe") => {
-                "over HTTP changes are told by `subscriptions/listen` of 2026-07-28 only".to_owned()
+            (ClientChannel::Http { .. }, "resources/subscribe" | "resources/unsubscribe") => {
+                "over HTTP, changes are only announced by `subscriptions/listen` of 2026-07-28"
+                    .to_owned()
             }
             _ => format!("there is no method `{shown}` here"),
         };
-        let fault = match self.words.era {
-            Era::Legacy => Fault::Asked,
+        let fault = match self.writer.era {
+            Era::Legacy => Fault::Target,
             Era::Modern => Fault::Method,
         };
-        Reply::Answer(Words::error(&self.id, -32601, &text, None), Some(fault))
+        Reply::Answer(ResponseWriter::error(&self.id, -32601, &text, None), Some(fault))
     }
 
-    fn initialize(&self, channel: Channel<'_>) -> Reply {
-        let wanted = self.params.and_then(|at| text_member(self.text, at, "protocolVersion"));
-        let Some(wanted) = wanted else {
+    fn initialize(&self, channel: ClientChannel<'_>) -> Reply {
+        let requested = self.params.and_then(|at| text_member(self.text, at, "protocolVersion"));
+        let Some(requested) = requested else {
             return self.wrong(INVALID_PARAMS, "`params.protocolVersion` is not there", None);
         };
         let [newest, ..] = LEGACY;
-        let spoken = LEGACY.into_iter().find(|one| *one == wanted).unwrap_or(newest);
-        let version = format!(r#""protocolVersion":{}"#, quote(spoken));
-        let server = format!(r#""serverInfo":{}"#, self.words.server());
+        let revision = LEGACY.into_iter().find(|one| *one == requested).unwrap_or(newest);
+        let version = format!(r#""protocolVersion":{}"#, quote(revision));
+        let server = format!(r#""serverInfo":{}"#, self.writer.server());
         let can = format!(r#""capabilities":{}"#, capabilities(channel, Era::Legacy));
-        let members = [version.as_str(), &can, &server, &self.words.instructions()];
-        self.done(self.words.result(&self.id, &members))
+        let members = [version.as_str(), &can, &server, &self.writer.instructions()];
+        self.done(self.writer.result(&self.id, &members))
     }
 
     fn discover(&self) -> Reply {
         let versions = MODERN.map(quote).join(",");
-        let can = capabilities(Channel::Pipe, Era::Modern);
+        let can = capabilities(ClientChannel::Pipe, Era::Modern);
         let members = format!(
             r#""supportedVersions":[{versions}],"capabilities":{can},{}"#,
-            self.words.instructions()
+            self.writer.instructions()
         );
-        self.done(self.words.kept_result(&self.id, &members, Keep::Long))
+        self.done(self.writer.cacheable_result(&self.id, &members, CacheFor::Long))
     }
 
     fn tools(&self) -> Reply {
@@ -105,24 +107,24 @@ impl<H: Host> Asked<'_, H> {
         self.list("resources", &resources.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// A list on one page.
+    /// A list with a single page.
     fn list(&self, name: &str, items: &[&str]) -> Reply {
         let cursor = self.params.and_then(|at| member(self.text, at, "cursor"));
         if cursor.is_some_and(|cursor| cursor.of(self.text) != "null") {
-            let text = "there is no such page: lists have one, which needs no cursor";
+            let text = "there is no such page: each list has one page, without a cursor";
             return self.wrong(INVALID_PARAMS, text, None);
         }
         let members = format!(r#""{name}":[{}]"#, items.join(","));
-        self.done(self.words.kept_result(&self.id, &members, Keep::Long))
+        self.done(self.writer.cacheable_result(&self.id, &members, CacheFor::Long))
     }
 
     fn no_prompt(&self) -> Reply {
-        self.wrong(INVALID_PARAMS, "there is no such prompt; callgate has none", None)
+        self.wrong(INVALID_PARAMS, "there is no such prompt; callgate offers no prompts", None)
     }
 
-    fn named(&self, key: NameKey) -> Result<Named<'_>, Reply> {
+    fn named(&self, key: NameKey) -> Result<NamedParams<'_>, Reply> {
         let params = self.params.unwrap_or_default();
-        Named::read(self.text, params, key).map_err(|error| {
+        NamedParams::read(self.text, params, key).map_err(|error| {
             let text = format!("the parameters cannot be read: {error}");
             self.wrong(INVALID_PARAMS, &text, None)
         })
@@ -135,7 +137,7 @@ impl<H: Host> Asked<'_, H> {
         };
         let Some(tool) = self.host.tools().iter().find(|tool| tool.name == named.name) else {
             let known: Vec<&str> = self.host.tools().iter().map(|tool| tool.name).collect();
-            let text = format!("there is no such tool; there are {}", known.join(", "));
+            let text = format!("there is no such tool; the tools are {}", known.join(", "));
             return self.wrong(INVALID_PARAMS, &text, None);
         };
         let arguments = match named.arguments {
@@ -146,7 +148,7 @@ impl<H: Host> Asked<'_, H> {
             }
         };
         let called = self.host.call(tool.name, arguments);
-        self.done(self.words.called(&self.id, &called))
+        self.done(self.writer.called(&self.id, &called))
     }
 
     fn read(&self) -> Reply {
@@ -156,7 +158,8 @@ impl<H: Host> Asked<'_, H> {
         };
         match self.host.read(resource.uri) {
             Ok(text) if text.len() > MAX_TEXT => {
-                let text = format!("it is larger than {} MiB, and is not told", MAX_TEXT >> 20);
+                let text =
+                    format!("the result is larger than {} MiB and is not shown", MAX_TEXT >> 20);
                 self.wrong(INTERNAL, &text, None)
             }
             Ok(text) => {
@@ -164,22 +167,22 @@ impl<H: Host> Asked<'_, H> {
                     (quote(resource.uri), quote(resource.mime_type), quote(&text));
                 let members =
                     format!(r#""contents":[{{"uri":{uri},"mimeType":{mime},"text":{text}}}]"#);
-                self.done(self.words.kept_result(&self.id, &members, Keep::Never))
+                self.done(self.writer.cacheable_result(&self.id, &members, CacheFor::Never))
             }
             Err(why) => self.wrong(INTERNAL, &why, None),
         }
     }
 
-    /// The resource that the parameters name.
+    /// The resource in the parameters.
     fn resource(&self) -> Result<super::Resource, Reply> {
         let named = self.named(NameKey::Uri)?;
         let resources = self.host.resources();
         resources.iter().find(|resource| resource.uri == named.name).copied().ok_or_else(|| {
             let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
-            let text = format!("there is no such resource; there are {}", known.join(", "));
+            let text = format!("there is no such resource; the resources are {}", known.join(", "));
             let shown: String = named.name.chars().take(MAX_ECHO).collect();
             let data = format!(r#"{{"uri":{}}}"#, quote(&shown));
-            let code = match self.words.era {
+            let code = match self.writer.era {
                 Era::Legacy => NO_RESOURCE,
                 Era::Modern => INVALID_PARAMS,
             };
@@ -189,46 +192,46 @@ impl<H: Host> Asked<'_, H> {
 
     fn subscription(&self, reply: fn(String, &'static str) -> Reply) -> Reply {
         match self.resource() {
-            Ok(resource) => reply(self.words.result(&self.id, &[]), resource.uri),
+            Ok(resource) => reply(self.writer.result(&self.id, &[]), resource.uri),
             Err(refused) => refused,
         }
     }
 
     fn listen(&self) -> Reply {
-        let wanted = self.params.and_then(|at| member(self.text, at, "notifications"));
+        let requested = self.params.and_then(|at| member(self.text, at, "notifications"));
         let is_object = |at: &Span| Reader::at(self.text, *at).kind() == Ok(Kind::Object);
-        let Some(wanted) = wanted.filter(is_object) else {
+        let Some(requested) = requested.filter(is_object) else {
             return self.wrong(INVALID_PARAMS, "`params.notifications` is not an object", None);
         };
-        // Lists never change: word of that is not promised.
-        let uris = member(self.text, wanted, "resourceSubscriptions");
+        // Lists never change, so notifications about them are not offered.
+        let uris = member(self.text, requested, "resourceSubscriptions");
         let named: Vec<String> = uris.map_or(Vec::new(), |list| {
             let texts = elements(self.text, list).into_iter();
             texts.filter_map(|at| crate::params::string(self.text, at)).collect()
         });
         let known = self.host.resources().iter().map(|resource| resource.uri);
-        let heard = known.filter(|uri| named.iter().any(|name| name == uri)).collect();
-        Reply::Listen(Listening::new(self.id.clone(), heard, uris.is_some()))
+        let subscribed = known.filter(|uri| named.iter().any(|name| name == uri)).collect();
+        Reply::Listen(Subscription::new(self.id.clone(), subscribed, uris.is_some()))
     }
 }
 
-/// What the server can do. A client of the older revisions that speaks HTTP has no channel on
-/// which it could be told of changes.
-fn capabilities(channel: Channel<'_>, era: Era) -> &'static str {
+/// The capabilities of the server. A client of the older revisions over HTTP has no stream for
+/// notifications.
+fn capabilities(channel: ClientChannel<'_>, era: Era) -> &'static str {
     match (channel, era) {
-        (Channel::Http { .. }, Era::Legacy) => r#"{"tools":{},"resources":{},"prompts":{}}"#,
+        (ClientChannel::Http { .. }, Era::Legacy) => r#"{"tools":{},"resources":{},"prompts":{}}"#,
         _ => r#"{"tools":{},"resources":{"subscribe":true},"prompts":{}}"#,
     }
 }
 
-/// The code of the older revisions for a resource that is not there.
+/// The code of the older revisions for a missing resource.
 const NO_RESOURCE: i32 = -32002;
 
-/// Something does not work here.
+/// An internal error.
 const INTERNAL: i32 = -32603;
 
-/// The largest text that is told. Escapes may inflate it; it must still fit into a message.
+/// The maximum size of a text. Escapes may inflate it, and it must still fit into a message.
 const MAX_TEXT: usize = 4 << 20;
 
-/// What is longer than any method or address here is not said again whole.
+/// Longer than any method or address here. Longer ones are truncated when echoed.
 const MAX_ECHO: usize = 256;

@@ -1,5 +1,5 @@
-//! The heads of requests over HTTP, which say again what the body says: others may have gone by
-//! them on the way, so they must agree.
+//! The headers of HTTP requests, which repeat parts of the body. Programs in between may have
+//! routed by them, so they must agree.
 
 use callgate_call::json::{Span, member};
 use http::{HeaderMap, HeaderValue};
@@ -11,12 +11,12 @@ const VERSION: &str = "mcp-protocol-version";
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 
-/// The revision that the head names, if it names one that can be read.
+/// The revision in the headers, if it is readable.
 pub(crate) fn revision(headers: &HeaderMap) -> Option<String> {
     one(headers, VERSION, as_it_is).ok().flatten()
 }
 
-/// What a request says in its body.
+/// The parts of a request's body that headers repeat.
 #[derive(Debug)]
 pub(crate) struct Body<'a> {
     pub(crate) method: &'a str,
@@ -25,13 +25,14 @@ pub(crate) struct Body<'a> {
     pub(crate) params: Option<Span>,
 }
 
-/// Whether the head agrees with the body; else what does not. The older revisions say nothing twice.
+/// Whether the headers agree with the body; otherwise which one does not. The older revisions
+/// repeat nothing.
 pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> {
     let meta = params::meta(body.text, body.params);
     let Some(revision) = meta.and_then(|meta| member(body.text, meta, REVISION)) else {
         return Ok(());
     };
-    // One that is no text is found out with the rest of the metadata.
+    // An invalid one is reported with the rest of the metadata.
     let revision = params::string(body.text, revision).unwrap_or_default();
     agrees("MCP-Protocol-Version", one(headers, VERSION, as_it_is)?, &revision)?;
     agrees("Mcp-Method", one(headers, METHOD, as_it_is)?, body.method)?;
@@ -45,20 +46,20 @@ pub(crate) fn check(headers: &HeaderMap, body: &Body<'_>) -> Result<(), String> 
     agrees("Mcp-Name", one(headers, NAME, decode)?, &named)
 }
 
-fn agrees(header: &str, said: Option<String>, body: &str) -> Result<(), String> {
-    match said {
-        Some(said) if said == body => Ok(()),
-        Some(_) => Err(format!("the header `{header}` and the body do not say the same")),
+fn agrees(header: &str, value: Option<String>, body: &str) -> Result<(), String> {
+    match value {
+        Some(value) if value == body => Ok(()),
+        Some(_) => Err(format!("the header `{header}` contradicts the body")),
         None => Err(format!("the header `{header}` is missing")),
     }
 }
 
-/// What a header says that may be there once.
+/// The value of a header that may occur only once.
 fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, String> {
     let mut values = headers.get_all(name).iter();
     let first = values.next();
     if values.next().is_some() {
-        return Err(format!("the header `{name}` is there twice"));
+        return Err(format!("the header `{name}` appears twice"));
     }
     let unreadable = || format!("the header `{name}` cannot be read");
     first.map(|value| read(value).ok_or_else(unreadable)).transpose()
@@ -66,7 +67,7 @@ fn one(headers: &HeaderMap, name: &str, read: Read) -> Result<Option<String>, St
 
 type Read = fn(&HeaderValue) -> Option<String>;
 
-/// A value as it stands.
+/// The value, unchanged.
 fn as_it_is(value: &HeaderValue) -> Option<String> {
     value.to_str().ok().map(|text| text.trim().to_owned())
 }
@@ -77,9 +78,9 @@ mod tests {
 
     use super::*;
 
-    fn problem(said: &[(&'static str, &str)], method: &str, params: &str) -> Option<String> {
+    fn problem(value: &[(&'static str, &str)], method: &str, params: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
-        for (name, value) in said {
+        for (name, value) in value {
             headers.append(*name, value.parse().unwrap());
         }
         let body = Body { method, text: params, params: Some(document(params)) };
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agrees() {
+    fn matching_headers_pass() {
         let named = meta(r#","name":"evaluate""#);
         let call = (METHOD, "tools/call");
         for name in ["evaluate", "  evaluate ", "=?base64?ZXZhbHVhdGU=?="] {
@@ -105,12 +106,12 @@ mod tests {
         }
         let list = [MODERN, (METHOD, "tools/list"), (NAME, "anything")];
         assert_eq!(problem(&list, "tools/list", &meta("")), None);
-        // The older revisions have one of these headers at most, and no metadata.
+        // The older revisions have at most one of these headers, and no metadata.
         assert_eq!(problem(&[(METHOD, "tools/list")], "tools/call", "{}"), None);
     }
 
     #[test]
-    fn what_does_not() {
+    fn contradicting_headers_are_refused() {
         let named = meta(r#","name":"evaluate""#);
         let call = (METHOD, "tools/call");
         let table: [&[(&'static str, &str)]; 10] = [
@@ -125,8 +126,8 @@ mod tests {
             &[MODERN, call, call, (NAME, "evaluate")],
             &[MODERN, call, (NAME, "evalu\u{e9}te")],
         ];
-        for said in table {
-            assert!(problem(said, "tools/call", &named).is_some(), "{said:?}");
+        for value in table {
+            assert!(problem(value, "tools/call", &named).is_some(), "{value:?}");
         }
     }
 }

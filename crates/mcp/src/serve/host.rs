@@ -1,71 +1,71 @@
-//! What a server tells of, and whom it asks.
+//! The content of a server, and who provides it.
 
-/// Who knows the answers. Its methods may wait for a disk: they are never called where that would
-/// hold up others.
+/// Provides the content. Its methods may wait for a disk, so they are never called on a thread that
+/// others need.
 pub trait Host: Send + Sync + 'static {
-    /// What the server says of itself.
+    /// The server's description of itself.
     fn about(&self) -> &About;
 
-    /// What can be read. The list never changes.
+    /// The resources. The list never changes.
     fn resources(&self) -> &[Resource];
 
-    /// What can be called. The list never changes.
+    /// The tools. The list never changes.
     fn tools(&self) -> &[Tool];
 
-    /// The text of a resource that is listed, or why it cannot be told.
+    /// The text of a listed resource, or why it is unavailable.
     fn read(&self, uri: &str) -> Result<String, String>;
 
-    /// Calls a tool that is listed, with a JSON object. It never changes anything.
-    fn call(&self, tool: &str, arguments: &str) -> Called;
+    /// Calls a listed tool with a JSON object. Calls have no side effects.
+    fn call(&self, tool: &str, arguments: &str) -> CallResult;
 }
 
-/// What a server says of itself.
+/// A server's description of itself.
 #[derive(Debug, Clone)]
 pub struct About {
     /// Its name.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
     /// Its version.
     pub version: &'static str,
-    /// What a model should know of it.
+    /// What a model should know about it.
     pub instructions: &'static str,
 }
 
-/// Something that can be read.
+/// A resource that can be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Resource {
     /// Its address.
     pub uri: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
-    /// What it holds.
+    /// What it contains.
     pub description: &'static str,
-    /// The form of its text.
+    /// The MIME type of its text.
     pub mime_type: &'static str,
 }
 
-/// Something that can be called.
+/// A tool that can be called.
 #[derive(Debug, Clone)]
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// All of its definition, its name included: a JSON object on one line.
+    /// Its complete definition, including its name: a JSON object on one line.
     pub definition: String,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Called {
-    /// It was answered.
+pub enum CallResult {
+    /// The call succeeded.
     Done {
         /// For programs: a JSON object on one line.
         structured: String,
         /// For people and models.
         text: String,
     },
-    /// It was not: why, and what to do next.
+    /// The call failed: why, and what to do next.
     Failed(String),
 }

@@ -1,4 +1,4 @@
-//! A server over HTTP: each request has its answer, and a subscription is an answer that goes on.
+//! A server over HTTP: each request gets one answer. The answer to a subscription is a stream.
 
 mod stream;
 
@@ -10,21 +10,21 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use tokio::sync::Semaphore;
 
 use super::headers;
-use super::listening::Listening;
-use super::words::{Fault, Words};
-use super::{Changes, Channel, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
+use super::subscription::Subscription;
+use super::writer::{Fault, ResponseWriter};
+use super::{Changes, ClientChannel, Host, MAX_MESSAGE, Reply, Service, broken_reply, unfit_reply};
 use crate::answers::{self, REFUSED};
 use crate::http::read::{self, ReadError};
 use crate::http::{Body, PATH, reply};
 use crate::message::{Kind, Message};
 
-/// Requests that are answered at once; others wait. Each may read through the whole store.
+/// How many requests are answered at the same time; others wait. Each may read the whole store.
 const MAX_BUSY: usize = 4;
 
-/// Subscriptions that are open at once; more are refused.
+/// Maximum number of open subscriptions; more are refused.
 const MAX_STREAMS: usize = 256;
 
-/// The header and the body do not say the same.
+/// The code for a header that contradicts the body.
 const HEADER_MISMATCH: i32 = -32020;
 
 /// Answers requests to one path.
@@ -37,13 +37,13 @@ pub struct Http<H> {
 }
 
 impl<H: Host> Http<H> {
-    /// A server that tells its subscribers of these changes.
+    /// A server that notifies its subscribers of these changes.
     pub fn new(service: Arc<Service<H>>, changes: Changes) -> Self {
         let streams = Arc::new(Semaphore::new(MAX_STREAMS));
         Self { service, changes, busy: Semaphore::new(MAX_BUSY), streams }
     }
 
-    /// Answers a request, whatever it is. Who may ask was checked before.
+    /// Answers any request. Access was checked before.
     pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: http_body::Body<Data = Bytes> + Unpin + Send,
@@ -57,21 +57,21 @@ impl<H: Host> Http<H> {
             Err(why) => return unread(&why),
         };
         match self.reply(head.headers.clone(), body.into()).await {
-            Reply::Listen(listening) => self.listen(&head.headers, listening),
+            Reply::Listen(subscription) => self.listen(&head.headers, subscription),
             Reply::Answer(text, fault) => json(status(fault), text),
-            // Nobody waits for an answer. What a pipe is subscribed to is not told here.
-            Reply::Silence
-            | Reply::CalledOff(_)
+            // Nobody waits for an answer. Subscriptions of a pipe do not exist here.
+            Reply::Nothing
+            | Reply::Cancelled(_)
             | Reply::Subscribe(..)
             | Reply::Unsubscribe(..) => reply::status(StatusCode::ACCEPTED),
         }
     }
 
-    /// Asks in a thread of its own: reading a store waits for its disk.
+    /// Runs on a blocking thread, because reading a store waits for its disk.
     async fn reply(&self, headers: HeaderMap, body: Bytes) -> Reply {
         let permit = self.busy.acquire().await;
-        let (service, asked) = (Arc::clone(&self.service), body.clone());
-        let replied = tokio::task::spawn_blocking(move || service.posted(&headers, &asked)).await;
+        let (service, posted) = (Arc::clone(&self.service), body.clone());
+        let replied = tokio::task::spawn_blocking(move || service.posted(&headers, &posted)).await;
         drop(permit);
         replied.unwrap_or_else(|error| {
             tracing::error!(%error, "a request could not be answered");
@@ -79,22 +79,22 @@ impl<H: Host> Http<H> {
         })
     }
 
-    /// An answer that goes on until one of both sides ends it.
-    fn listen(&self, headers: &HeaderMap, listening: Listening) -> Response<Body> {
+    /// A stream that lasts until either side ends it.
+    fn listen(&self, headers: &HeaderMap, subscription: Subscription) -> Response<Body> {
         if !accepts(headers, "text/event-stream") {
             return plain(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream");
         }
         let Ok(place) = Arc::clone(&self.streams).try_acquire_owned() else {
             let text = format!("{MAX_STREAMS} subscriptions are open; try again later");
-            let error = Words::error(listening.id(), REFUSED, &text, None);
+            let error = ResponseWriter::error(subscription.id(), REFUSED, &text, None);
             return json(StatusCode::SERVICE_UNAVAILABLE, error);
         };
         let (events, mut response) = reply::stream();
         response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
-        let (changing, all) = (self.changes.listen(), self.service.all_uris());
+        let (change_listener, all) = (self.changes.listen(), self.service.all_uris());
         tokio::spawn(async move {
-            stream::tell(listening, changing, all, events).await;
-            // It is given back when the client is gone.
+            stream::send_notifications(subscription, change_listener, all, events).await;
+            // Released when the client is gone.
             drop(place);
         });
         response
@@ -102,7 +102,7 @@ impl<H: Host> Http<H> {
 }
 
 impl<H: Host> Service<H> {
-    /// What was posted.
+    /// Handles a posted message.
     fn posted(&self, headers: &HeaderMap, body: &[u8]) -> Reply {
         let message = match Message::read(body) {
             Ok(Some(message)) => message,
@@ -114,13 +114,13 @@ impl<H: Host> Service<H> {
         };
         match &message.kind {
             Kind::Request { id, method, params } => {
-                let said = headers::Body { method, text: message.text, params: *params };
-                if let Err(why) = headers::check(headers, &said) {
-                    let error = Words::error(id, HEADER_MISMATCH, &why, None);
+                let repeated = headers::Body { method, text: message.text, params: *params };
+                if let Err(why) = headers::check(headers, &repeated) {
+                    let error = ResponseWriter::error(id, HEADER_MISMATCH, &why, None);
                     return Reply::Answer(error, Some(Fault::Request));
                 }
             }
-            Kind::Notification { .. } => return Reply::Silence,
+            Kind::Notification { .. } => return Reply::Nothing,
             Kind::Answer { id, .. } => {
                 let why = "nothing was asked: this server asks its clients for nothing";
                 let error = answers::error(id.as_ref(), -32600, why);
@@ -128,29 +128,29 @@ impl<H: Host> Service<H> {
             }
         }
         let revision = headers::revision(headers);
-        self.message(message, Channel::Http { revision: revision.as_deref() })
+        self.message(message, ClientChannel::Http { revision: revision.as_deref() })
     }
 }
 
 fn status(fault: Option<Fault>) -> StatusCode {
     match fault {
-        None | Some(Fault::Asked) => StatusCode::OK,
+        None | Some(Fault::Target) => StatusCode::OK,
         Some(Fault::Request) => StatusCode::BAD_REQUEST,
         Some(Fault::Method) => StatusCode::NOT_FOUND,
     }
 }
 
-/// A page of another site can post text without being asked for leave, but not JSON.
+/// A page of another site can post plain text without a preflight, but not JSON.
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     kind.eq_ignore_ascii_case("application/json")
 }
 
-/// Whether a client takes this. One that does not say takes everything.
+/// Whether a client accepts this type. Without an `Accept` header it accepts everything.
 fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let mut said = headers.get_all(ACCEPT).iter().peekable();
-    if said.peek().is_none() {
+    let mut repeated = headers.get_all(ACCEPT).iter().peekable();
+    if repeated.peek().is_none() {
         return true;
     }
     let family = kind.split('/').next().unwrap_or_default();
@@ -158,10 +158,10 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
         let range = range.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         range == "*/*" || range == kind || range.strip_suffix("/*") == Some(family)
     };
-    said.filter_map(|value| value.to_str().ok()).any(|value| value.split(',').any(fits))
+    repeated.filter_map(|value| value.to_str().ok()).any(|value| value.split(',').any(fits))
 }
 
-/// A few words for whoever does not speak the protocol.
+/// A short text for clients that do not speak the protocol.
 fn plain(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(reply::whole(format!("callgate: {text}\n").into()));
     *response.status_mut() = status;
@@ -177,10 +177,10 @@ fn json(status: StatusCode, text: String) -> Response<Body> {
     response
 }
 
-/// What is wrong before the body is read.
+/// The refusal of a request whose headers are wrong.
 fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
     if head.uri.path() != PATH {
-        let text = format!("nothing is served here; the MCP server is at {PATH}");
+        let text = format!("there is nothing at this path; the MCP server is at {PATH}");
         return Some(plain(StatusCode::NOT_FOUND, &text));
     }
     if head.method != Method::POST {
@@ -196,8 +196,8 @@ fn refused(head: &http::request::Parts) -> Option<Response<Body>> {
     (!takes).then(|| plain(StatusCode::NOT_ACCEPTABLE, "accept application/json"))
 }
 
-/// A body that cannot be read.
+/// The refusal of an unreadable body.
 fn unread(why: &ReadError) -> Response<Body> {
     let status = why.status();
-    json(status, answers::error(None, -32600, &format!("callgate does not read this body: {why}")))
+    json(status, answers::error(None, -32600, &format!("callgate cannot read this body: {why}")))
 }

@@ -17,7 +17,7 @@ use crate::stdio::{Pipe, own_ends};
 pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) -> io::Result<()> {
     let (mut input, output) = own_ends()?;
     let (to_client, writes) = Pipe::start(output, MAX_ANSWER);
-    let mut changing = changes.listen();
+    let mut change_listener = changes.listen();
     let (mut lines, mut connection) = (Lines::new(MAX_MESSAGE), Connection::default());
     let mut buffer = vec![0; READ];
     loop {
@@ -30,61 +30,61 @@ pub async fn serve_pipe<H: Host>(service: Arc<Service<H>>, changes: &Changes) ->
                 lines.push(buffer.get(..count).unwrap_or(&[]));
                 while let Some(line) = lines.next_line() {
                     let reply = reply(&service, line).await;
-                    say(&to_client, connection.take(reply)).await;
+                    send(&to_client, connection.take(reply)).await;
                 }
             }
-            changed = changing.next() => {
+            changed = change_listener.next() => {
                 let uris = match changed {
                     Changed::These(uris) => uris,
                     Changed::Anything => service.all_uris(),
                     Changed::End => break,
                 };
-                for told in connection.changed(&uris) {
-                    say(&to_client, Some(told)).await;
+                for message in connection.changed(&uris) {
+                    send(&to_client, Some(message)).await;
                 }
             }
         }
     }
     if let Some(line) = lines.finish() {
         let reply = reply(&service, line).await;
-        say(&to_client, connection.take(reply)).await;
+        send(&to_client, connection.take(reply)).await;
     }
     for last in connection.ended() {
-        say(&to_client, Some(last)).await;
+        send(&to_client, Some(last)).await;
     }
     to_client.close();
-    // A client that does not read any more is not waited for.
-    tokio::time::timeout(LAST_WORDS, writes).await.ok();
+    // A client that no longer reads is not waited for.
+    tokio::time::timeout(FINAL_ANSWERS, writes).await.ok();
     Ok(())
 }
 
-/// Asks in a thread of its own: reading a store waits for its disk.
+/// Runs on a blocking thread, because reading a store waits for its disk.
 async fn reply<H: Host>(service: &Arc<Service<H>>, line: Line) -> Reply {
     let line = match line {
         Line::Whole(line) => line,
         Line::TooLarge(head) => return unfit_reply(&Unfit::too_large(&head, MAX_MESSAGE)),
     };
-    let (line, asked) = (Arc::new(line), Arc::clone(service));
+    let (line, service) = (Arc::new(line), Arc::clone(service));
     let of_line = Arc::clone(&line);
-    let replied = tokio::task::spawn_blocking(move || asked.line(&of_line)).await;
+    let replied = tokio::task::spawn_blocking(move || service.line(&of_line)).await;
     replied.unwrap_or_else(|error| {
         tracing::error!(%error, "a message could not be answered");
         broken_reply(&line)
     })
 }
 
-async fn say(to_client: &Pipe, text: Option<String>) {
+async fn send(to_client: &Pipe, text: Option<String>) {
     if let Some(mut text) = text {
         text.push('\n');
         to_client.send(text.into_bytes()).await;
     }
 }
 
-/// The largest answer: a text of the largest size, of which every character is escaped, and what is around it.
+/// The maximum size of an answer: the largest text with every character escaped, and its envelope.
 const MAX_ANSWER: usize = 32 << 20;
 
-/// As much as a pipe holds.
+/// The capacity of a pipe.
 const READ: usize = 64 * 1024;
 
-/// How long the last answers may take to be read.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long the client may take to read the last answers.
+const FINAL_ANSWERS: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! Messages in, answers out, with a host that knows little.
+//! Messages in, answers out, with a minimal host.
 
 mod over_http;
 
@@ -42,11 +42,11 @@ impl Host for Small {
         }
     }
 
-    fn call(&self, _: &str, arguments: &str) -> Called {
+    fn call(&self, _: &str, arguments: &str) -> CallResult {
         match arguments {
-            "{}" => Called::Failed("say something".to_owned()),
+            "{}" => CallResult::Failed("say something".to_owned()),
             "{\"panic\":1}" => panic!("asked for"),
-            _ => Called::Done { structured: arguments.to_owned(), text: "said".to_owned() },
+            _ => CallResult::Done { structured: arguments.to_owned(), text: "said".to_owned() },
         }
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn service() -> Service<Small> {
     Service::new(Arc::new(Small { tools: vec![Tool { name: "echo", definition }] }))
 }
 
-/// What every request of the newer revisions holds.
+/// The metadata of every request in the newer revisions.
 pub(crate) fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -80,8 +80,8 @@ struct Client(Connection);
 
 impl Client {
     fn say(&mut self, line: &str) -> Option<Value> {
-        let told = self.0.take(service().line(line.as_bytes()));
-        told.map(|text| {
+        let notified = self.0.take(service().line(line.as_bytes()));
+        notified.map(|text| {
             assert!(!text.contains('\n'), "a message is a line: {text}");
             serde_json::from_str(&text).unwrap()
         })
@@ -105,15 +105,15 @@ fn code(answer: &Value) -> i64 {
 }
 
 #[test]
-fn a_handshake_settles_on_a_revision_that_both_speak() {
+fn a_handshake_agrees_on_a_revision_that_both_support() {
     let table = [
         ("2024-11-05", "2024-11-05"),
         ("2025-11-25", "2025-11-25"),
         ("2026-07-28", "2025-11-25"),
         ("1999-01-01", "2025-11-25"),
     ];
-    for (wanted, spoken) in table {
-        let hello = Client::default().ask("initialize", json!({ "protocolVersion": wanted }));
+    for (requested, spoken) in table {
+        let hello = Client::default().ask("initialize", json!({ "protocolVersion": requested }));
         let result = &hello["result"];
         assert_eq!(result["protocolVersion"], spoken);
         assert_eq!(result["serverInfo"]["name"], "small");
@@ -125,7 +125,7 @@ fn a_handshake_settles_on_a_revision_that_both_speak() {
 }
 
 #[test]
-fn every_request_of_the_newer_revisions_stands_for_itself() {
+fn requests_of_the_newer_revisions_are_independent() {
     let mut client = Client::default();
     let found = client.ask("server/discover", modern(json!({})));
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -147,7 +147,7 @@ fn every_request_of_the_newer_revisions_stands_for_itself() {
 }
 
 #[test]
-fn what_a_request_says_about_itself_is_checked() {
+fn request_metadata_is_checked() {
     let mut client = Client::default();
     let mut bad = meta();
     bad["io.modelcontextprotocol/protocolVersion"] = json!("2027-01-01");
@@ -176,15 +176,15 @@ fn each_family_has_its_own_methods() {
 }
 
 #[test]
-fn a_call_is_answered_or_says_why_not() {
+fn a_call_is_answered_or_reports_why_not() {
     let mut client = Client::default();
-    let said = client.ask("tools/call", json!({ "name": "echo", "arguments": { "a": [1] } }));
+    let answer = client.ask("tools/call", json!({ "name": "echo", "arguments": { "a": [1] } }));
     let expected = json!({
         "content": [{ "type": "text", "text": "said" }],
         "structuredContent": { "a": [1] },
         "isError": false,
     });
-    assert_eq!(said["result"], expected);
+    assert_eq!(answer["result"], expected);
     let failed = client.ask("tools/call", modern(json!({ "name": "echo" })));
     assert_eq!(failed["result"]["isError"], true);
     assert_eq!(failed["result"]["resultType"], "complete");
@@ -220,16 +220,16 @@ fn a_resource_is_read_or_is_not_there() {
 }
 
 #[test]
-fn a_subscriber_of_the_older_revisions_is_told_until_it_unsubscribes() {
+fn a_subscriber_of_the_older_revisions_is_notified_until_it_unsubscribes() {
     let mut client = Client::default();
     assert!(client.changed(&["a://one"]).is_empty());
     assert_eq!(client.ask("resources/subscribe", json!({ "uri": "a://one" }))["result"], json!({}));
-    let told = json!({
+    let notified = json!({
         "jsonrpc": "2.0",
         "method": "notifications/resources/updated",
         "params": { "uri": "a://one" },
     });
-    assert_eq!(client.changed(&["a://two", "a://one"]), [told]);
+    assert_eq!(client.changed(&["a://two", "a://one"]), [notified]);
     assert!(client.changed(&["a://two"]).is_empty());
     assert_eq!(code(&client.ask("resources/subscribe", json!({ "uri": "a://x" }))), -32002);
     client.ask("resources/unsubscribe", json!({ "uri": "a://one" }));
@@ -237,21 +237,22 @@ fn a_subscriber_of_the_older_revisions_is_told_until_it_unsubscribes() {
 }
 
 #[test]
-fn a_listener_hears_what_it_will_hear_and_then_hears_it() {
+fn a_subscription_is_acknowledged_and_then_notified() {
     let mut client = Client::default();
-    let wanted = json!({
+    let requested = json!({
         "toolsListChanged": true,
         "resourceSubscriptions": ["a://two", "b://nothing"],
     });
-    let line = request("subscriptions/listen", &modern(json!({ "notifications": wanted })));
+    let line = request("subscriptions/listen", &modern(json!({ "notifications": requested })));
     let first = client.say(&line).unwrap();
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     let id = json!({ "io.modelcontextprotocol/subscriptionId": "r" });
-    let heard = json!({ "_meta": id, "notifications": { "resourceSubscriptions": ["a://two"] } });
-    assert_eq!(first["params"], heard);
-    let told = client.changed(&["a://one", "a://two"]);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["params"], json!({ "_meta": id, "uri": "a://two" }));
+    let acknowledged =
+        json!({ "_meta": id, "notifications": { "resourceSubscriptions": ["a://two"] } });
+    assert_eq!(first["params"], acknowledged);
+    let notified = client.changed(&["a://one", "a://two"]);
+    assert_eq!(notified.len(), 1);
+    assert_eq!(notified[0]["params"], json!({ "_meta": id, "uri": "a://two" }));
     assert_eq!(code(&client.say(&line).unwrap()), -32600, "the id is taken");
     let end: Value = serde_json::from_str(&client.0.ended()[0]).unwrap();
     assert_eq!((&end["id"], &end["result"]["_meta"]), (&json!("r"), &id));
@@ -261,7 +262,7 @@ fn a_listener_hears_what_it_will_hear_and_then_hears_it() {
 }
 
 #[test]
-fn there_is_a_bound_to_listening() {
+fn subscriptions_are_limited() {
     let mut client = Client::default();
     let params = modern(json!({ "notifications": {} }));
     let listen = |id: u32| {
@@ -276,7 +277,7 @@ fn there_is_a_bound_to_listening() {
 }
 
 #[test]
-fn what_two_peers_would_read_differently_is_refused() {
+fn ambiguous_messages_are_refused() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let table = [
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}"#.to_owned(), -32600),

@@ -1,5 +1,5 @@
-//! Listing a server's tools before the first call: what a tool is must be known by then, and a
-//! client may have listed them in another life.
+//! Lists a server's tools before the first call: they must be known by then, and a client may have
+//! listed them in an earlier session.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -7,29 +7,29 @@ use callgate_call::json::{Span, quote};
 use callgate_decide::mcp::{ListPage, McpSession};
 
 use super::lists::{self, List};
-use super::{Question, Session, Step, Way, to_server};
+use super::{Question, Session, Step, Transport, to_server};
 use crate::message::{Id, Outcome};
 use crate::params;
 
-/// The most pages that are asked for. Servers have one or two.
+/// Maximum number of pages that are requested. Servers have one or two.
 pub(crate) const MAX_PAGES: u32 = 100;
 
-/// A listing of our own.
+/// Our own listing.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    under_way: Option<UnderWay>,
-    /// Listings so far.
+pub(super) struct OwnListing {
+    running: Option<RunningListing>,
+    /// The number of listings so far.
     count: u64,
-    /// Makes ids that nobody guesses.
+    /// Makes ids that cannot be guessed.
     random: RandomState,
-    /// The server did not list its tools: it is not asked again until it says that they changed.
+    /// The server did not list its tools. It is asked again only after it announces a change.
     given_up: bool,
 }
 
 #[derive(Debug)]
-struct UnderWay {
+struct RunningListing {
     id: Id,
-    /// What the request says of the client, in the newer revisions.
+    /// The client metadata of the request, in the newer revisions.
     meta: Option<String>,
     pages: u32,
     /// Calls that wait for it.
@@ -37,70 +37,71 @@ struct UnderWay {
 }
 
 impl Session {
-    /// Lists the tools, then asks.
+    /// Lists the tools before the call is judged.
     pub(super) fn list_first(&mut self, question: Question, meta: Option<String>) -> Vec<Step> {
-        if let Some(under_way) = &mut self.listing.under_way {
-            under_way.waiting.push(question);
+        if let Some(running) = &mut self.listing.running {
+            running.waiting.push(question);
             return Vec::new();
         }
         self.listing.count += 1;
         let id = self.listing.id_of_page(1);
         let step = ask(&id, meta.as_deref(), None);
-        self.listing.under_way = Some(UnderWay { id, meta, pages: 1, waiting: vec![question] });
+        self.listing.running = Some(RunningListing { id, meta, pages: 1, waiting: vec![question] });
         vec![step, Step::Listing(self.listing.count)]
     }
 
-    /// Whether the answer is that to our own listing.
+    /// Whether this is the id of our own listing.
     pub(crate) fn is_own(&self, id: &Id) -> bool {
-        self.listing.under_way.as_ref().is_some_and(|under_way| under_way.id == *id)
+        self.listing.running.as_ref().is_some_and(|running| running.id == *id)
     }
 
-    /// A page of our own listing.
+    /// Handles a page of our own listing.
     pub(super) fn own_page(&mut self, text: &str, outcome: Outcome) -> Vec<Step> {
-        let Some(mut under_way) = self.listing.under_way.take() else { return Vec::new() };
+        let Some(mut running) = self.listing.running.take() else { return Vec::new() };
         let Outcome::Result(result) = outcome else {
             self.listing.given_up = true;
-            return listed(under_way.waiting);
+            return listed(running.waiting);
         };
-        let next = page(&self.desk, text, result, under_way.pages == 1);
-        match next.filter(|_| under_way.pages < MAX_PAGES) {
-            None => listed(under_way.waiting),
+        let next = page(&self.mcp_session, text, result, running.pages == 1);
+        match next.filter(|_| running.pages < MAX_PAGES) {
+            None => listed(running.waiting),
             Some(cursor) => {
-                under_way.pages += 1;
-                under_way.id = self.listing.id_of_page(under_way.pages);
-                let step = ask(&under_way.id, under_way.meta.as_deref(), Some(&cursor));
-                self.listing.under_way = Some(under_way);
+                running.pages += 1;
+                running.id = self.listing.id_of_page(running.pages);
+                let step = ask(&running.id, running.meta.as_deref(), Some(&cursor));
+                self.listing.running = Some(running);
                 vec![step]
             }
         }
     }
 
-    /// Without an answer: the calls that wait are judged by what is known.
+    /// Without an answer, the waiting calls are judged by what is known.
     pub(super) fn listing_failed(&mut self) -> Vec<Step> {
         self.listing.given_up = true;
-        let under_way = self.listing.under_way.take();
-        under_way.map_or_else(Vec::new, |under_way| listed(under_way.waiting))
+        let running = self.listing.running.take();
+        running.map_or_else(Vec::new, |running| listed(running.waiting))
     }
 
-    /// The number of the listing that was begun last.
+    /// The number of the latest listing.
     #[cfg(test)]
     pub(super) fn listing_number(&self) -> u64 {
         self.listing.count
     }
 
-    /// Whether a call waits for a list: nobody has seen one, and the server was not asked in vain.
+    /// Whether a call must wait for a list: none has been seen, and the server has not failed to
+    /// list.
     pub(super) fn needs_list(&self) -> bool {
-        let lists = matches!(self.way, Way::Pipe(_));
-        lists && !self.desk.knows_tools() && !self.listing.given_up
+        let lists = matches!(self.transport, Transport::Pipe(_));
+        lists && !self.mcp_session.knows_tools() && !self.listing.given_up
     }
 
-    /// The server says that its tools are others now.
+    /// The server announced that its tools changed.
     pub(super) fn tools_changed(&mut self) {
         self.listing.given_up = false;
-        self.desk.tools_changed();
+        self.mcp_session.tools_changed();
     }
 
-    /// A list is late. If it is still the one that is waited for, it is given up.
+    /// A list is late. Gives it up if it is still the current one.
     pub(crate) fn listing_late(&mut self, number: u64) -> Vec<Step> {
         match number == self.listing.count {
             true => self.listing_failed(),
@@ -113,7 +114,7 @@ fn listed(waiting: Vec<Question>) -> Vec<Step> {
     waiting.into_iter().map(|question| Step::Judge(Box::new(question))).collect()
 }
 
-impl Listing {
+impl OwnListing {
     fn id_of_page(&self, page: u32) -> Id {
         Id::Text(format!("callgate-{:016x}", self.random.hash_one((self.count, page))))
     }
@@ -132,12 +133,17 @@ pub(crate) fn request(id: &Id, meta: Option<&str>, cursor: Option<&str>) -> Stri
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{params}}}}}"#)
 }
 
-/// Takes a page in. Where the next one begins, if there is one.
-pub(crate) fn page(desk: &McpSession, text: &str, result: Span, is_first: bool) -> Option<String> {
+/// Takes in a page. Returns the cursor of the next one, if there is one.
+pub(crate) fn page(
+    mcp_session: &McpSession,
+    text: &str,
+    result: Span,
+    is_first: bool,
+) -> Option<String> {
     let next = params::text_member(text, result, "nextCursor").filter(|next| !next.is_empty());
     let page = ListPage { first: is_first, last: next.is_none() };
     let items = lists::items(text, result, List::Tools(page))?;
     let raw: Vec<&str> = items.iter().map(|item| item.of(text)).collect();
-    desk.tools(&raw, page);
+    mcp_session.tools(&raw, page);
     next
 }

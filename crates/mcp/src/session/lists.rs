@@ -1,20 +1,20 @@
-//! Lists of tools, prompts and resources: what a client may not see is cut out.
+//! Lists of tools, prompts and resources: removes entries that a client may not see.
 
 use callgate_call::json::{Edits, Fields, Reader, Span, document, elements, members};
-use callgate_decide::mcp::{Item, ListPage};
+use callgate_decide::mcp::{ListAction, ListPage};
 
 use crate::params;
 
-/// What is listed.
+/// The kind of list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
-    /// Which page it is.
+    /// With the position of the page.
     Tools(ListPage),
     Prompts,
     Resources,
 }
 
-/// The entries of a list; `None` if there is no list, or two.
+/// The entries of a list; `None` if there is no list, or more than one.
 pub(super) fn items(text: &str, result: Span, list: List) -> Option<Vec<Span>> {
     let mut reader = Reader::at(text, result);
     let mut fields = Fields::new(&["tools", "prompts", "resources", "resourcetemplates"]);
@@ -34,11 +34,11 @@ pub(super) fn items(text: &str, result: Span, list: List) -> Option<Vec<Span>> {
         }
     }
     let found = found?;
-    // An object or a text in its place is read by some, and is no list.
+    // Some clients accept an object or a string in its place, but it is not a list.
     found.of(text).starts_with('[').then(|| elements(text, found))
 }
 
-/// What stands beside the entries of a list.
+/// The result without the entries of its list.
 pub(super) fn without_entries(text: &str, result: Span, entries: &[Span]) -> String {
     let mut edits = Edits::default();
     edits.remove(entries, |_| true);
@@ -47,8 +47,8 @@ pub(super) fn without_entries(text: &str, result: Span, entries: &[Span]) -> Str
     Span { start: result.start, end: result.end - shorter }.of(&whole).to_owned()
 }
 
-/// Whether an entry has a key that some clients take for another: those that match without regard to
-/// case would be shown something else than was looked at.
+/// Whether an entry has a key that some clients confuse with another: clients that ignore case
+/// would see something else than was inspected.
 pub(super) fn has_odd_keys(raw: &str) -> bool {
     members(raw, document(raw)).iter().any(|member| {
         let key = member.key.decode().unwrap_or_default();
@@ -72,23 +72,24 @@ const KEYS: [&str; 13] = [
     "_meta",
 ];
 
-/// What an entry calls itself, for a person.
+/// The name of an entry, for people.
 pub(super) fn name_of(raw: &str) -> String {
     let name = params::text_member(raw, document(raw), "name");
     name.map_or_else(|| "an entry without a name".to_owned(), |name| format!("`{name}`"))
 }
 
-/// The text with the entries as they may be seen; `None` if as they are.
-pub(super) fn edited(text: &str, entries: &[Span], verdicts: &[Item]) -> Option<String> {
+/// The text with only the allowed entries; `None` if it stays unchanged.
+pub(super) fn edited(text: &str, entries: &[Span], verdicts: &[ListAction]) -> Option<String> {
     let mut edits = Edits::default();
     for (entry, verdict) in entries.iter().zip(verdicts) {
-        if let Item::Replace(stripped) = verdict {
+        if let ListAction::Replace(stripped) = verdict {
             edits.replace(*entry, stripped.as_str());
         }
     }
-    // What nobody judged is not shown.
-    let is_hidden =
-        |place: usize| !matches!(verdicts.get(place), Some(Item::Keep | Item::Replace(_)));
+    // An entry without a verdict is hidden.
+    let is_hidden = |place: usize| {
+        !matches!(verdicts.get(place), Some(ListAction::Keep | ListAction::Replace(_)))
+    };
     edits.remove(entries, is_hidden);
     (!edits.is_empty()).then(|| edits.apply(text))
 }

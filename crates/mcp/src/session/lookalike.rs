@@ -1,31 +1,31 @@
-//! Requests of other methods that look like a call: a tool's name with arguments, somewhere in the
-//! parameters.
+//! Requests with other methods that look like a call: the name of a tool with arguments, anywhere
+//! in the parameters.
 
 use callgate_call::Arguments;
 use callgate_call::json::{Kind, Reader, Span, elements, members};
 
-use super::{KEPT, Session};
+use super::{OVERSIZE_PREFIX, Session};
 
-/// The keys under which programs put a tool's name, and those for its arguments, in lower case and
-/// without separators.
+/// Keys that programs use for the name of a tool, and for its arguments, in lower case and without
+/// separators.
 const NAMES: [&str; 4] = ["name", "tool", "toolname", "function"];
 const ARGUMENTS: [&str; 7] =
     ["arguments", "args", "input", "parameters", "params", "toolinput", "toolarguments"];
 
-/// Objects that are looked at. How deep they stand is bounded for every message.
+/// Maximum number of objects that are searched. Their depth is bounded for every message.
 const MAX_OBJECTS: usize = 4096;
 
-/// What stands between the parts of a method.
+/// Separators between the parts of a method.
 const SEPARATORS: [char; 4] = ['/', '.', ':', '#'];
 
-/// What may be a call.
+/// A possible call.
 struct Lookalike {
     tool: String,
     arguments: Option<Span>,
 }
 
 impl Session {
-    /// Why a request that looks like a call may not be handed on.
+    /// Why a request that looks like a call must not be forwarded.
     pub(super) fn against_lookalikes(
         &self,
         method: &str,
@@ -40,24 +40,26 @@ impl Session {
         if left == 0 {
             return Some("callgate: too much is in it to tell whether it is a call".to_owned());
         }
-        // A name alone is a call only where the method says so.
+        // A name without arguments is a call only if the method says so.
         found.retain(|it| it.arguments.is_some() || calls_something);
-        let of_method = names_in(method, |name| self.desk.knows_tool(name));
+        let of_method = names_in(method, |name| self.mcp_session.knows_tool(name));
         found.extend(of_method.map(|tool| Lookalike { tool, arguments: params }));
         let judge = |it: Lookalike| {
             let arguments = self.arguments_at(text, it.arguments);
-            self.desk.looks_like_call(method, &it.tool, arguments).err()
+            self.mcp_session.looks_like_call(method, &it.tool, arguments).err()
         };
-        found.into_iter().find_map(judge).map(|denial| self.desk.denial_text(&denial))
+        found.into_iter().find_map(judge).map(|denial| self.mcp_session.denial_text(&denial))
     }
 
     fn arguments_at(&self, text: &str, at: Option<Span>) -> Arguments {
         let Some(at) = at else { return Arguments::json("{}") };
         let raw = at.of(text);
-        if raw.len() > self.desk.max_arguments() {
-            return Arguments::oversize(raw.get(..raw.floor_char_boundary(KEPT)).unwrap_or(""));
+        if raw.len() > self.mcp_session.max_arguments() {
+            return Arguments::oversize(
+                raw.get(..raw.floor_char_boundary(OVERSIZE_PREFIX)).unwrap_or(""),
+            );
         }
-        // Some programs put the JSON of the arguments into a string.
+        // Some programs put the arguments into a string as JSON.
         match string(text, at) {
             Some(inner) => Arguments::json(inner),
             None => Arguments::json(raw),
@@ -65,7 +67,7 @@ impl Session {
     }
 }
 
-/// The tools that a method may name: the end of it behind a part that calls something, and every end
+/// The tools that a method may name: the rest after a part that calls something, and every suffix
 /// that is the name of a tool.
 fn names_in(method: &str, is_known: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
     let ends = method.match_indices(SEPARATORS).map(|(at, _)| method.split_at(at));
@@ -105,7 +107,7 @@ fn find(text: &str, at: Span, left: &mut usize, found: &mut Vec<Lookalike>) {
             if arguments.is_empty() {
                 arguments.push(None);
             }
-            // Programs differ in which of them they take.
+            // Programs differ in which of them they use.
             for tool in &tools {
                 let with = |arguments: &Option<Span>| Lookalike {
                     tool: tool.clone(),
@@ -118,7 +120,7 @@ fn find(text: &str, at: Span, left: &mut usize, found: &mut Vec<Lookalike>) {
     }
 }
 
-/// A key without regard to case and separators.
+/// A key in lower case and without separators.
 fn plain(key: &str) -> String {
     let letters = key.chars().filter(|c| !matches!(c, '_' | '-'));
     letters.flat_map(char::to_lowercase).collect()

@@ -1,18 +1,19 @@
-//! What goes to the server, in the order it came: a call that is not judged yet holds up what was
-//! said after it.
+//! Keeps messages to the server in order: a call that is not judged yet delays the messages after
+//! it.
 
 use std::collections::VecDeque;
 
 use crate::message::Id;
 
-/// Bytes that may wait behind calls that are not judged yet: as much as the largest message.
+/// Maximum number of bytes that may wait after calls that are not judged yet: one message of the
+/// largest size.
 const MAX_QUEUED: usize = 64 << 20;
 
-/// Lines on their way to the server.
+/// Lines that wait to be sent to the server.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     lines: VecDeque<Queued>,
-    /// Bytes in it.
+    /// The number of bytes in it.
     size: usize,
 }
 
@@ -28,7 +29,7 @@ impl Queue {
         self.lines.is_empty()
     }
 
-    /// Whether nothing waits, and nothing is counted.
+    /// Whether it is empty and counts no bytes.
     #[cfg(test)]
     pub(super) fn is_spent(&self) -> bool {
         self.lines.is_empty() && self.size == 0
@@ -39,25 +40,26 @@ impl Queue {
         self.size > MAX_QUEUED
     }
 
-    /// Whether even a notification must be left out.
+    /// Whether even a notification must be dropped.
     pub(super) fn is_overfull(&self) -> bool {
         self.size > 2 * MAX_QUEUED
     }
 
-    /// A line that waits for those before it.
+    /// Adds a line that waits for those before it.
     pub(super) fn push(&mut self, line: Vec<u8>) {
         self.size += line.len();
         self.lines.push_back(Queued::Ready(line));
     }
 
-    /// A call that waits for its verdict.
+    /// Adds a call that waits for its verdict.
     pub(super) fn hold(&mut self, id: Id, size: usize) {
         self.size += size;
         self.lines.push_back(Queued::Held(id, size));
     }
 
-    /// A call is decided: `line` takes its place, or nothing does. What need not wait any more.
-    pub(super) fn settle(&mut self, id: &Id, line: Option<Vec<u8>>) -> Vec<Vec<u8>> {
+    /// A call is decided: `line` takes its place, or nothing. Returns the lines that need not wait
+    /// any more.
+    pub(super) fn resolve(&mut self, id: &Id, line: Option<Vec<u8>>) -> Vec<Vec<u8>> {
         let is_it = |queued: &Queued| matches!(queued, Queued::Held(held, _) if held == id);
         if let Some(at) = self.lines.iter().position(is_it)
             && let Some(Queued::Held(_, size)) = self.lines.remove(at)

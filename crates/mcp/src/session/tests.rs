@@ -7,10 +7,10 @@ use callgate_store::{Location, Store};
 
 use super::*;
 
-/// A client and a server with nothing between them but a session.
+/// A client and a server, connected by a session alone.
 struct Between {
     session: Session,
-    desk: Arc<McpSession>,
+    mcp_session: Arc<McpSession>,
     to_server: Vec<String>,
     to_client: Vec<String>,
 }
@@ -26,9 +26,9 @@ impl Between {
         let settings = callgate_decide::Settings { max_arguments: 1000, ..Default::default() };
         let decider = Decider::new(Some(policies), audit, settings);
         let context = Context::new(Origin::at(Surface::Mcp));
-        let desk = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
-        let session = Session::new(Arc::clone(&desk));
-        Self { session, desk, to_server: Vec::new(), to_client: Vec::new() }
+        let mcp_session = Arc::new(decider.mcp("s", &Launch::command("s", &["x"], None), context));
+        let session = Session::new(Arc::clone(&mcp_session));
+        Self { session, mcp_session, to_server: Vec::new(), to_client: Vec::new() }
     }
 
     async fn client(&mut self, line: &str) {
@@ -49,18 +49,18 @@ impl Between {
                 Step::ToClient(line) => self.to_client.push(text(line)),
                 Step::Listing(_) => {}
                 Step::Judge(mut question) => {
-                    let decision = question.ask(&self.desk, None).await;
+                    let decision = question.ask(&self.mcp_session, None).await;
                     steps.extend(self.session.decided(*question, decision));
                 }
             }
         }
     }
 
-    /// Answers the list that callgate asks for by itself.
+    /// Answers callgate's own request for the list.
     async fn listed(&mut self) {
-        let asked = self.to_server.iter().rev().find(|line| line.contains("tools/list")).unwrap();
-        let asked: serde_json::Value = serde_json::from_str(asked).unwrap();
-        let id = &asked["id"];
+        let request = self.to_server.iter().rev().find(|line| line.contains("tools/list")).unwrap();
+        let request: serde_json::Value = serde_json::from_str(request).unwrap();
+        let id = &request["id"];
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{TOOLS}}}}}"#);
         self.server(&answer).await;
     }
@@ -71,19 +71,19 @@ impl Between {
 }
 
 #[tokio::test]
-async fn a_call_waits_for_what_its_tool_is_and_then_passes_as_it_came() {
+async fn a_call_waits_for_the_list_and_then_passes_unchanged() {
     let mut between = Between::new();
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
     between.client(call).await;
     assert_eq!(between.to_server.len(), 1, "the list is asked for first");
-    assert!(between.to_server[0].contains("tools/list") && !between.session.is_settled());
+    assert!(between.to_server[0].contains("tools/list") && !between.session.is_all_decided());
     between.listed().await;
     assert_eq!(between.to_server[1], call);
-    assert!(between.to_client.is_empty() && between.session.is_settled());
+    assert!(between.to_client.is_empty() && between.session.is_all_decided());
     let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
     between.server(answer).await;
     assert_eq!(between.to_client, [answer]);
-    // A second answer to the same request is nobody's.
+    // A second answer to the same request is dropped.
     between.server(answer).await;
     assert_eq!(between.to_client.len(), 1);
 }
@@ -109,13 +109,13 @@ async fn one_id_is_one_request() {
     }
     assert_eq!(between.to_server.len(), 1);
     assert!(between.last_to_client().contains("-32600"));
-    // A text is no number.
+    // A string is not a number.
     between.client(r#"{"jsonrpc":"2.0","id":"1","method":"ping"}"#).await;
     assert_eq!(between.to_server.len(), 2);
 }
 
 #[tokio::test]
-async fn a_question_inside_a_result_is_the_users_to_refuse() {
+async fn a_request_inside_a_result_can_be_refused() {
     let mut between = Between::new();
     let call =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}"#;
@@ -128,7 +128,7 @@ async fn a_question_inside_a_result_is_the_users_to_refuse() {
 }
 
 #[tokio::test]
-async fn a_call_goes_on_once_the_client_has_answered() {
+async fn a_call_continues_once_the_client_has_answered() {
     let mut between = Between::new();
     let call = |id: u8, more: &str| {
         format!(
@@ -146,7 +146,7 @@ async fn a_call_goes_on_once_the_client_has_answered() {
 }
 
 #[tokio::test]
-async fn what_a_task_brings_later_is_looked_at_as_the_result_it_is() {
+async fn the_later_result_of_a_task_is_inspected_as_a_result() {
     let mut between = Between::new();
     between
         .client(
@@ -167,7 +167,7 @@ async fn what_a_task_brings_later_is_looked_at_as_the_result_it_is() {
 }
 
 #[tokio::test]
-async fn arguments_too_large_to_judge_are_not_taken_for_harmless() {
+async fn oversized_arguments_are_not_treated_as_harmless() {
     let mut between = Between::new();
     let long = "x".repeat(2000);
     between.client(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"rm","arguments":{{"a":"{long}"}}}}}}"#)).await;
@@ -176,11 +176,12 @@ async fn arguments_too_large_to_judge_are_not_taken_for_harmless() {
 }
 
 #[tokio::test]
-async fn a_request_without_an_id_is_not_handed_on() {
+async fn a_request_without_an_id_is_not_forwarded() {
     let mut between = Between::new();
     for method in ["tools/call", "prompts/get", "resources/read", "ping"] {
-        let told = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"name":"rm"}}}}"#);
-        between.client(&told).await;
+        let notification =
+            format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"name":"rm"}}}}"#);
+        between.client(&notification).await;
     }
     assert!(between.to_server.is_empty() && between.to_client.is_empty());
     between.client(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
@@ -188,7 +189,7 @@ async fn a_request_without_an_id_is_not_handed_on() {
 }
 
 #[tokio::test]
-async fn what_is_said_after_a_call_comes_after_it() {
+async fn messages_after_a_call_arrive_after_it() {
     let mut between = Between::new();
     between
         .client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#)
@@ -207,11 +208,11 @@ async fn what_is_said_after_a_call_comes_after_it() {
         .collect();
     assert_eq!(order, [true, true, true], "{:?}", between.to_server);
     assert_eq!(between.to_server.len(), 4);
-    assert!(matches!(&between.session.way, Way::Pipe(queue) if queue.is_spent()));
+    assert!(matches!(&between.session.transport, Transport::Pipe(queue) if queue.is_spent()));
 }
 
 #[tokio::test]
-async fn questions_are_refused_wherever_they_stand() {
+async fn requests_are_refused_wherever_they_occur() {
     let sampling = r#"{"a":{"method":"sampling/createMessage","params":{}}}"#;
     for answer in [
         format!(r#""result":{{"resultType":"input_required","inputRequests":{sampling}}}"#),
@@ -233,17 +234,19 @@ async fn questions_are_refused_wherever_they_stand() {
                 ))
                 .await;
             between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#)).await;
-            let said = between.last_to_client();
+            let last = between.last_to_client();
             assert!(
-                said.contains("withheld") && !said.contains("sampling/createMessage\",\"params"),
-                "{method}: {said}"
+                last.contains("withheld") && !last.contains("sampling/createMessage\",\"params"),
+                "{method}: {last}"
             );
-            assert!(said.contains("\"error\""), "{method} {answer}: {said}");
+            assert!(last.contains("\"error\""), "{method} {answer}: {last}");
         }
         let mut between = Between::new();
-        let told = answer.replacen("\"result\"", "\"params\"", 1);
+        let notification = answer.replacen("\"result\"", "\"params\"", 1);
         between
-            .server(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/tasks",{told}}}"#))
+            .server(&format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/tasks",{notification}}}"#
+            ))
             .await;
         assert!(between.to_client.is_empty(), "{answer}");
     }
@@ -261,7 +264,7 @@ async fn a_server_may_ask_for_roots_without_parameters() {
 }
 
 #[tokio::test]
-async fn whoever_waits_is_told_also_if_the_id_stands_last() {
+async fn a_waiting_request_gets_an_error_even_if_the_id_comes_last() {
     for answer in [
         r#"{"result":{"content":[],"x":NaN},"jsonrpc":"2.0","id":7}"#.to_owned(),
         format!(
@@ -279,7 +282,7 @@ async fn whoever_waits_is_told_also_if_the_id_stands_last() {
 }
 
 #[tokio::test]
-async fn what_was_called_off_is_forgotten() {
+async fn cancelled_requests_are_forgotten() {
     let mut between = Between::new();
     for id in 0..MAX_OPEN + 10 {
         between.client(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).await;
@@ -292,7 +295,7 @@ async fn what_was_called_off_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_withheld_and_odd_entries_are_hidden() {
+async fn invalid_lists_are_withheld_and_odd_entries_hidden() {
     for (result, shown) in [
         (r#"{"tools":{"echo":{"description":"x"}}}"#, None),
         (r#"{"tools":"echo"}"#, None),
@@ -304,14 +307,14 @@ async fn what_is_no_list_is_withheld_and_odd_entries_are_hidden() {
         let mut between = Between::new();
         between.client(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
         between.server(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#)).await;
-        let said = between.last_to_client();
-        assert!(!said.contains("escription"), "{said}");
-        assert_eq!(shown.is_some_and(|name| said.contains(name)), shown.is_some(), "{said}");
+        let last = between.last_to_client();
+        assert!(!last.contains("escription"), "{last}");
+        assert_eq!(shown.is_some_and(|name| last.contains(name)), shown.is_some(), "{last}");
     }
 }
 
 #[tokio::test]
-async fn a_greeting_is_no_answer() {
+async fn a_greeting_is_not_an_answer() {
     let mut between = Between::new();
     between.client(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
     between.server("Welcome to my server").await;
@@ -323,7 +326,7 @@ async fn a_greeting_is_no_answer() {
 }
 
 #[tokio::test]
-async fn methods_that_some_take_for_others() {
+async fn misspelled_methods_are_refused() {
     let mut between = Between::new();
     for method in ["tools/Call", " tools/call", "tools/call\\u0000", "TOOLS/LIST"] {
         let line =

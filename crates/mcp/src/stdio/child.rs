@@ -13,21 +13,21 @@ use tokio::time::timeout;
 
 use super::WrapError;
 
-/// What is started.
+/// The command that starts a server.
 #[derive(Debug, Clone)]
 pub struct ServerCommand {
-    /// The program, found.
+    /// The resolved program.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment.
+    /// Its complete environment.
     pub env: Vec<(OsString, OsString)>,
 }
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code; for one that a signal ended, what a shell would show.
+    /// Its exit code; if a signal ended it, the code that a shell would show.
     pub code: u8,
 }
 
@@ -39,25 +39,25 @@ impl Ended {
     }
 }
 
-/// A server that runs, in a process group of its own: what it starts ends with it.
-pub(super) struct Running {
+/// A running server, in its own process group, so that everything it starts ends with it.
+pub(super) struct RunningServer {
     child: Child,
     group: Option<Pid>,
-    signals: Signals,
+    signals: ReceivedSignals,
 }
 
-/// What we may be told, and hand on.
-struct Signals {
+/// The signals that we receive and forward.
+struct ReceivedSignals {
     terminate: Stream,
     interrupt: Stream,
     hangup: Stream,
 }
 
-impl Running {
+impl RunningServer {
     pub(super) fn start(command: &ServerCommand) -> Result<Self, WrapError> {
         let start_error =
             |source| WrapError::Start { command: command.program.display().to_string(), source };
-        let signals = Signals::new().map_err(WrapError::Ends)?;
+        let signals = ReceivedSignals::new().map_err(WrapError::Ends)?;
         let child = Command::new(&command.program)
             .args(&command.args)
             .env_clear()
@@ -77,50 +77,52 @@ impl Running {
         pipes.ok_or_else(|| io::Error::other("the server has no pipes"))
     }
 
-    /// Waits for its end. What we are told is handed on to it. Told to end, it has to within `grace`.
+    /// Waits for its end. Our own signals are forwarded to it. After a signal to end, it must do so
+    /// within `grace`.
     pub(super) async fn wait(&mut self, grace: Duration) -> io::Result<Ended> {
         loop {
-            let told = tokio::select! {
+            let received = tokio::select! {
                 status = self.child.wait() => return status.map(Ended::of),
-                told = self.signals.next() => told,
+                received = self.signals.next() => received,
             };
-            self.tell(told);
-            if told != Signal::INT {
+            self.send_signal(received);
+            if received != Signal::INT {
                 if let Ok(status) = timeout(grace, self.child.wait()).await {
                     return status.map(Ended::of);
                 }
-                self.tell(Signal::KILL);
+                self.send_signal(Signal::KILL);
             }
         }
     }
 
-    /// Its client is gone and its input closed: it may end by itself, is then asked to, then ended.
+    /// Its client is gone and its input closed: waits for it to exit, then asks it to, then kills
+    /// it.
     pub(super) async fn end(&mut self, grace: Duration) -> io::Result<Ended> {
-        for told in [Signal::TERM, Signal::KILL] {
+        for received in [Signal::TERM, Signal::KILL] {
             if let Ok(ended) = timeout(grace, self.wait(grace)).await {
                 return ended;
             }
-            self.tell(told);
+            self.send_signal(received);
         }
         self.wait(grace).await
     }
 
-    fn tell(&self, signal: Signal) {
+    fn send_signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // It may have ended just now.
+            // It may just have ended.
             kill_process_group(group, signal).ok();
         }
     }
 }
 
-impl Drop for Running {
-    /// What it has started ends with it.
+impl Drop for RunningServer {
+    /// Ends everything that it has started.
     fn drop(&mut self) {
-        self.tell(Signal::KILL);
+        self.send_signal(Signal::KILL);
     }
 }
 
-impl Signals {
+impl ReceivedSignals {
     fn new() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,

@@ -1,11 +1,11 @@
-//! What a server is told of our environment.
+//! Selects the environment of a server.
 //!
-//! Agents hand their servers everything they have, keys and tokens too. A server gets what programs
-//! need to run at all, and what somebody named for it.
+//! Agents give their servers everything they have, including keys and tokens. A wrapped server gets
+//! what programs need to run at all, and the variables that were named for it.
 
 use std::ffi::{OsStr, OsString};
 
-/// What a server gets: what every program needs, and the variables with these names.
+/// The environment of a server: what every program needs, and the variables with these names.
 pub fn environment(
     all: impl IntoIterator<Item = (OsString, OsString)>,
     named: &[String],
@@ -17,7 +17,7 @@ pub fn environment(
     all.into_iter().filter(|(name, value)| keep(name, value)).collect()
 }
 
-/// What programs need to find their files, their words and the network.
+/// What programs need to find their files, their language and the network.
 const PLAIN: [&str; 23] = [
     "HOME",
     "LANG",
@@ -55,11 +55,11 @@ const LOCALE: [&str; 8] = [
     "LC_TIME",
 ];
 
-/// In either case of letters.
+/// In upper or lower case.
 const PROXIES: [&str; 4] = ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
 
 fn is_plain(name: &str, value: &OsStr) -> bool {
-    // The address of a proxy may hold a password.
+    // The address of a proxy may contain a password.
     let is_proxy = || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name));
     PLAIN.contains(&name)
         || LOCALE.contains(&name)
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_stay_here_unless_they_are_named() {
+    fn keys_are_withheld_unless_they_are_named() {
         let all = [
             ("PATH", "/bin"),
             ("LC_ALL", "C"),

@@ -1,4 +1,4 @@
-//! Which file a command is, and whether it is the one that was meant.
+//! Finds the file of a command, and checks it against a pin.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -10,38 +10,38 @@ use sha2::{Digest as _, Sha256};
 /// A program that was found.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Where it is, as it is started: some programs look at the name they are started by.
+    /// The path with which it is started: some programs look at their own name.
     pub path: PathBuf,
-    /// The file itself, behind all links.
+    /// The file itself, with all links resolved.
     pub file: PathBuf,
 }
 
 /// Why a program is not started.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// There is none.
+    /// It was not found.
     #[error("there is no program `{0}`")]
     NotFound(String),
-    /// Its file cannot be read.
+    /// Its file is unreadable.
     #[error("cannot read `{path}`: {source}")]
     Read {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is not the one that was meant.
+    /// It is not the pinned file.
     #[error("`{path}` is not the file that was pinned: its SHA-256 is {found}")]
     Other {
         /// The file.
         path: String,
-        /// What it is.
+        /// Its actual hash.
         found: String,
     },
 }
 
 impl Program {
-    /// Finds a command as a shell would.
+    /// Finds a command like a shell does.
     pub fn find(command: &str, path: Option<&OsStr>) -> Result<Self, ProgramError> {
         let found = if command.contains('/') {
             Some(PathBuf::from(command)).filter(|place| is_program(place))
@@ -71,7 +71,7 @@ impl Program {
         Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Whether it is the file that was pinned.
+    /// Checks that it is the pinned file.
     pub fn check(&self, pinned: &str) -> Result<(), ProgramError> {
         let found = self.sha256()?;
         let pinned = pinned.strip_prefix("sha256:").unwrap_or(pinned);

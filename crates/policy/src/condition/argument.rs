@@ -17,6 +17,8 @@ use crate::path::{ContextField, Path, PathItem, everything};
 use crate::source::read::Fields;
 use crate::tri::Tri;
 
+pub(crate) use compile::regex_hint;
+
 /// One argument with one operator.
 #[derive(Debug, Clone)]
 pub(crate) struct ArgumentCondition {

@@ -3,7 +3,7 @@
 use super::list::{KINDS, Kind};
 use super::{Condition, KeyDoc};
 use crate::diagnostic::Problems;
-use crate::node::Node;
+use crate::node::{Node, Yaml};
 use crate::source::read::{Fields, list};
 
 /// Keys of kinds that do not exist yet.
@@ -28,6 +28,12 @@ fn known_keys() -> Vec<&'static str> {
 /// Compiles one condition, or reports everything that is wrong with it. Depth is bounded by the
 /// parser's budget.
 pub(crate) fn compile(node: &Node, problems: &mut Problems<'_>) -> Option<Condition> {
+    if let Yaml::List(_) = &node.value {
+        problems
+            .add(node.span, "a condition must be a mapping, not a list")
+            .hint("put the list under `all` or `any`");
+        return None;
+    }
     let fields = Fields::of(node, "a condition", problems)?;
     let before = problems.len();
     let known = known_keys();

@@ -3,6 +3,7 @@
 use callgate_scan::{Builder, Set, Unusable};
 
 use super::{TextAction, TextPatterns, TextRule};
+use crate::condition::regex_hint;
 use crate::diagnostic::{Diagnostic, Problems, Warning, did_you_mean};
 use crate::policy::Policy;
 use crate::source::read::At;
@@ -98,7 +99,7 @@ fn refuse(written: &At<String>, error: &Unusable, problems: &mut Problems<'_>) {
         Unusable::Pattern(why) => (
             "cannot read this regular expression".to_owned(),
             why.clone(),
-            "look-around and back-references are left out: matching takes linear time".to_owned(),
+            regex_hint(why).unwrap_or_else(|| "correct the pattern".to_owned()),
         ),
         Unusable::TooLarge => (
             "this regular expression is too large".to_owned(),

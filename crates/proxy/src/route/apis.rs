@@ -1,4 +1,4 @@
-//! The APIs that providers have, each with all its paths. One provider may speak several dialects.
+//! The APIs of providers with all their paths. A provider may support several dialects.
 
 mod anthropic;
 mod bedrock;
@@ -9,10 +9,10 @@ mod openai;
 
 use callgate_dialect::Dialect;
 
-use super::table::Part;
+use super::table::PathGroup;
 use crate::settings::Provider;
 
-/// What a provider serves.
+/// The API that a provider serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
     Anthropic,
@@ -35,8 +35,8 @@ impl Api {
         Self::Bedrock,
     ];
 
-    /// The API of a provider: that of its dialect. Mistral has paths of OpenAI's names that mean
-    /// something else, and is known by its host.
+    /// The API of a provider, from its dialect. Mistral uses some of OpenAI's paths with other
+    /// meanings and is recognized by its host.
     pub(super) fn of(provider: &Provider) -> Self {
         let host = provider.base_url.host_str().unwrap_or_default();
         match Self::of_dialect(provider.dialect) {
@@ -45,7 +45,7 @@ impl Api {
         }
     }
 
-    /// The dialect it is known for.
+    /// The main dialect of the API.
     pub(super) fn dialect(self) -> Dialect {
         match self {
             Self::Anthropic => Dialect::Anthropic,
@@ -69,26 +69,26 @@ impl Api {
     }
 }
 
-/// Whether a host is this domain's.
+/// Whether a host belongs to this domain.
 pub(crate) fn is_of(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
-/// All the paths of an API.
-pub(super) fn parts(api: Api) -> &'static [Part] {
+/// All paths of an API.
+pub(super) fn path_groups(api: Api) -> &'static [PathGroup] {
     match api {
-        Api::Anthropic => anthropic::PARTS,
-        Api::OpenAi => openai::PARTS,
+        Api::Anthropic => anthropic::GROUPS,
+        Api::OpenAi => openai::GROUPS,
         Api::Mistral => openai::MISTRAL,
-        Api::Google => google::PARTS,
-        Api::Ollama => ollama::PARTS,
-        Api::Cohere => cohere::PARTS,
-        Api::Bedrock => bedrock::PARTS,
+        Api::Google => google::GROUPS,
+        Api::Ollama => ollama::GROUPS,
+        Api::Cohere => cohere::GROUPS,
+        Api::Bedrock => bedrock::GROUPS,
     }
 }
 
-/// Whose path it is, when no provider is named in it: the API, and the usual name of the provider.
-/// `versioned` tells apart the few paths that Anthropic and OpenAI share.
+/// The API of a path without a provider prefix, and the usual name of its provider. `versioned`
+/// distinguishes the few paths that Anthropic and OpenAI share.
 pub(super) fn usual(path: &str, versioned: bool) -> Option<(Api, &'static str)> {
     let verb = path.rsplit_once(':').is_some_and(|(_, verb)| google::VERBS.contains(&verb));
     let found = PREFIXES.iter().find(|(prefix, with_verb, ..)| {
@@ -110,7 +110,8 @@ fn ends_a_segment(prefix: &str) -> impl Fn(&str) -> bool {
     move |rest| whole || rest.is_empty() || rest.starts_with('/')
 }
 
-/// How paths begin that only one API has; the flag says that they must end with a verb of Google's.
+/// Prefixes of paths that only one API has. The flag means that the path must also end with one of
+/// Google's verbs.
 const PREFIXES: [(&str, bool, Api, &str); 16] = [
     ("/v1internal:", false, Api::Google, "code-assist"),
     ("/v1internal", false, Api::Google, "code-assist"),
@@ -123,7 +124,7 @@ const PREFIXES: [(&str, bool, Api, &str); 16] = [
     ("/v1/interactions", false, Api::Google, "gemini"),
     ("/v1/cachedContents", false, Api::Google, "gemini"),
     ("/v1/tunedModels", false, Api::Google, "gemini"),
-    // Others only look models up here, and some of those have a colon in their names.
+    // Other APIs only look models up here, and some of their models have a colon in the name.
     ("/v1/models", true, Api::Google, "gemini"),
     ("/api/v1", false, Api::OpenAi, "openrouter"),
     ("/api", false, Api::Ollama, "ollama"),
@@ -131,7 +132,7 @@ const PREFIXES: [(&str, bool, Api, &str); 16] = [
     ("/model", false, Api::Bedrock, "bedrock"),
 ];
 
-/// What several APIs refuse.
+/// Why several APIs refuse a path.
 const ANOTHER_API: &str = "it belongs to an API that callgate does not read";
 pub(super) const BATCH_RESULTS: &str =
     "the results of a batch may hold tool calls, and callgate does not read them";

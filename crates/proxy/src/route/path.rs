@@ -1,9 +1,9 @@
-//! Paths that mean one thing.
+//! Checks that paths are unambiguous.
 
 use std::borrow::Cow;
 
-/// Whether every server reads this path alike. One that holds `..`, an empty segment or an encoded
-/// slash may be one path to callgate and another to the provider.
+/// Whether every server reads this path the same way. A path with `..`, an empty segment or an
+/// encoded slash may mean one thing to callgate and another to the provider.
 pub(crate) fn is_plain(path: &str) -> bool {
     let Some(rest) = path.strip_prefix('/') else { return false };
     let last = rest.split('/').count();
@@ -19,7 +19,8 @@ pub(crate) fn is_plain(path: &str) -> bool {
     })
 }
 
-/// Amazon names some models by paths, and reads the encoded slashes in them as parts of the name.
+/// Amazon uses paths as names of some models, and reads the encoded slashes in them as part of the
+/// name.
 fn is_resource_name(segment: &str) -> bool {
     let start = segment.get(..6).unwrap_or_default();
     segment.starts_with("arn:") || start.eq_ignore_ascii_case("arn%3a")
@@ -41,7 +42,8 @@ fn is_plain_segment(segment: &str) -> bool {
     })
 }
 
-/// Escapes of letters, dots, slashes, percent signs and controls only hide something.
+/// Escapes of letters, dots, slashes, percent signs and control characters only serve to hide
+/// something.
 fn is_harmless_escape(digits: &[u8]) -> bool {
     let text = std::str::from_utf8(digits).unwrap_or_default();
     match u8::from_str_radix(text, 16) {
@@ -57,8 +59,8 @@ fn is_harmless_escape(digits: &[u8]) -> bool {
     }
 }
 
-/// A plain path with its colons written out: an encoded one is a verb to some servers. No table
-/// knows any other character that a plain path may have encoded.
+/// A plain path with its colons decoded: some servers treat an encoded colon as the start of a
+/// verb. No other character that may be encoded in a plain path occurs in a table.
 pub(super) fn with_colons(path: &str) -> Cow<'_, str> {
     if !path.contains("%3") {
         return path.into();
@@ -66,9 +68,9 @@ pub(super) fn with_colons(path: &str) -> Cow<'_, str> {
     path.replace("%3A", ":").replace("%3a", ":").into()
 }
 
-/// The part of a path that goes behind a base. Bases end with the version for some SDKs and not
-/// for others: what a path repeats of the base's end, it has once.
-pub(super) fn behind<'p>(base: &str, path: &'p str) -> &'p str {
+/// The part of a path to append to a base. For some SDKs the base ends with the version and for
+/// others it does not, so an overlap between the two is used only once.
+pub(super) fn below_base<'p>(base: &str, path: &'p str) -> &'p str {
     let borders = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
     let mut repeated = borders.filter(|at| {
         let Some(start) = path.get(..*at) else { return false };
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_path_repeats_of_its_base_it_has_once() {
+    fn an_overlap_of_path_and_base_is_used_once() {
         let table = [
             ("/v1", "/v1/chat/completions", "/chat/completions"),
             ("/v1", "/chat/completions", "/chat/completions"),
@@ -93,7 +95,7 @@ mod tests {
             ("/v1", "/v1", "/v1"),
         ];
         for (base, path, left) in table {
-            assert_eq!(behind(base, path), left, "{base} {path}");
+            assert_eq!(below_base(base, path), left, "{base} {path}");
         }
     }
 

@@ -1,55 +1,55 @@
-//! What becomes of the answer to a request, by its path. What no table has is not forwarded.
+//! How the response to a request is treated, by path. Paths in no table are not forwarded.
 
 use callgate_dialect::Dialect;
 use http::Method;
 
 use super::apis::{self, Api};
 
-/// What is done with the answer.
+/// How a response is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Treatment {
-    /// It goes through the gate, read as this dialect. Removed calls are restored in the request.
+    /// Sent through the gate, read as this dialect. Removed calls are restored in the request.
     Inspect(Dialect),
-    /// It carries no calls and passes; removed calls are restored in the request.
+    /// Forwarded, because it carries no calls. Removed calls are restored in the request.
     PassRestored(Dialect),
-    /// It carries no calls and passes; the request says something.
-    PassSaid(Said),
-    /// It carries no calls and passes.
+    /// Forwarded, because it carries no calls. The request contains text.
+    PassText(TextFormat),
+    /// Forwarded, because it carries no calls.
     Pass,
-    /// The operator let it pass unread.
+    /// Forwarded without inspection, because the operator opened the path.
     Opened,
-    /// It may carry calls in a shape that callgate does not read.
+    /// Not forwarded, because it may carry calls in a format that callgate cannot read.
     Refuse(&'static str),
 }
 
-/// How a request says something that is no conversation.
+/// The format of a request that contains text but no conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// In JSON.
+pub(crate) enum TextFormat {
+    /// JSON.
     Json,
-    /// In JSON, or beside a file in a form. Forms are not read.
+    /// JSON, or a form with a file. Forms are not read.
     JsonOrForm,
 }
 
-/// Some paths of an API, below any of some roots.
+/// Some paths of an API, below any of several roots.
 #[derive(Debug)]
-pub(super) struct Part {
-    /// What may stand before the paths; the first that leads to a row counts.
+pub(super) struct PathGroup {
+    /// Prefixes of the paths. The first that leads to a row counts.
     pub(super) roots: &'static [&'static str],
-    /// The first row that fits decides.
+    /// The first row that matches decides.
     pub(super) rows: &'static [Row],
 }
 
-/// One line of a table.
+/// A row of the table.
 #[derive(Debug)]
 pub(super) struct Row {
-    /// `*` stands for one segment, `*:verb` for one that ends so, `**` at the end for any number,
-    /// none included.
+    /// `*` matches one segment, `*:verb` a segment that ends so, and `**` at the end any number of
+    /// segments, including zero.
     pattern: &'static str,
-    /// The methods it is about; every method if none.
+    /// The methods that it covers; empty for all methods.
     methods: &'static [&'static str],
     treatment: Treatment,
-    /// What becomes of other methods.
+    /// The treatment of other methods.
     otherwise: Treatment,
 }
 
@@ -62,13 +62,13 @@ pub(super) const fn posted(pattern: &'static str, treatment: Treatment) -> Row {
     Row { pattern, methods: &["POST"], treatment, otherwise }
 }
 
-/// Read or deleted, never asked anything: some servers run models by a POST to such paths.
+/// Read or deleted, never run: some servers run models on a POST to such paths.
 pub(super) const fn looked_up(pattern: &'static str) -> Row {
     let otherwise = Treatment::Refuse(OTHER_METHOD);
     Row { pattern, methods: &["GET", "HEAD", "DELETE"], treatment: Treatment::Pass, otherwise }
 }
 
-/// Something kept at the provider: it shows calls unless it is deleted.
+/// Something stored at the provider. Its responses show calls, unless it is deleted.
 pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
     let otherwise = Treatment::Inspect(dialect);
     Row { pattern, methods: &["DELETE"], treatment: Treatment::Pass, otherwise }
@@ -76,13 +76,13 @@ pub(super) const fn kept(pattern: &'static str, dialect: Dialect) -> Row {
 
 const OTHER_METHOD: &str = "this method is not known of this path";
 
-/// What becomes of the answer to a request; `None` for a path that the API does not have.
+/// The treatment of the response to a request; `None` for a path that the API does not have.
 pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatment> {
-    let mut rows = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
+    let mut rows = apis::path_groups(api).iter().flat_map(|part| part.rows(path, Spelling::Exact));
     let row = rows.next()?;
     let treatment = row.treatment_of(method);
     let passes =
-        matches!(treatment, Treatment::Pass | Treatment::PassRestored(_) | Treatment::PassSaid(_));
+        matches!(treatment, Treatment::Pass | Treatment::PassRestored(_) | Treatment::PassText(_));
     Some(match passes && row.is_open() && ends_inspected(method, path) {
         true => Treatment::Refuse(ENDS_LIKE_INSPECTED),
         false => treatment,
@@ -91,46 +91,46 @@ pub(super) fn treatment(api: Api, method: &Method, path: &str) -> Option<Treatme
 
 const ENDS_LIKE_INSPECTED: &str = "it ends like a path whose answers callgate reads";
 
-/// Whether a path ends like one that some API answers with calls. A server that routes by the end of
-/// a path would run a model.
+/// Whether a path ends like one that some API answers with calls. A server that routes by the end
+/// of a path would run a model.
 fn ends_inspected(method: &Method, path: &str) -> bool {
     let path = path.replace("%2F", "/").replace("%2f", "/");
     let path = path.trim_end_matches('/');
     let mut ends = path.match_indices('/').skip(1).filter_map(|(at, _)| path.get(at..));
     ends.any(|end| {
-        let parts = Api::ALL.into_iter().flat_map(apis::parts);
+        let parts = Api::ALL.into_iter().flat_map(apis::path_groups);
         let mut rows = parts.flat_map(|part| part.rows(end, Spelling::Loose));
         rows.any(|row| matches!(row.treatment_of(method), Treatment::Inspect(_)))
     })
 }
 
-/// Whether callgate reads the answers of this path, whatever the method and however it is spelled:
-/// it is never opened. Nor is one that ends like a path of any API, root and all.
+/// Whether callgate reads the responses of this path, for any method and spelling. Such a path is
+/// never opened, nor is one that ends like a full path of any API.
 pub(super) fn is_inspected(api: Api, path: &str) -> bool {
     let path = path.replace("%2F", "/").replace("%2f", "/");
     let path = path.trim_end_matches('/');
-    let own = apis::parts(api).iter().flat_map(|part| part.rows(path, Spelling::Loose));
+    let own = apis::path_groups(api).iter().flat_map(|part| part.rows(path, Spelling::Loose));
     let ends = || path.match_indices('/').filter_map(|(at, _)| path.get(at..));
-    let parts = Api::ALL.into_iter().flat_map(apis::parts);
+    let parts = Api::ALL.into_iter().flat_map(apis::path_groups);
     let others = parts.flat_map(|part| {
         ends().flat_map(|end| part.rooted_rows(end, Spelling::Loose)).collect::<Vec<_>>()
     });
     own.chain(others).any(Row::is_inspected)
 }
 
-impl Part {
+impl PathGroup {
     /// Whether it has this path below one of its roots.
     pub(super) fn has(&'static self, path: &str) -> bool {
         self.rooted_rows(path, Spelling::Exact).next().is_some()
     }
 
-    /// The rows that fit a path, the deciding one first.
+    /// The rows that match a path, the deciding one first.
     fn rows(&'static self, path: &str, spelling: Spelling) -> impl Iterator<Item = &'static Row> {
         let rests = self.roots.iter().filter_map(move |root| below(root, path, spelling));
         rests.flat_map(move |rest| self.rows.iter().filter(move |row| row.fits(rest, spelling)))
     }
 
-    /// The same, without those below no root at all.
+    /// The same, without the empty root.
     fn rooted_rows(
         &'static self,
         path: &str,
@@ -148,7 +148,7 @@ impl Row {
         if known { self.treatment } else { self.otherwise }
     }
 
-    /// Whether it takes any number of segments at its end.
+    /// Whether it matches any number of segments at its end.
     fn is_open(&self) -> bool {
         self.pattern.ends_with("/**")
     }
@@ -178,11 +178,11 @@ impl Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Spelling {
     Exact,
-    /// Capital letters or small ones.
+    /// Ignoring case.
     Loose,
 }
 
-/// What is left of a path below a root.
+/// The rest of a path below a root.
 fn below<'p>(root: &str, path: &'p str, spelling: Spelling) -> Option<&'p str> {
     let mut rest = path;
     for wanted in root.split('/').skip(1) {
@@ -208,7 +208,7 @@ fn segment_fits(wanted: &str, segment: &str, spelling: Spelling) -> bool {
     };
     match (wanted.strip_prefix('*'), segment.split_once(':')) {
         (Some(""), _) => !segment.is_empty(),
-        // What follows the first colon is the verb, so that no name can bring one of its own.
+        // The verb is what follows the first colon, so that no name can add a verb of its own.
         (Some(verb), Some((name, given))) => {
             !name.is_empty() && verb.strip_prefix(':').is_some_and(|verb| same(verb, given))
         }

@@ -40,7 +40,7 @@ fn routes_of(providers: Vec<Provider>, passthrough: &[&str]) -> Routes {
 }
 
 /// The provider, path and treatment of a request, or why it goes nowhere.
-fn goes(method: &str, path: &str) -> Result<(String, String, Treatment), Nowhere> {
+fn goes(method: &str, path: &str) -> Result<(String, String, Treatment), NoRoute> {
     goes_with(&routes(&[]), method, path, false)
 }
 
@@ -49,11 +49,13 @@ fn goes_with(
     method: &str,
     path: &str,
     versioned: bool,
-) -> Result<(String, String, Treatment), Nowhere> {
+) -> Result<(String, String, Treatment), NoRoute> {
     match routes.find(&method.parse().unwrap(), path, versioned) {
-        Route::Up(way) => Ok((way.site.provider.name.clone(), way.path, way.treatment)),
-        Route::Nowhere(why, _) => Err(why),
-        Route::Own(own) => panic!("{own:?}"),
+        Route::Provider(route) => {
+            Ok((route.site.provider.name.clone(), route.path, route.treatment))
+        }
+        Route::Refused(why, _) => Err(why),
+        Route::Gateway(own) => panic!("{own:?}"),
     }
 }
 
@@ -61,7 +63,7 @@ fn up(
     name: &str,
     path: &str,
     treatment: Treatment,
-) -> Result<(String, String, Treatment), Nowhere> {
+) -> Result<(String, String, Treatment), NoRoute> {
     Ok((name.to_owned(), path.to_owned(), treatment))
 }
 
@@ -88,7 +90,7 @@ fn shared_paths_go_where_their_header_points() {
     let anthropic = up("anthropic", "/v1/models", Treatment::Pass);
     assert_eq!(goes_with(&routes, "GET", "/v1/models", false), openai);
     assert_eq!(goes_with(&routes, "GET", "/v1/models", true), anthropic);
-    // No header turns a path with calls into one of another API.
+    // No header turns a path with calls into a path of another API.
     let messages = up("anthropic", "/v1/messages", MESSAGES);
     assert_eq!(goes_with(&routes, "POST", "/v1/messages", false), messages);
     let chat = up("openai", "/v1/chat/completions", CHAT);
@@ -104,7 +106,7 @@ fn stored_completions_are_inspected() {
 }
 
 #[test]
-fn what_may_hold_unread_calls_is_refused() {
+fn paths_with_unreadable_calls_are_refused() {
     for path in [
         "/v1/messages/batches/msgbatch_1/results",
         "/v1/messages/batches/msgbatch_1",
@@ -114,14 +116,14 @@ fn what_may_hold_unread_calls_is_refused() {
         "/v1/threads/t/runs",
         "/v1/realtime",
     ] {
-        assert!(matches!(goes("GET", path), Err(Nowhere::Unread(_))), "{path}");
+        assert!(matches!(goes("GET", path), Err(NoRoute::Unreadable(_))), "{path}");
     }
 }
 
 #[test]
 fn unknown_paths_go_nowhere_unless_they_are_opened() {
     for path in ["/v1/chat/completions/", "/v1/Messages", "/v1", "/openai", "/x"] {
-        assert_eq!(goes("POST", path), Err(Nowhere::Unknown), "{path}");
+        assert_eq!(goes("POST", path), Err(NoRoute::Unknown), "{path}");
     }
     let opened = routes(&["/v1/completions", "/v1/beta/", "/v1/realtime", "/v1/messages"]);
     let unread = up("openai", "/v1/realtime", Treatment::Opened);
@@ -133,11 +135,11 @@ fn unknown_paths_go_nowhere_unless_they_are_opened() {
     assert_eq!(goes_with(&opened, "POST", "/openai/completions", false), passed);
     let below = up("openai", "/v1/beta/x", Treatment::Opened);
     assert_eq!(goes_with(&opened, "POST", "/v1/beta/x", false), below);
-    assert_eq!(goes_with(&opened, "POST", "/v1/completionsx", false), Err(Nowhere::Unknown));
+    assert_eq!(goes_with(&opened, "POST", "/v1/completionsx", false), Err(NoRoute::Unknown));
 }
 
 #[test]
-fn crooked_paths_go_nowhere() {
+fn ambiguous_paths_go_nowhere() {
     for path in [
         "/v1/files/../messages",
         "/v1/files/%2e%2e/messages",
@@ -155,7 +157,7 @@ fn crooked_paths_go_nowhere() {
         "",
         "v1/messages",
     ] {
-        assert_eq!(goes("GET", path), Err(Nowhere::Crooked), "{path}");
+        assert_eq!(goes("GET", path), Err(NoRoute::AmbiguousPath), "{path}");
     }
     assert!(goes("GET", "/v1/models/ft:gpt-4o%3Aacme").is_ok());
 }
@@ -163,7 +165,7 @@ fn crooked_paths_go_nowhere() {
 #[test]
 fn models_are_looked_up_and_not_run() {
     for path in ["/v1/models/ft%3Agpt", "/openai/models/gemini-pro:generateContent", "/v1/models"] {
-        assert!(matches!(goes("POST", path), Err(Nowhere::Unread(_))), "{path}");
+        assert!(matches!(goes("POST", path), Err(NoRoute::Unreadable(_))), "{path}");
         assert!(goes("GET", path).is_ok(), "{path}");
     }
 }
@@ -176,11 +178,11 @@ fn nothing_opens_what_is_inspected() {
         goes_with(&settings, "PUT", "/v1/messages", true),
         Ok((_, _, Treatment::Opened))
     ));
-    // A base that has the version in it.
+    // A base that includes the version.
     let site = settings.sites.remove(0);
     let provider = provider("anthropic", "https://a.example/v1", site.provider.dialect);
     let target = Target::new(&provider.base_url).unwrap();
-    settings.sites.insert(0, Arc::new(Site::new(provider, target)));
+    settings.sites.insert(0, Arc::new(ProviderSite::new(provider, target)));
     for method in ["POST", "GET", "PUT"] {
         for path in [
             "/messages",

@@ -1,4 +1,4 @@
-//! One client's connection, from its first byte to its end.
+//! Serves one client connection, from its first byte to its end.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::{owner, silence};
+use super::{first_request, owner};
 use crate::access::{Owner, Trust};
 use crate::gateway::Gateway;
 
@@ -24,68 +24,74 @@ use crate::gateway::Gateway;
 pub(super) struct Serving {
     h1: http1::Builder,
     h2: http2::Builder<TokioExecutor>,
-    /// How long a client may take for its first request.
-    patience: Duration,
+    /// How long a client may take to send its first request.
+    request_timeout: Duration,
 }
 
-/// How a connection is asked to end.
-pub(super) struct Asked {
-    /// The gateway stops.
+/// Signals that end a connection.
+pub(super) struct StopSignals {
+    /// True once the gateway is stopping.
     pub(super) stopping: watch::Receiver<bool>,
-    /// Lets what is under way finish.
+    /// Lets open requests finish.
     pub(super) watcher: Watcher,
 }
 
-/// Which of the two a client speaks.
+/// The HTTP version of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spoken {
+enum HttpVersion {
     H1,
     H2,
 }
 
 impl Serving {
-    pub(super) fn new(patience: Duration) -> Self {
+    pub(super) fn new(request_timeout: Duration) -> Self {
         let mut h1 = http1::Builder::new();
-        h1.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(MAX_HEAD);
+        h1.timer(TokioTimer::new()).header_read_timeout(request_timeout).max_buf_size(MAX_HEAD);
         let mut h2 = http2::Builder::new(TokioExecutor::new());
         h2.timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
             .keep_alive_interval(H2_PING)
             .keep_alive_timeout(H2_PING);
-        Self { h1, h2, patience }
+        Self { h1, h2, request_timeout }
     }
 
-    /// Serves a client until it leaves, or until it has its answers and the gateway stops.
-    pub(super) async fn serve(self, stream: TcpStream, gateway: Gateway, mut asked: Asked) {
-        let spoken = tokio::select! {
-            spoken = timeout(self.patience, spoken(&stream)) => spoken,
-            // Who has asked for nothing yet is not waited for.
-            _ = asked.stopping.wait_for(|stopping| *stopping) => return,
+    /// Serves a client until it disconnects, or until its requests are answered and the gateway
+    /// stops.
+    pub(super) async fn serve(
+        self,
+        stream: TcpStream,
+        gateway: Gateway,
+        mut stop_signals: StopSignals,
+    ) {
+        let version = tokio::select! {
+            version = timeout(self.request_timeout, detect_version(&stream)) => version,
+            // A client that has not sent a request yet is disconnected.
+            _ = stop_signals.stopping.wait_for(|stopping| *stopping) => return,
         };
-        let Ok(Ok(spoken)) = spoken else { return };
+        let Ok(Ok(version)) = version else { return };
         let owner = match gateway.now().trust {
             Trust::Local => owner::of(&stream).await,
             Trust::Keys => None,
         };
         let owner = Owner(owner.map(Arc::from));
-        let watcher = asked.watcher;
-        let (speaks, heard) = silence::watch();
+        let watcher = stop_signals.watcher;
+        let (marker, first_request) = first_request::watch();
         let service = service_fn(move |mut request: Request<Incoming>| {
-            speaks.note();
+            marker.note();
             request.extensions_mut().insert(owner.clone());
             let gateway = gateway.clone();
-            // In a box, for hyper keeps room for it as long as the connection lasts.
+            // Boxed, because hyper reserves space for it as long as the connection lasts.
             Box::pin(async move { Ok::<_, Infallible>(gateway.answer(request).await) })
         });
         let stream = TokioIo::new(stream);
-        let ended = match spoken {
-            Spoken::H1 => {
+        let ended = match version {
+            HttpVersion::H1 => {
                 let connection = watcher.watch(self.h1.serve_connection(stream, service));
-                heard.or_cut(connection, self.patience).await
+                first_request.or_disconnect(connection, self.request_timeout).await
             }
-            Spoken::H2 => {
+            HttpVersion::H2 => {
                 let connection = watcher.watch(self.h2.serve_connection(stream, service));
-                heard.or_cut(connection, self.patience).await
+                first_request.or_disconnect(connection, self.request_timeout).await
             }
         };
         if let Some(Err(error)) = ended {
@@ -94,9 +100,9 @@ impl Serving {
     }
 }
 
-/// Tells by the first bytes, which stay where they are: what has been taken would have to be kept
-/// for the connection, in a buffer of its own.
-async fn spoken(stream: &TcpStream) -> io::Result<Spoken> {
+/// Detects the version by peeking at the first bytes. Reading them would require a buffer for the
+/// whole connection.
+async fn detect_version(stream: &TcpStream) -> io::Result<HttpVersion> {
     let mut seen = [0; GREETING.len()];
     loop {
         let seen = match stream.peek(&mut seen).await? {
@@ -104,22 +110,22 @@ async fn spoken(stream: &TcpStream) -> io::Result<Spoken> {
             count => seen.get(..count).unwrap_or_default(),
         };
         if !GREETING.starts_with(seen) {
-            return Ok(Spoken::H1);
+            return Ok(HttpVersion::H1);
         }
         if seen.len() == GREETING.len() {
-            return Ok(Spoken::H2);
+            return Ok(HttpVersion::H2);
         }
-        // The rest is on its way; there is no waiting for more than what is there.
+        // The rest is on its way, and there is no way to wait for more bytes than have arrived.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// How HTTP/2 begins (RFC 9113, section 3.4). No method of HTTP/1.1 has that name.
+/// The start of HTTP/2 (RFC 9113, section 3.4). It is not a method of HTTP/1.1.
 const GREETING: &[u8; 4] = b"PRI ";
 
-/// The most a request's head may take, and what is read of a body at once.
+/// The maximum size of a request head, and of one read of a body.
 const MAX_HEAD: usize = 64 * 1024;
-/// How often a client of HTTP/2 must show that it is still there.
+/// How often an HTTP/2 client must answer a ping.
 const H2_PING: Duration = Duration::from_secs(30);
-/// Streams of one HTTP/2 connection at once.
+/// Maximum number of concurrent streams per HTTP/2 connection.
 const MAX_STREAMS: u32 = 250;

@@ -1,14 +1,14 @@
-//! Whose program is at the other end of a connection on this machine.
+//! Finds the local user at the other end of a connection.
 
 use callgate_decide::login;
 use tokio::net::TcpStream;
 
-/// The login name of the user who owns the client's end; `None` if it cannot be found.
+/// The login name of the user who owns the client's socket; `None` if unknown.
 pub(super) async fn of(stream: &TcpStream) -> Option<String> {
     let (client, here) = (stream.peer_addr().ok()?, stream.local_addr().ok()?);
     let user = match diag::owner(client, here) {
         Some(user) => user,
-        // Where the kernel does not answer such questions, it lists all connections in a file.
+        // If the kernel does not answer the query, it also lists all connections in a file.
         None => tokio::task::spawn_blocking(move || table::owner(client, here)).await.ok()??,
     };
     match login::known(user) {
@@ -18,7 +18,7 @@ pub(super) async fn of(stream: &TcpStream) -> Option<String> {
     }
 }
 
-/// Asking the kernel about one socket, by its addresses (`man 7 sock_diag`).
+/// Queries the kernel about one socket, by its addresses (`man 7 sock_diag`).
 mod diag {
     use std::net::{IpAddr, SocketAddr};
 
@@ -30,14 +30,14 @@ mod diag {
     const SOCK_DIAG_BY_FAMILY: u16 = 20;
     const NLM_F_REQUEST: u16 = 1;
     const IPPROTO_TCP: u8 = 6;
-    /// Where the answer has the user and the inode: behind its head, the state and both addresses.
+    /// The offset of the user id in the answer: after the header, the state and both addresses.
     const UID: usize = 16 + 4 + 48 + 12;
     const STATE: usize = 16 + 1;
-    /// The kernel answers with whoever listens there if there is no such connection.
+    /// If there is no such connection, the kernel returns the listening socket.
     const LISTENS: u8 = 10;
     const INODE: usize = UID + 4;
 
-    /// The user id of the socket that has `client` as its own address and speaks to `here`.
+    /// The user id of the socket with the local address `client` and the remote address `here`.
     pub(super) fn owner(client: SocketAddr, here: SocketAddr) -> Option<u32> {
         let flags = SocketFlags::CLOEXEC;
         let socket =
@@ -54,13 +54,13 @@ mod diag {
         let family = if client.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let family = u8::try_from(family.as_raw()).unwrap_or_default();
         let mut body = vec![family, IPPROTO_TCP, 0, 0];
-        // In whatever state it is.
+        // In any state.
         body.extend(u32::MAX.to_ne_bytes());
         body.extend(client.port().to_be_bytes());
         body.extend(here.port().to_be_bytes());
         body.extend(address(client.ip()));
         body.extend(address(here.ip()));
-        // On any device, and whatever its cookie is.
+        // On any device, with any cookie.
         body.extend(0u32.to_ne_bytes());
         body.extend([0xff; 8]);
         let length = u32::try_from(16 + body.len()).unwrap_or_default();
@@ -89,14 +89,14 @@ mod diag {
             let bytes = answer.get(at..at + 4)?.try_into().ok()?;
             Some(u32::from_ne_bytes(bytes))
         };
-        // A socket that nobody has open any more belongs to no file, and says that root owns it.
+        // A closed socket has no inode, and its owner is reported as root.
         let is_connection = answer.get(STATE).is_some_and(|state| *state != LISTENS);
         let is_open = kind == SOCK_DIAG_BY_FAMILY && is_connection && number(INODE)? != 0;
         is_open.then(|| number(UID)).flatten()
     }
 }
 
-/// The kernel's table of connections (`man 5 proc`).
+/// Reads the kernel's table of connections (`man 5 proc`).
 mod table {
     use std::fs::File;
     use std::io::{BufRead as _, BufReader};
@@ -124,7 +124,7 @@ mod table {
         })
     }
 
-    /// An address as the table has it: words of four bytes as the machine reads them, in hex.
+    /// An address in the table's format: four-byte words in native byte order, in hex.
     pub(super) fn written(address: SocketAddr) -> String {
         let octets = match address.ip() {
             IpAddr::V4(ip) => ip.octets().to_vec(),
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_name_the_user_of_an_open_connection() {
+    fn both_methods_find_the_user_of_an_open_connection() {
         let me = rustix::process::getuid().as_raw();
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };
@@ -153,13 +153,14 @@ mod tests {
             let client = Client::connect(here).unwrap();
             let (accepted, from) = listener.accept().unwrap();
             match diag::owner(from, here) {
-                // Some sandboxes do not let the kernel be asked; the table is there for that.
+                // Some sandboxes block the query; the table is the fallback.
                 None => eprintln!("not tried: the kernel does not answer here"),
-                asked => assert_eq!(asked, Some(me), "{address}"),
+                queried => assert_eq!(queried, Some(me), "{address}"),
             }
             assert_eq!(table::owner(from, here), Some(me), "{address}");
             drop(client);
-            // Whoever has closed its end owns it no more, root least of all.
+            // A client that has closed its socket no longer owns it. Above all the owner is not
+            // root.
             assert_eq!(diag::owner(from, here), None, "{address}");
             assert_eq!(table::owner(from, here), None, "{address}");
             drop(accepted);
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_to_the_table_has_no_owner() {
+    fn an_unknown_connection_has_no_owner() {
         let lines = ["  0: 0100007F:1F90 0100007F:0050 01 0:0 00:0 0 1000 0 77 1"];
         let find = |client: &str| {
             table::find(lines.iter().map(|&l| l.to_owned()), client, "0100007F:0050")

@@ -1,4 +1,4 @@
-//! The body of a client's request, which must keep coming.
+//! The body of a client's request, with a limit on pauses.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -12,45 +12,45 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::quiet::Quiet;
+use super::idle_timer::IdleTimer;
 use crate::settings::Timeouts;
 
-/// A body as the client sends it. A pause that is longer than the limit ends it with an error, and so
-/// do pauses that are longer together than what has come is worth: otherwise one byte now and then
-/// would keep a connection to the provider open for ever.
+/// A body as the client sends it. It ends with an error after a pause longer than the limit, or
+/// when all pauses together exceed a budget that grows with the received bytes. Otherwise one byte
+/// now and then would keep a connection to the provider open forever.
 ///
-/// Time counts only while somebody waits for the client: a provider that does not read holds nobody
-/// to account but itself.
+/// Time counts only while the reader waits for the client: a provider that does not read is not the
+/// client's fault.
 pub(crate) struct ClientBody {
     incoming: Incoming,
-    /// The first frame, which was waited for before anything was sent to a provider.
+    /// The first frame, which was awaited before contacting a provider.
     first: Option<Frame<Bytes>>,
-    quiet: Quiet,
+    idle_timer: IdleTimer,
     /// The longest pause.
     pause: Duration,
-    /// What is left of the time for all of it.
+    /// The remaining time for the body.
     left: Duration,
     stalled: Stalled,
 }
 
-/// The bytes that buy one more second: slow for a network, and far more than it costs to hold a
-/// connection open.
-const BYTES_A_SECOND: u32 = 16 * 1024;
+/// The number of bytes that extend the time by one second: slow for a network, and far more than it
+/// costs to hold a connection open.
+const BYTES_PER_SECOND: u32 = 16 * 1024;
 
-/// Says whether the client paused for too long. A connection to a provider reports a failed upload
-/// in several ways, and sometimes only as a reset.
+/// Whether the client paused for too long. A connection to a provider reports a failed upload in
+/// several ways, and sometimes only as a reset.
 #[derive(Debug, Clone)]
 pub(crate) struct Stalled {
     limit: Duration,
     stalled: Arc<AtomicBool>,
 }
 
-/// Why there is no more of a body.
+/// Why a body ended early.
 #[derive(Debug)]
 pub(crate) enum ClientBodyError {
     /// The client paused for longer than this.
     Stalled(Duration),
-    /// It broke off, or is not valid HTTP.
+    /// It was interrupted, or is not valid HTTP.
     Broken(hyper::Error),
 }
 
@@ -58,12 +58,12 @@ impl ClientBody {
     pub(crate) fn new(incoming: Incoming, timeouts: &Timeouts) -> Self {
         let Timeouts { client_body: pause, client_body_total: left, .. } = *timeouts;
         let stalled = Stalled { limit: pause, stalled: Arc::default() };
-        let quiet = Quiet::new(pause.min(left));
-        Self { incoming, first: None, quiet, pause, left, stalled }
+        let idle_timer = IdleTimer::new(pause.min(left));
+        Self { incoming, first: None, idle_timer, pause, left, stalled }
     }
 
-    /// Waits for the first byte; `None` if the body ends without one.
-    pub(crate) async fn begun(mut self) -> Result<Option<Self>, ClientBodyError> {
+    /// Waits for the first byte; `None` if the body is empty.
+    pub(crate) async fn after_first_byte(mut self) -> Result<Option<Self>, ClientBodyError> {
         loop {
             match poll_fn(|cx| self.poll_incoming(cx)).await {
                 None => return Ok(None),
@@ -87,13 +87,13 @@ impl ClientBody {
     ) -> Poll<Option<Result<Frame<Bytes>, ClientBodyError>>> {
         let frame = match Pin::new(&mut self.incoming).poll_frame(cx) {
             Poll::Ready(frame) => frame,
-            Poll::Pending if self.quiet.poll_too_long(cx).is_ready() => {
+            Poll::Pending if self.idle_timer.poll_expired(cx).is_ready() => {
                 let limit = self.stalled.note();
                 return Poll::Ready(Some(Err(ClientBodyError::Stalled(limit))));
             }
             Poll::Pending => return Poll::Pending,
         };
-        // HTTP/2 has frames without a byte. They do not count.
+        // Empty HTTP/2 frames do not count.
         if !matches!(&frame, Some(Ok(frame)) if is_empty(frame)) {
             self.count(&frame);
         }
@@ -102,14 +102,14 @@ impl ClientBody {
 }
 
 impl ClientBody {
-    /// Takes the pause before a frame off the time that is left, and adds what the frame is worth.
+    /// Subtracts the pause before a frame from the remaining time, and adds the time for its bytes.
     fn count(&mut self, frame: &Option<Result<Frame<Bytes>, hyper::Error>>) {
-        let paused = self.quiet.broken();
+        let paused = self.idle_timer.reset();
         let data = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
         let length = u32::try_from(data.map_or(0, Bytes::len)).unwrap_or(u32::MAX);
-        let worth = Duration::from_secs(length.into()) / BYTES_A_SECOND;
+        let worth = Duration::from_secs(length.into()) / BYTES_PER_SECOND;
         self.left = self.left.saturating_sub(paused).saturating_add(worth);
-        self.quiet.set_limit(self.pause.min(self.left));
+        self.idle_timer.set_limit(self.pause.min(self.left));
     }
 }
 

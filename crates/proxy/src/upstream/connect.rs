@@ -1,4 +1,4 @@
-//! From a target to a connection: address, TCP, TLS.
+//! Connects to a target: name resolution, TCP, TLS.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,8 +17,8 @@ use super::stream::Stream;
 use super::target::Target;
 use super::tls::Tls;
 
-/// A new connection, and what is spoken on it.
-pub(super) struct Opened {
+/// A new connection with its protocol.
+pub(super) struct NewConnection {
     pub(super) stream: Stream,
     pub(super) protocol: Protocol,
 }
@@ -29,14 +29,14 @@ pub(super) enum Protocol {
     H2,
 }
 
-/// Opens a connection. Bounds no time: the caller does.
-pub(super) async fn open(target: &Target, tls: &Tls) -> Result<Opened, UpstreamError> {
+/// Opens a connection. The caller applies the timeout.
+pub(super) async fn open(target: &Target, tls: &Tls) -> Result<NewConnection, UpstreamError> {
     let addresses = addresses(target).await?;
     let refused = |source| UpstreamError::Connect { at: Arc::clone(target.origin()), source };
     let tcp = race(addresses).await.map_err(refused)?;
     prepare(&tcp).map_err(refused)?;
     let Some(name) = target.server_name() else {
-        return Ok(Opened { stream: Stream::Plain(tcp), protocol: Protocol::H1 });
+        return Ok(NewConnection { stream: Stream::Plain(tcp), protocol: Protocol::H1 });
     };
     let unsafe_ = |source| UpstreamError::Tls { at: Arc::clone(target.origin()), source };
     let stream = tls.connector().connect(name.clone(), tcp).await.map_err(unsafe_)?;
@@ -44,7 +44,7 @@ pub(super) async fn open(target: &Target, tls: &Tls) -> Result<Opened, UpstreamE
         Some(b"h2") => Protocol::H2,
         _ => Protocol::H1,
     };
-    Ok(Opened { stream: Stream::Tls(Box::new(stream)), protocol })
+    Ok(NewConnection { stream: Stream::Tls(Box::new(stream)), protocol })
 }
 
 async fn addresses(target: &Target) -> Result<VecDeque<SocketAddr>, UpstreamError> {
@@ -59,8 +59,8 @@ async fn addresses(target: &Target) -> Result<VecDeque<SocketAddr>, UpstreamErro
     }
 }
 
-/// One family after the other, beginning with the resolver's favourite: where one family leads nowhere, the second
-/// try is of the other.
+/// Alternates between address families, starting with the resolver's preference: if one family is
+/// unreachable, the second attempt already uses the other.
 fn alternate(found: impl Iterator<Item = SocketAddr>) -> VecDeque<SocketAddr> {
     let found: Vec<SocketAddr> = found.collect();
     let six_first = found.first().is_some_and(SocketAddr::is_ipv6);
@@ -76,8 +76,8 @@ fn alternate(found: impl Iterator<Item = SocketAddr>) -> VecDeque<SocketAddr> {
     mixed
 }
 
-/// Tries the addresses in turn. The next one starts when the last failed, or has not answered for a while; the first
-/// connection wins.
+/// Tries the addresses in order. The next attempt starts when the last one failed or has not
+/// answered for a while. The first connection wins.
 async fn race(mut addresses: VecDeque<SocketAddr>) -> io::Result<TcpStream> {
     let mut tries = FuturesUnordered::new();
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
@@ -100,13 +100,13 @@ async fn race(mut addresses: VecDeque<SocketAddr>) -> io::Result<TcpStream> {
     }
 }
 
-/// Small writes leave at once, and a peer that is gone is noticed.
+/// Sends small writes at once, and detects a peer that is gone.
 fn prepare(tcp: &TcpStream) -> io::Result<()> {
     tcp.set_nodelay(true)?;
     SockRef::from(tcp).set_tcp_keepalive(&TcpKeepalive::new().with_time(KEEP_ALIVE))
 }
 
-/// How long one address is tried alone: what RFC 8305 advises.
+/// How long one address is tried alone, as RFC 8305 recommends.
 const HEAD_START: Duration = Duration::from_millis(250);
-/// Below the minutes after which NAT devices forget a quiet connection.
+/// Shorter than the minutes after which NAT devices drop a quiet connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(45);

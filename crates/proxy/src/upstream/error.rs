@@ -1,4 +1,4 @@
-//! What can go wrong between callgate and a provider.
+//! Errors between callgate and a provider.
 
 use std::error::Error as _;
 use std::fmt;
@@ -6,41 +6,42 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why there is no answer, or no more of it. Messages name the origin only: no path, no query, no password.
+/// Why there is no response, or only a part of it. Messages contain only the origin: no path, query
+/// or password.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpstreamError {
-    /// The name has no address.
+    /// The host name could not be resolved.
     #[error("cannot find the address of `{at}`: {source}")]
     Resolve { at: Arc<str>, source: io::Error },
-    /// No address took the connection.
+    /// No address accepted the connection.
     #[error("cannot connect to `{at}`: {source}")]
     Connect { at: Arc<str>, source: io::Error },
     /// The TLS handshake failed: an unknown certificate, a wrong name, no common version.
     #[error("no safe connection to `{at}`: {source}")]
     Tls { at: Arc<str>, source: io::Error },
-    /// Nothing came in time.
+    /// A timeout expired.
     #[error("`{at}` {which} within {limit:?}")]
-    Timeout { at: Arc<str>, which: Which, limit: Duration },
-    /// The connection was closed or reset before the answer was whole.
+    Timeout { at: Arc<str>, which: TimeoutKind, limit: Duration },
+    /// The connection was closed or reset before the response was complete.
     #[error("`{at}` closed the connection {stage}: {why}")]
     Reset { at: Arc<str>, stage: Stage, why: String },
-    /// The answer breaks the rules of HTTP.
+    /// The response is not valid HTTP.
     #[error("`{at}` does not speak HTTP as it should: {why}")]
     Protocol { at: Arc<str>, why: String },
-    /// The client stopped sending its request: not the provider's fault.
+    /// The client stopped sending its request. Not the provider's fault.
     #[error("the request for `{at}` broke off: {why}")]
     Upload { at: Arc<str>, why: String },
-    /// The request cannot be sent there as it is.
+    /// The request cannot be sent to this provider.
     #[error("the request cannot be sent to `{at}`: {why}")]
     Request { at: Arc<str>, why: String },
 }
 
-/// Which wait was too long.
+/// The timeout that expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// For the connection: address, TCP and TLS.
+pub(crate) enum TimeoutKind {
+    /// For the connection: resolving, TCP and TLS.
     Connect,
-    /// For the head of the answer.
+    /// For the head of the response.
     Head,
     /// For the next byte of the body.
     Idle,
@@ -49,19 +50,19 @@ pub(crate) enum Which {
 /// How far an exchange had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// No head yet.
+    /// Before the head.
     Head,
-    /// The head was there, the body was not complete.
+    /// After the head, before the end of the body.
     Body,
 }
 
 impl UpstreamError {
-    /// The provider was too slow: an answer of the kind 504 instead of 502.
+    /// Whether the provider was too slow, which is a 504 instead of a 502.
     pub(crate) fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout { .. })
     }
 
-    /// What hyper says, sorted by whose fault it is.
+    /// Converts an error of hyper, sorted by whose fault it is.
     pub(super) fn from_hyper(error: &hyper::Error, at: &Arc<str>, stage: Stage) -> Self {
         let at = Arc::clone(at);
         let why = chain(error);
@@ -75,7 +76,8 @@ impl UpstreamError {
     }
 }
 
-/// A broken chunk is an I/O error in hyper, told from a broken connection by its kind.
+/// hyper reports a broken chunk as an I/O error; its kind distinguishes it from a broken
+/// connection.
 fn is_malformed(error: &hyper::Error) -> bool {
     let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
     source.is_some_and(|source| {
@@ -83,7 +85,7 @@ fn is_malformed(error: &hyper::Error) -> bool {
     })
 }
 
-/// An error and its causes, each once.
+/// An error and its causes, without repetitions.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -98,7 +100,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for TimeoutKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Connect => "could not be reached",

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection, polled by whoever waits for it.
+//! One HTTP/1.1 connection, polled by the task that waits for it.
 //!
 //! hyper gives a connection as two halves: a sender, and a future that does the work. The usual way is to spawn the
 //! future; then every chunk of a response crosses from one task to another, which costs more than reading it. Here
@@ -17,37 +17,37 @@ use hyper::client::conn::http1::{Builder, Connection, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::drive::Drive;
+use super::poll_waker::PollWaker;
 use super::request_body::RequestBody;
 use super::stream::Stream;
 
 /// A connection that carries one exchange at a time.
-pub(super) struct Line {
+pub(super) struct H1Connection {
     sender: SendRequest<RequestBody>,
-    /// None once it has ended: dropping it is what tells the body and the sender.
-    connection: Option<Connection<TokioIo<Wire>, RequestBody>>,
-    drive: Arc<Drive>,
+    /// `None` once it has ended. Dropping it notifies the body and the sender.
+    connection: Option<Connection<TokioIo<TolerantStream>, RequestBody>>,
+    poll_waker: Arc<PollWaker>,
     waker: Waker,
 }
 
-/// What hyper answers to a request: the response, or an error with the request if nothing of it was sent.
+/// hyper's answer to a request: the response, or an error with the request if nothing was sent.
 pub(super) type Answer = Result<Response<Incoming>, TrySendError<Request<RequestBody>>>;
 
-impl Line {
+impl H1Connection {
     pub(super) async fn new(stream: Stream) -> Result<Self, hyper::Error> {
-        let io = TokioIo::new(Wire { stream, writing: Writing::Open });
+        let io = TokioIo::new(TolerantStream { stream, writing: Writing::Open });
         let (sender, connection) = Builder::new().max_buf_size(MAX_BUFFER).handshake(io).await?;
-        let drive = Drive::new();
-        let waker = Waker::from(Arc::clone(&drive));
-        Ok(Self { sender, connection: Some(connection), drive, waker })
+        let poll_waker = PollWaker::new();
+        let waker = Waker::from(Arc::clone(&poll_waker));
+        Ok(Self { sender, connection: Some(connection), poll_waker, waker })
     }
 
-    /// Sends the request and waits for the head, working on the connection meanwhile.
+    /// Sends the request and waits for the head, while driving the connection.
     pub(super) async fn exchange(&mut self, request: Request<RequestBody>) -> Answer {
         let answer = self.sender.try_send_request(request);
         let mut answer = std::pin::pin!(answer);
         std::future::poll_fn(|cx| {
-            if self.rests(cx) {
+            if self.is_idle(cx) {
                 return Poll::Pending;
             }
             self.poll_until(cx, |inner| answer.as_mut().poll(inner))
@@ -55,52 +55,54 @@ impl Line {
         .await
     }
 
-    /// Whether nothing has moved since `poll_until` was last pending. The task that asks is the one to be woken.
-    pub(super) fn rests(&self, cx: &Context<'_>) -> bool {
-        self.drive.rests(cx.waker())
+    /// Whether nothing has changed since `poll_until` was last pending. Registers the calling task
+    /// to be woken.
+    pub(super) fn is_idle(&self, cx: &Context<'_>) -> bool {
+        self.poll_waker.is_idle(cx.waker())
     }
 
-    /// Polls the connection and `next`, which it feeds, in turn: until `next` has something, or neither can move. To be
-    /// called unless it `rests`.
+    /// Polls the connection and `next`, which it feeds, in turn: until `next` is ready, or neither
+    /// makes progress. Call it unless `rests` returns true.
     pub(super) fn poll_until<T>(
         &mut self,
         cx: &Context<'_>,
         mut next: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
-        // Only the connection feeds `next`, and it is polled right before: no need to be woken by it.
-        let mut unheard = Context::from_waker(Waker::noop());
+        // Only the connection feeds `next`, and it is polled right before, so `next` need not wake
+        // the task.
+        let mut no_wake = Context::from_waker(Waker::noop());
         for _ in 0..MAX_TURNS {
             self.poll_connection();
-            let polled = next(&mut unheard);
-            if polled.is_ready() || self.drive.settle() {
+            let polled = next(&mut no_wake);
+            if polled.is_ready() || self.poll_waker.finish() {
                 return polled;
             }
         }
-        // It keeps being woken without getting on: give others a turn.
+        // It keeps being woken without progress: let other tasks run.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// The waker that `poll_until` listens to: for timers beside it.
+    /// The waker that `poll_until` uses, for timers.
     pub(super) fn waker(&self) -> &Waker {
         &self.waker
     }
 
-    /// Whether another exchange can follow. Asked at the end of one, and before the next: the peer may have closed
-    /// the connection or sent bytes nobody asked for.
+    /// Whether another exchange can follow. Checked at the end of an exchange and before the next:
+    /// the peer may have closed the connection or sent unsolicited bytes.
     pub(super) fn is_free(&mut self) -> bool {
         self.poll_connection();
         self.connection.is_some() && self.sender.is_ready()
     }
 
-    /// To be kept for later: nobody is to be woken for it.
-    pub(super) fn rest(&self) {
-        self.drive.forget();
+    /// Prepares it for the idle list: no task is woken for it.
+    pub(super) fn detach_task(&self) {
+        self.poll_waker.forget();
     }
 
     fn poll_connection(&mut self) {
         let Some(connection) = &mut self.connection else { return };
-        self.drive.begin();
+        self.poll_waker.begin();
         let mut cx = Context::from_waker(&self.waker);
         if let Poll::Ready(end) = Pin::new(connection).poll(&mut cx) {
             if let Err(error) = end {
@@ -111,17 +113,17 @@ impl Line {
     }
 }
 
-/// The bound of the read buffer, and so of a response head. hyper begins with 8 KiB (its least) for reading and as much
-/// for writing, and doubles while reads fill the buffer; a quiet stream stays at the least. 64 KiB is where larger
-/// reads stop paying.
+/// The limit of the read buffer, and so of a response head. hyper starts with 8 KiB (its minimum)
+/// for reading and the same for writing, and doubles it while reads fill the buffer; a quiet stream
+/// stays at the minimum. Reads larger than 64 KiB bring no further gain.
 const MAX_BUFFER: usize = 64 << 10;
-/// Turns without progress in one poll. One is usual; two if a wake came meanwhile.
+/// Maximum rounds without progress in one poll. One is usual; two if a wake came in the meantime.
 const MAX_TURNS: usize = 4;
 
-/// The stream as hyper sees it. A provider may answer, and close, before it has read the request: a write that fails
-/// then must not hide the answer, which waits to be read. So the failure is kept from hyper, what is written
-/// afterwards is dropped, and reading tells how it ended.
-struct Wire {
+/// The stream as hyper sees it. A provider may respond, and close, before it has read the request.
+/// The write that then fails must not hide the response, which is waiting to be read. So the
+/// failure is hidden from hyper, later writes are discarded, and reading reports how it ended.
+struct TolerantStream {
     stream: Stream,
     writing: Writing,
 }
@@ -132,7 +134,7 @@ enum Writing {
     Failed,
 }
 
-impl Wire {
+impl TolerantStream {
     fn written(&mut self, result: io::Result<usize>, offered: usize) -> io::Result<usize> {
         result.or_else(|error| {
             tracing::debug!(%error, "a provider stopped reading the request");
@@ -142,7 +144,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for TolerantStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -152,7 +154,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for TolerantStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! HTTP/2 connections: many exchanges on each, worked on by tasks of their own.
+//! HTTP/2 connections: each carries many exchanges and is driven by its own task.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,16 +17,16 @@ use super::h1::Answer;
 use super::request_body::RequestBody;
 use super::stream::Stream;
 
-/// A connection that is shared. Dropping the last copy closes it once its exchanges are over.
+/// A shared connection. Dropping the last clone closes it once its exchanges are over.
 #[derive(Clone)]
-pub(super) struct Trunk {
+pub(super) struct H2Connection {
     sender: SendRequest<RequestBody>,
     load: Arc<Load>,
 }
 
-/// How busy a trunk is.
+/// How busy a connection is.
 struct Load {
-    /// Exchanges the peer allows at once, as far as it has said.
+    /// The number of concurrent exchanges that the peer allows, as far as known.
     allowed: AtomicUsize,
     usage: Mutex<Usage>,
 }
@@ -37,12 +37,12 @@ struct Usage {
     changed: Instant,
 }
 
-/// The place of one exchange on a trunk. Dropping it frees the place.
-pub(super) struct Seat {
-    trunk: Trunk,
+/// A slot for one exchange on a connection. Dropping it frees the slot.
+pub(super) struct H2Slot {
+    connection: H2Connection,
 }
 
-impl Trunk {
+impl H2Connection {
     pub(super) async fn new(stream: Stream) -> Result<Self, hyper::Error> {
         let (sender, connection) = Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -55,54 +55,54 @@ impl Trunk {
             .await?;
         let usage = Mutex::new(Usage { exchanges: 0, changed: Instant::now() });
         let load = Arc::new(Load { allowed: AtomicUsize::new(MAX_EXCHANGES), usage });
-        tokio::spawn(Work { connection, load: Arc::clone(&load) });
+        tokio::spawn(ConnectionTask { connection, load: Arc::clone(&load) });
         Ok(Self { sender, load })
     }
 
-    /// Whether it can still be used: not closed, not told to go away, not quiet for so long that something between
-    /// may have forgotten it.
+    /// Whether it can still be used: not closed, no GOAWAY received, and not quiet for so long that
+    /// a middlebox may have dropped it.
     pub(super) fn is_alive(&self) -> bool {
         let usage = self.load.usage.lock();
         let stale = usage.exchanges == 0 && usage.changed.elapsed() > MAX_QUIET;
         !stale && !self.sender.is_closed()
     }
 
-    /// A place, if the peer takes one exchange more.
-    pub(super) fn seat(&self) -> Option<Seat> {
+    /// A slot, if the peer accepts another exchange.
+    pub(super) fn slot(&self) -> Option<H2Slot> {
         let allowed = self.load.allowed.load(Ordering::Relaxed).min(MAX_EXCHANGES);
         let mut usage = self.load.usage.lock();
         if usage.exchanges >= allowed {
             return None;
         }
         usage.change(|exchanges| exchanges + 1);
-        Some(Seat { trunk: self.clone() })
+        Some(H2Slot { connection: self.clone() })
     }
 
-    /// A place even if it has to wait for others to leave.
-    pub(super) fn queue(&self) -> Seat {
+    /// A slot, even if it has to wait for others to finish.
+    pub(super) fn queue(&self) -> H2Slot {
         self.load.usage.lock().change(|exchanges| exchanges + 1);
-        Seat { trunk: self.clone() }
+        H2Slot { connection: self.clone() }
     }
 
     pub(super) fn exchanges(&self) -> usize {
         self.load.usage.lock().exchanges
     }
 
-    pub(super) fn is(&self, seat: &Seat) -> bool {
-        Arc::ptr_eq(&self.load, &seat.trunk.load)
+    pub(super) fn is(&self, slot: &H2Slot) -> bool {
+        Arc::ptr_eq(&self.load, &slot.connection.load)
     }
 }
 
-impl Seat {
+impl H2Slot {
     /// Sends the request and waits for the head. Dropping the future resets the stream.
     pub(super) async fn exchange(&mut self, request: Request<RequestBody>) -> Answer {
-        self.trunk.sender.try_send_request(request).await
+        self.connection.sender.try_send_request(request).await
     }
 }
 
-impl Drop for Seat {
+impl Drop for H2Slot {
     fn drop(&mut self) {
-        self.trunk.load.usage.lock().change(|exchanges| exchanges.saturating_sub(1));
+        self.connection.load.usage.lock().change(|exchanges| exchanges.saturating_sub(1));
     }
 }
 
@@ -113,13 +113,13 @@ impl Usage {
     }
 }
 
-/// The connection, with a note of what the peer allows.
-struct Work {
+/// The connection's task, which also tracks how many exchanges the peer allows.
+struct ConnectionTask {
     connection: Connection<TokioIo<Stream>, RequestBody, TokioExecutor>,
     load: Arc<Load>,
 }
 
-impl Future for Work {
+impl Future for ConnectionTask {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -134,16 +134,19 @@ impl Future for Work {
     }
 }
 
-/// Exchanges on one connection, even if the peer allows more: so many full stream windows fit into the connection's.
+/// Maximum number of exchanges per connection, even if the peer allows more: this many full stream
+/// windows fit into the connection window.
 const MAX_EXCHANGES: usize = 100;
-/// What a stream may send ahead of its reader: bounds what a client that does not read keeps in memory.
+/// How much a stream may send ahead of its reader: limits the memory for a client that does not
+/// read.
 const STREAM_WINDOW: u32 = 256 << 10;
-/// More than `MAX_EXCHANGES` full streams: readers that stall never stop the others.
+/// More than `MAX_EXCHANGES` full streams: readers that stall never block the others.
 const CONNECTION_WINDOW: u32 = 32 << 20;
-/// What a request may wait with before the peer reads it.
+/// How much of a request is buffered before the peer reads it.
 const SEND_BUFFER: usize = 256 << 10;
-/// While exchanges are open only.
+/// Only while exchanges are open.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// Without exchanges. Below the 180 seconds and more that large providers keep quiet connections.
+/// Without exchanges. Below the 180 seconds or more for which large providers keep quiet
+/// connections.
 const MAX_QUIET: Duration = Duration::from_secs(90);

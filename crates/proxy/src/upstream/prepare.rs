@@ -1,4 +1,4 @@
-//! Makes a request fit for the connection it goes over, and checks what came back.
+//! Adapts a request to its connection, and checks the response head.
 
 use std::sync::Arc;
 
@@ -34,10 +34,10 @@ pub(super) fn for_h2(
     Ok(request)
 }
 
-/// Refuses a response head that two readers could read differently.
+/// Refuses a response head that two readers could interpret differently.
 pub(super) fn check<B>(response: &Response<B>, at: &Arc<str>) -> Result<(), UpstreamError> {
     let why = if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        "it changes the protocol, which nobody asked for"
+        "it changes the protocol without being asked to"
     } else {
         match framing(response.headers()) {
             Ok(()) => return Ok(()),
@@ -47,8 +47,8 @@ pub(super) fn check<B>(response: &Response<B>, at: &Arc<str>) -> Result<(), Upst
     Err(UpstreamError::Protocol { at: Arc::clone(at), why: why.to_owned() })
 }
 
-/// hyper takes `Transfer-Encoding` for the better of two lengths, and reads an unknown coding to the end of the
-/// connection. Both are how responses are smuggled past a reader.
+/// hyper prefers `Transfer-Encoding` to a length, and reads an unknown coding to the end of the
+/// connection. Both allow response smuggling.
 fn framing(headers: &HeaderMap) -> Result<(), &'static str> {
     let mut codings = headers.get_all(TRANSFER_ENCODING).iter();
     match codings.next() {
@@ -65,7 +65,8 @@ fn framing(headers: &HeaderMap) -> Result<(), &'static str> {
     }
 }
 
-/// The length follows from the body, and from nothing the client said. `Expect` is answered by callgate itself.
+/// The length comes from the body and not from the client's headers. callgate itself answers
+/// `Expect`.
 fn clean(request: &mut Request<RequestBody>) {
     let empty = request.body().is_end_stream();
     let usual = !matches!(*request.method(), Method::GET | Method::HEAD | Method::DELETE);
@@ -74,7 +75,7 @@ fn clean(request: &mut Request<RequestBody>) {
     headers.remove(EXPECT);
     headers.remove(CONTENT_LENGTH);
     if empty && usual {
-        // hyper says nothing for an empty body, and some servers then wait for one.
+        // hyper sends no length for an empty body, and some servers then wait for one.
         headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
     }
 }

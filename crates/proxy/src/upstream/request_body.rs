@@ -1,4 +1,4 @@
-//! What is sent up with a request.
+//! The body of a request to a provider.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,16 +11,16 @@ use super::client_body::{ClientBody, ClientBodyError, Stalled};
 /// The body of a request to a provider.
 #[derive(Debug)]
 pub(crate) enum RequestBody {
-    /// None, or none any more.
+    /// Empty, or already sent.
     Empty,
-    /// Known to the last byte: callgate has read it.
+    /// Complete: callgate has read it.
     Whole(Bytes),
-    /// Passed on while the client still sends it.
+    /// Forwarded while the client sends it.
     Streamed(ClientBody),
 }
 
 impl RequestBody {
-    /// Says afterwards whether the client stopped sending it.
+    /// A handle that later reports whether the client stopped sending.
     pub(crate) fn stalled(&self) -> Option<Stalled> {
         match self {
             Self::Empty | Self::Whole(_) => None,

@@ -1,4 +1,4 @@
-//! The body of a response, which carries its connection with it.
+//! The body of a response, which owns its connection.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,62 +8,70 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::error::{Stage, UpstreamError, Which};
-use super::h1::Line;
-use super::h2::Seat;
-use super::quiet::Quiet;
-use super::site::Site;
+use super::error::{Stage, TimeoutKind, UpstreamError};
+use super::h1::H1Connection;
+use super::h2::H2Slot;
+use super::idle_timer::IdleTimer;
+use super::pool::Pool;
 
-/// What a provider sends, as it comes.
+/// The provider's bytes as they arrive.
 ///
-/// Nothing is read ahead of the reader, save one read buffer: if nobody polls, the provider has to wait. When the body
-/// was read to its end, its connection serves the next request; when it is dropped before, the connection is closed (or
-/// the HTTP/2 stream reset), so that the provider stops working. Trailers are dropped: no model API sends any.
+/// Nothing is read ahead of the reader except one read buffer: if the body is not polled, the
+/// provider has to wait. When the body was read to its end, its connection serves the next request.
+/// When it is dropped earlier, the connection is closed (or the HTTP/2 stream reset), so that the
+/// provider stops working. Trailers are dropped: no model API sends any.
 ///
-/// Bytes of a body may go up (the request) only while it is polled.
+/// Bytes of the request body are sent only while this body is polled.
 pub(crate) struct UpstreamBody {
     incoming: Incoming,
-    carrier: Carrier,
-    quiet: Quiet,
+    connection: ResponseConnection,
+    idle_timer: IdleTimer,
     at: Arc<str>,
 }
 
-/// What the body comes over.
-pub(super) enum Carrier {
+/// The connection that the body arrives on.
+pub(super) enum ResponseConnection {
     H1 {
-        line: Box<Line>,
-        site: Arc<Site>,
+        connection: Box<H1Connection>,
+        pool: Arc<Pool>,
     },
     /// Kept only to be dropped with the body.
     H2 {
-        _seat: Seat,
+        _slot: H2Slot,
     },
-    /// Given back, or closed after an error.
+    /// Returned to the pool, or closed after an error.
     Gone,
 }
 
-/// What `poll_ready_chunks` has to say.
+/// The result of `poll_ready_chunks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Bytes were handed over; ask again for more.
+    /// Bytes were passed on; poll again for more.
     More,
-    /// The body is complete. Its last bytes may have been handed over in the same call.
+    /// The body is complete. Its last bytes may have been passed on in the same call.
     End,
 }
 
 impl UpstreamBody {
-    pub(super) fn new(incoming: Incoming, carrier: Carrier, quiet: Quiet, at: Arc<str>) -> Self {
-        let mut body = Self { incoming, carrier, quiet, at };
+    pub(super) fn new(
+        incoming: Incoming,
+        connection: ResponseConnection,
+        idle_timer: IdleTimer,
+        at: Arc<str>,
+    ) -> Self {
+        let mut body = Self { incoming, connection, idle_timer, at };
         if body.incoming.is_end_stream() {
             body.release();
         }
         body
     }
 
-    /// Hands over everything that is there already, piece by piece, so that the caller can make one write of it. One
-    /// call hands over about `MAX_READY` bytes at most: a fast provider must not keep the task to itself.
+    /// Passes on everything that has arrived, piece by piece, so that the caller can send it in one
+    /// write. One call passes on about `MAX_READY` bytes at most: a fast provider must not
+    /// monopolize the task.
     ///
-    /// Pending means that nothing was handed over. With an error, what was handed over before stays valid.
+    /// Pending means that nothing was passed on. After an error, what was passed on before stays
+    /// valid.
     pub(crate) fn poll_ready_chunks(
         &mut self,
         cx: &mut Context<'_>,
@@ -87,20 +95,21 @@ impl UpstreamBody {
         }
     }
 
-    /// The next bytes, never none.
+    /// The next bytes, never empty.
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
         loop {
-            let polled = match &mut self.carrier {
-                Carrier::Gone => Poll::Ready(None),
-                Carrier::H2 { .. } => Pin::new(&mut self.incoming).poll_frame(cx),
-                // Then the silence was looked at, too.
-                Carrier::H1 { line, .. } if line.rests(cx) => return Poll::Pending,
-                Carrier::H1 { line, .. } => {
-                    line.poll_until(cx, |inner| Pin::new(&mut self.incoming).poll_frame(inner))
+            let polled = match &mut self.connection {
+                ResponseConnection::Gone => Poll::Ready(None),
+                ResponseConnection::H2 { .. } => Pin::new(&mut self.incoming).poll_frame(cx),
+                // The silence was checked in that poll too.
+                ResponseConnection::H1 { connection, .. } if connection.is_idle(cx) => {
+                    return Poll::Pending;
                 }
+                ResponseConnection::H1 { connection, .. } => connection
+                    .poll_until(cx, |inner| Pin::new(&mut self.incoming).poll_frame(inner)),
             };
             match polled {
-                Poll::Pending => return self.poll_quiet(cx),
+                Poll::Pending => return self.poll_idle(cx),
                 Poll::Ready(None) => {
                     self.release();
                     return Poll::Ready(None);
@@ -110,7 +119,7 @@ impl UpstreamBody {
                     return Poll::Ready(Some(Err(self.fail(error))));
                 }
                 Poll::Ready(Some(Ok(frame))) => {
-                    self.quiet.broken();
+                    self.idle_timer.reset();
                     match frame.into_data() {
                         Ok(bytes) if !bytes.is_empty() => return Poll::Ready(Some(Ok(bytes))),
                         Ok(_) | Err(_) => {}
@@ -120,38 +129,40 @@ impl UpstreamBody {
         }
     }
 
-    /// Nothing is there now: an error once that has lasted too long.
-    fn poll_quiet(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
-        let too_long = match &self.carrier {
-            // The waker that `poll_until` listens to; with another, it would take the alarm for nothing.
-            Carrier::H1 { line, .. } => {
-                self.quiet.poll_too_long(&mut Context::from_waker(line.waker()))
+    /// No bytes now: an error once that has lasted too long.
+    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, UpstreamError>>> {
+        let too_long = match &self.connection {
+            // The waker that `poll_until` uses. With another one, it would ignore the timer.
+            ResponseConnection::H1 { connection, .. } => {
+                self.idle_timer.poll_expired(&mut Context::from_waker(connection.waker()))
             }
-            Carrier::H2 { .. } | Carrier::Gone => self.quiet.poll_too_long(cx),
+            ResponseConnection::H2 { .. } | ResponseConnection::Gone => {
+                self.idle_timer.poll_expired(cx)
+            }
         };
         too_long.map(|()| {
-            let (at, limit) = (Arc::clone(&self.at), self.quiet.limit());
-            Some(Err(self.fail(UpstreamError::Timeout { at, which: Which::Idle, limit })))
+            let (at, limit) = (Arc::clone(&self.at), self.idle_timer.limit());
+            Some(Err(self.fail(UpstreamError::Timeout { at, which: TimeoutKind::Idle, limit })))
         })
     }
 
-    /// Closes the connection; after an error nothing more comes.
+    /// Closes the connection; nothing follows an error.
     fn fail(&mut self, error: UpstreamError) -> UpstreamError {
-        self.carrier = Carrier::Gone;
+        self.connection = ResponseConnection::Gone;
         error
     }
 
-    /// The body is complete: the connection may serve others.
+    /// Returns the connection to the pool, because the body is complete.
     fn release(&mut self) {
-        match std::mem::replace(&mut self.carrier, Carrier::Gone) {
-            Carrier::H1 { line, site } => site.put_back(line),
-            Carrier::H2 { .. } | Carrier::Gone => {}
+        match std::mem::replace(&mut self.connection, ResponseConnection::Gone) {
+            ResponseConnection::H1 { connection, pool } => pool.put_back(connection),
+            ResponseConnection::H2 { .. } | ResponseConnection::Gone => {}
         }
     }
 }
 
 impl Drop for UpstreamBody {
-    /// A reader that knows the length does not ask again after the last byte.
+    /// A reader that knows the length does not poll again after the last byte.
     fn drop(&mut self) {
         if self.incoming.is_end_stream() {
             self.release();
@@ -171,7 +182,7 @@ impl Body for UpstreamBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.carrier, Carrier::Gone) || self.incoming.is_end_stream()
+        matches!(self.connection, ResponseConnection::Gone) || self.incoming.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -179,6 +190,6 @@ impl Body for UpstreamBody {
     }
 }
 
-/// What one call of `poll_ready_chunks` hands over, give or take one read buffer. A client that reads nothing makes its
-/// stream hold a few times this; larger writes save no time.
+/// How much one call of `poll_ready_chunks` passes on, plus or minus one read buffer. A client that
+/// reads nothing makes its stream hold a few times this; larger writes save no time.
 const MAX_READY: usize = 64 << 10;

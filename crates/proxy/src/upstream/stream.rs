@@ -10,7 +10,7 @@ use tokio_rustls::client::TlsStream;
 
 pub(super) enum Stream {
     Plain(TcpStream),
-    /// Boxed: its state is some kilobytes.
+    /// Boxed, because its state takes some kilobytes.
     Tls(Box<TlsStream<TcpStream>>),
 }
 

@@ -1,4 +1,4 @@
-//! Where requests go: scheme, host and port of a provider.
+//! The scheme, host and port of a provider.
 
 use std::sync::Arc;
 
@@ -7,12 +7,13 @@ use http::uri::{Authority, InvalidUri, PathAndQuery, Scheme, Uri};
 use rustls::pki_types::ServerName;
 use url::{Host, Url};
 
-/// A place that answers requests. Cheap to copy; made once for each provider.
+/// A server that requests are sent to. Cheap to clone; created once per provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    /// Scheme, host and port, as messages and the pool name it. Never a password, a path or a query.
+    /// Scheme, host and port, for messages and the pool. Never contains a password, a path or a
+    /// query.
     origin: Arc<str>,
-    /// What the `Host` header says.
+    /// The value of the `Host` header.
     host_header: HeaderValue,
     authority: Authority,
     host: Host<String>,
@@ -20,7 +21,7 @@ pub(crate) struct Target {
     security: Security,
 }
 
-/// Why a URL is no target.
+/// Why a URL cannot be a target.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
     #[error("`{0}` is not a scheme callgate can speak\nhint: use http or https")]
@@ -38,7 +39,7 @@ enum Security {
 }
 
 impl Target {
-    /// The place `url` points at. Its path and query are not part of it.
+    /// The target of `url`, without its path and query.
     pub(crate) fn new(url: &Url) -> Result<Self, TargetError> {
         let host = url.host().ok_or(TargetError::NoHost)?.to_owned();
         let security = security(url.scheme(), &host)?;
@@ -54,7 +55,7 @@ impl Target {
         Ok(Self { origin, host_header, authority, host, port, security })
     }
 
-    /// Scheme, host and port: fit for messages, and the same for the same place.
+    /// Scheme, host and port: safe for messages, and equal for equal targets.
     pub(crate) fn origin(&self) -> &Arc<str> {
         &self.origin
     }
@@ -71,7 +72,7 @@ impl Target {
         &self.host_header
     }
 
-    /// The name the certificate must carry, or none for plain text.
+    /// The name in the certificate; `None` for plain text.
     pub(super) fn server_name(&self) -> Option<&ServerName<'static>> {
         match &self.security {
             Security::Plain => None,
@@ -79,7 +80,7 @@ impl Target {
         }
     }
 
-    /// The whole address of `path`, as HTTP/2 wants it.
+    /// The full URI of `path`, as HTTP/2 requires it.
     pub(super) fn absolute(&self, path: PathAndQuery) -> Result<Uri, http::Error> {
         let scheme = match self.security {
             Security::Plain => Scheme::HTTP,

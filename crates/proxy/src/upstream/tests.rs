@@ -1,4 +1,4 @@
-//! The way to the providers, against peers written byte by byte.
+//! Tests of upstream connections against peers that are scripted byte by byte.
 
 mod body;
 mod faults;

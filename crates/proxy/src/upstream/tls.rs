@@ -1,24 +1,24 @@
-//! Whom callgate trusts.
+//! The certificates that callgate trusts.
 
 use std::sync::Arc;
 
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
-/// The roots of trust and what is offered in the handshake. Cheap to copy.
+/// The TLS configuration with its trusted roots. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
     config: Arc<ClientConfig>,
 }
 
-/// Why no TLS can be set up.
+/// Why TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS cannot be set up: {0}")]
 pub(crate) struct TlsError(rustls::Error);
 
 impl Tls {
-    /// Trusts what the machine trusts, and the roots of Mozilla where the machine has none. `SSL_CERT_FILE` and
-    /// `SSL_CERT_DIR` name other roots: the way to trust a private authority.
+    /// Trusts the system's roots, or Mozilla's if the system has none. `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` select other roots, for example to trust a private authority.
     pub(crate) fn system() -> Result<Self, TlsError> {
         Self::new(system_roots())
     }
@@ -35,8 +35,8 @@ impl Tls {
         TlsConnector::from(Arc::clone(&self.config))
     }
 
-    /// The provider of the cryptography is named here, so that it does not depend on what another crate made the
-    /// default of the process.
+    /// Names the cryptography provider explicitly, so that it does not depend on the process
+    /// default that another crate may have set.
     fn new(roots: RootCertStore) -> Result<Self, TlsError> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let mut config = ClientConfig::builder_with_provider(provider)
@@ -49,16 +49,16 @@ impl Tls {
     }
 }
 
-/// The certificates that the system trusts; where it has none, those that browsers do.
+/// The system's root certificates; if there are none, those that browsers trust.
 pub fn system_roots() -> RootCertStore {
     let found = rustls_native_certs::load_native_certs();
     for error in &found.errors {
-        tracing::warn!(%error, "some certificates of the system cannot be read");
+        tracing::warn!(%error, "some of the system's certificates cannot be read");
     }
     let mut roots = RootCertStore::empty();
     let (added, _unfit) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
-        tracing::info!("the system has no certificates: the built-in roots are used");
+        tracing::info!("the system has no certificates; using the built-in roots");
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     roots

@@ -12,6 +12,7 @@ use super::volume::{Locked, Volume};
 use super::write::{Journal, Tip};
 use crate::database::Fault;
 use crate::settings::{Durability, Retention};
+use crate::shared::now;
 
 /// A journal that is being filled. All its earlier content is gone, and no other process can write
 /// until this is dropped.
@@ -22,6 +23,8 @@ pub(crate) struct Import<'a> {
     /// The last record, and its offset in the buffer.
     last: Previous,
     start: usize,
+    /// When the first record of the segment was stored; `None` before the first segment.
+    since: Option<i64>,
     _lock: Box<dyn Locked + 'a>,
 }
 
@@ -48,13 +51,12 @@ impl<'a> Import<'a> {
         }
         let none = Retention { age: None, records: None, bytes: None };
         let first = Previous { seq, hash, at: 0, total };
-        let mut journal =
-            Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
+        let journal = Journal::unopened(Arc::clone(volume), Durability::Disk, Limits::new(&none));
         // Both slots, so that no older head is left.
         let head = journal.write_head(Head::NEW)?;
         journal.write_head(head)?;
-        journal.begin_segment(first, Cause::First, 0)?;
-        Ok(Self { journal, first, bytes: Vec::new(), last: first, start: 0, _lock: lock })
+        let bytes = Vec::new();
+        Ok(Self { journal, first, bytes, last: first, start: 0, since: None, _lock: lock })
     }
 
     /// Adds a record unchanged. `verify` reports a wrong hash.
@@ -62,6 +64,7 @@ impl<'a> Import<'a> {
         if self.bytes.len() >= MANY {
             self.flush()?;
         }
+        self.make_segment_for(link.at)?;
         self.start = self.bytes.len();
         frame::put_record(&mut self.bytes, link, &self.last.hash, hash);
         let (seq, total) = (link.seq.unsigned_abs(), link.total.unsigned_abs());
@@ -69,8 +72,30 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
+    /// Begins a segment for a record that was stored at this time, if the last one is long or old
+    /// enough. Retention removes a segment by the age of its first record, so a segment may not
+    /// span a long time.
+    fn make_segment_for(&mut self, at: i64) -> Result<(), Fault> {
+        match self.since {
+            None => self.journal.begin_segment(self.first, Cause::First, at)?,
+            Some(since) => {
+                let size = self.journal.tip()?.end + self.bytes.len() as u64;
+                if size <= LONG && at.saturating_sub(since) < SPAN {
+                    return Ok(());
+                }
+                self.flush()?;
+                self.journal.begin_segment(self.last, Cause::Full, at)?;
+            }
+        }
+        self.since = Some(at);
+        Ok(())
+    }
+
     /// Syncs everything to the disk, so that the journal continues after it.
     pub(crate) fn finish(mut self, tail: Tail) -> Result<(), Fault> {
+        if self.since.is_none() {
+            self.make_segment_for(now())?;
+        }
         self.flush()?;
         let tip = self.journal.tip()?;
         tip.segment.sync()?;
@@ -96,9 +121,6 @@ impl<'a> Import<'a> {
         let (start, end) = (tip.end + self.start as u64, tip.end + self.bytes.len() as u64);
         self.journal.tip = Some(Tip { start, end, last: self.last, ..tip });
         self.bytes.clear();
-        if end > LONG {
-            self.journal.begin_segment(self.last, Cause::Full, 0)?;
-        }
         Ok(())
     }
 }
@@ -107,3 +129,6 @@ impl<'a> Import<'a> {
 const MANY: usize = 4 * 1024 * 1024;
 /// The length of a segment.
 const LONG: u64 = 32 * 1024 * 1024;
+/// The time that one segment spans, in microseconds: five days, about as long as with the default
+/// retention of 90 days.
+const SPAN: i64 = 5 * 24 * 60 * 60 * 1_000_000;

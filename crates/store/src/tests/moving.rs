@@ -11,6 +11,11 @@ use crate::{OpenError, VerifyError};
 
 /// A store as version 0.1 left it, with records 3 to 8: two have expired.
 fn old(version: i64) -> Place {
+    old_with(version, |seq| seq)
+}
+
+/// The same with these times of storing.
+fn old_with(version: i64, at: impl Fn(i64) -> i64) -> Place {
     let place = Place::new();
     std::fs::create_dir_all(place.path().parent().unwrap()).unwrap();
     let mut raw = place.raw();
@@ -25,12 +30,12 @@ fn old(version: i64) -> Place {
     for seq in 3..=8_i64 {
         let sealed = Sealed::new(call("Bash", &format!("{{\"command\":\"{seq}\"}}")));
         total += i64::try_from(sealed.body.len()).unwrap();
-        let link = Link { seq, at: seq, total, joins: None, body: &sealed.body };
+        let link = Link { seq, at: at(seq), total, joins: None, body: &sealed.body };
         before = link.hash(&before);
         raw.execute(
             "INSERT INTO records (seq, tail, at, total, hash, joins, body) \
              VALUES (?1, ?2, ?3, ?4, ?5, NULL, ?6)",
-            params![seq, i64::from(seq == 8), seq, total, before, sealed.body],
+            params![seq, i64::from(seq == 8), at(seq), total, before, sealed.body],
         )
         .unwrap();
     }
@@ -177,4 +182,19 @@ fn an_empty_store_of_an_older_version_is_moved_too() {
         Store::open(&place.settings(Durability::Disk)),
         Err(OpenError::Newer { .. })
     ));
+}
+
+#[test]
+fn moved_records_expire_by_their_own_age() {
+    let days = |days: i64| days * 24 * 60 * 60 * 1_000_000;
+    let now = Timestamp::now().as_microsecond();
+    // Records 3 to 8 are 100, 80, 60, 40, 20 and 0 days old.
+    let place = old_with(4, |seq| now - days(20 * (8 - seq)));
+    let mut settings = place.settings(Durability::Disk);
+    settings.retention.age = Some(Duration::from_secs(90 * 24 * 60 * 60));
+    let store = Store::open(&settings).unwrap();
+    store.append(call("Bash", "new")).wait().unwrap();
+    let found: Vec<u64> = all(&place.reader()).iter().map(|stored| stored.seq).collect();
+    assert_eq!(found, [4, 5, 6, 7, 8, 9]);
+    place.reader().verify(|_, _| {}).unwrap();
 }

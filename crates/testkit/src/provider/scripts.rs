@@ -20,7 +20,7 @@ rules:
 /// What a script holds, turn by turn: the calls that are allowed, and the ids of those denied.
 #[derive(Debug)]
 pub struct Scripted {
-    /// Its name.
+    /// The name of the key.
     pub name: &'static str,
     /// Of each turn, the tools whose calls are left.
     pub left: [&'static [&'static str]; 2],

@@ -1,32 +1,34 @@
-//! What the user typed about pins.
+//! The command line of `callgate mcp pins`.
 
 use callgate_registry::PinStatus;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
+use crate::args::Wide;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Pins {
-    /// List what servers are held to, with its hash and where it stands.
+    /// List the pinned definitions with their hash and state.
     List(PinsList),
 
-    /// Show what changed since it was trusted, or what waits for a person.
+    /// Show definitions that changed since they were trusted, and new ones that wait for approval.
     Diff {
-        /// Only of this server.
+        /// Only this server.
         #[arg(long, value_name = "ID")]
         server: Option<String>,
 
         #[command(flatten)]
         pick: Pick,
 
-        /// Print one JSON object a definition.
+        /// Print one JSON object per definition.
         #[arg(long)]
         json: bool,
     },
 
-    /// Trust what was seen last: it may be listed and called from then on.
+    /// Trust the definition that was seen last, so that it can be listed and called.
     ///
-    /// Look at it first with `callgate mcp pins diff`. A gateway and servers that run take it over
-    /// by the next call.
+    /// Check it first with `callgate mcp pins diff`. A running gateway and running servers use it
+    /// from the next call on.
     Trust {
         /// The server.
         #[arg(long, value_name = "ID")]
@@ -35,16 +37,16 @@ pub(crate) enum Pins {
         #[command(flatten)]
         pick: Pick,
 
-        /// Everything of this server.
-        #[arg(long, conflicts_with = "one", required_unless_present = "one")]
+        /// Everything that this server offers.
+        #[arg(long, conflicts_with = "one")]
         all: bool,
 
-        /// Only if it is still this: the hash that `diff` showed, or the beginning of it.
+        /// Only if this is still the hash that `diff` showed; the beginning of it is enough.
         #[arg(long, value_name = "HASH", conflicts_with = "all")]
         hash: Option<String>,
     },
 
-    /// Forget what was seen: the next definition is the first one again.
+    /// Forget a definition: the next one counts as the first again.
     Reset {
         /// The server.
         #[arg(long, value_name = "ID")]
@@ -53,43 +55,46 @@ pub(crate) enum Pins {
         #[command(flatten)]
         pick: Pick,
 
-        /// Everything of this server.
-        #[arg(long, conflicts_with = "one", required_unless_present = "one")]
+        /// Everything that this server offers.
+        #[arg(long, conflicts_with = "one")]
         all: bool,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PinsList {
-    /// Of servers whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
     #[command(flatten)]
     pub(crate) pick: Pick,
 
-    /// Where it stands.
+    /// Only definitions in this state.
     #[arg(long, value_parser = state())]
     pub(crate) state: Option<PinStatus>,
 
-    /// Print one JSON object a pin.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per pin.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What of a server.
+/// Which definition of a server.
 #[derive(Debug, Default, Args)]
 #[group(id = "one", multiple = false)]
 pub(crate) struct Pick {
-    /// This tool.
+    /// The definition of this tool.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
 
-    /// This prompt.
+    /// The definition of this prompt.
     #[arg(long, value_name = "NAME")]
     pub(crate) prompt: Option<String>,
 
-    /// What the server says of itself.
+    /// The server's instructions.
     #[arg(long)]
     pub(crate) instructions: bool,
 }

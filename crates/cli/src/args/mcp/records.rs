@@ -1,4 +1,4 @@
-//! What the user typed to see servers, tools and their records.
+//! The command line of commands that list servers, tools and their records.
 
 use callgate_audit::Kind;
 use callgate_config::Word as _;
@@ -7,13 +7,13 @@ use callgate_scan::inspect::Class;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-use crate::args::records::{By, FILTERS, Part, kind};
+use crate::args::records::{By, FILTERS, Part, Wide, kind};
 
 /// Records of calls of servers' tools.
 pub(crate) const CALLS: [Kind; 3] =
     [Kind::McpToolCalled, Kind::McpToolCallIntercepted, Kind::UncorrelatedExecution];
 
-/// What else is recorded of servers: what `mcp events` lists unless a type is asked for.
+/// The other records about servers, which `mcp events` lists by default.
 pub(crate) const EVENTS: [Kind; 5] = [
     Kind::McpToolSeen,
     Kind::McpToolChanged,
@@ -24,72 +24,87 @@ pub(crate) const EVENTS: [Kind; 5] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Servers {
-    /// Whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// That are spoken to like this.
+    /// Only servers of this type.
     #[arg(long = "type", help_heading = FILTERS, value_parser = server_kind())]
     pub(crate) kind: Option<ServerKind>,
 
-    /// Print one JSON object a server.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per server.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// Of servers whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// Whose name matches.
+    /// Only tools whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// Print one JSON object a tool.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per tool.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpCalls {
-    /// Only of this type; may be given several times.
+    /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = call_kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct McpEvents {
-    /// Only of this type; may be given several times.
+    /// Only records of this type; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = kind())]
     pub(crate) kinds: Vec<Kind>,
 
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Detections {
-    /// Only of this class, or `flow`; may be given several times.
+    /// Only findings of this class, or `flow`; can be repeated.
     #[arg(long = "type", help_heading = FILTERS, value_parser = detected())]
     pub(crate) kinds: Vec<Detected>,
 
     #[command(flatten)]
     pub(crate) filters: McpFilters,
 
-    /// Print one JSON object a line.
+    #[command(flatten)]
+    pub(crate) wide: Wide,
+
+    /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -117,21 +132,21 @@ impl Detected {
 /// Which records.
 #[derive(Debug, Args)]
 pub(crate) struct McpFilters {
-    /// Of this session.
+    /// Only this session.
     #[arg(long, help_heading = FILTERS, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Of servers whose name matches; `*` and `?` are wildcards.
+    /// Only servers whose name matches; `*` and `?` are wildcards.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) server: Option<String>,
 
-    /// Of tools whose name matches.
+    /// Only tools whose name matches.
     #[arg(long, help_heading = FILTERS, value_name = "GLOB")]
     pub(crate) tool: Option<String>,
 
-    /// What became of it.
-    #[arg(long, help_heading = FILTERS)]
-    pub(crate) action: Option<Action>,
+    /// Only with this verdict.
+    #[arg(long, alias = "action", help_heading = FILTERS)]
+    pub(crate) verdict: Option<Passed>,
 
     #[command(flatten)]
     pub(crate) by: By,
@@ -140,13 +155,14 @@ pub(crate) struct McpFilters {
     pub(crate) part: Part,
 }
 
-/// What became of something, in two words.
+/// Whether something passed: events of servers have no finer verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Action {
+pub(crate) enum Passed {
     /// It passed.
     Allow,
     /// It was stopped.
-    Block,
+    #[value(alias = "block")]
+    Deny,
 }
 
 fn server_kind() -> impl TypedValueParser<Value = ServerKind> {

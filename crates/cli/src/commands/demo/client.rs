@@ -1,4 +1,4 @@
-//! A client that asks once and tells what it gets.
+//! A client that sends one request and shows what it receives.
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the demo prints: two columns, the records, and how to go on.
+//! What the demo prints: two columns, the records, and what to try next.
 
 use std::fmt::Write as _;
 use std::io;
@@ -7,31 +7,44 @@ use anyhow::Result;
 use callgate_audit::Stored;
 use serde_json::Value;
 
-use crate::render::{self, Color};
+use crate::records::{call, rule, verdict, why};
+use crate::render::{self, Color, paint_word, printable};
 
-pub(crate) fn opening(policy: &str) -> String {
+/// The widest line: a terminal as it opens.
+const WIDTH: usize = 80;
+/// The width of the left column.
+const LEFT: usize = 34;
+/// The width of the right column; a bar and two spaces are between them.
+const RIGHT: usize = WIDTH - LEFT - 3;
+
+pub(crate) const OPENING: &str = "\
+A scripted model answers a client through callgate, all in this process.
+";
+
+pub(crate) fn closing(policy: &str) -> String {
     let mut text = String::from(
-        "A scripted model answers through a callgate gateway in this process. The policy is the \
-         built-in\none (`builtin:starter`) and this:\n\n",
+        "
+The denied calls never reached the client. In their place it got a text that
+tells the model what happened and what it may do instead. Everything else
+arrived as it was sent. The policies were `builtin:starter` and this one:
+
+",
     );
     for line in policy.lines() {
         let _ = writeln!(text, "    {line}");
     }
+    text.push_str(
+        "
+Next:
+  callgate check --tool Bash --input '{\"command\":\"rm -rf ~\"}'
+                   ask whether a call would pass
+  callgate init    write a config with a rule of your own
+  callgate serve   start the gateway; it prints what to set for your agent
+  callgate tail    watch the calls, in another terminal
+",
+    );
     text
 }
-
-pub(crate) const CLOSING: &str = "
-The text and the harmless call left as they came. The two denied calls never reached the client: in
-their place it got a text that tells the model what happened and what it may do instead.
-
-Go on:
-  callgate serve        run the gateway; it prints what to set for your agent or SDK
-  callgate init         write a config with a policy of your own
-  callgate calls        read the records
-";
-
-/// The width of the left column.
-const LEFT: usize = 46;
 
 /// Two columns that grow.
 pub(crate) struct Table {
@@ -41,9 +54,9 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn begin() -> Result<Self> {
         let color = Color::of(&io::stdout());
-        let line = "─".repeat(LEFT);
+        let (left, right) = ("─".repeat(LEFT), "─".repeat(RIGHT + 1));
         render::print(&format!(
-            "\n{:<LEFT$} │ the client gets\n{line}─┼{line}\n",
+            "\n{:<LEFT$} │ the client gets\n{left}─┼{right}\n",
             "the model sends"
         ))?;
         Ok(Self { color })
@@ -51,50 +64,66 @@ impl Table {
 
     /// What the model sent, and all the client got by then.
     pub(crate) fn row(&mut self, sent: Option<&str>, got: &[String]) -> Result<()> {
-        let left: Vec<String> = sent.map(summary).into_iter().flatten().collect();
-        let right: Vec<String> = got.iter().flat_map(|data| summary(data)).collect();
+        let left: Vec<String> =
+            sent.map(|data| summary(data, LEFT)).into_iter().flatten().collect();
+        let right: Vec<String> = got.iter().flat_map(|data| summary(data, RIGHT)).collect();
         for at in 0..left.len().max(right.len()) {
             let left = left.get(at).map(String::as_str).unwrap_or_default();
             let right = right.get(at).map(String::as_str).unwrap_or_default();
             let pad = " ".repeat(LEFT.saturating_sub(left.chars().count()));
             let blocked = right.starts_with("text   callgate blocked");
             let right = if blocked { self.color.denied(right) } else { right.to_owned() };
-            render::print(&format!("{left}{pad} │ {right}\n"))?;
+            let line = format!("{left}{pad} │ {right}");
+            render::print(&format!("{}\n", line.trim_end()))?;
         }
         Ok(())
     }
 }
 
-/// The word of an event.
+/// The type of an event.
 pub(crate) fn kind(data: &str) -> String {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
     text(&event, "/type")
 }
 
-/// An event in a line, or in as many as its text has.
-fn summary(data: &str) -> Vec<String> {
+/// An event on lines of at most this width.
+fn summary(data: &str, width: usize) -> Vec<String> {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
     match (text(&event, "/type").as_str(), text(&event, "/content_block/type").as_str()) {
-        ("message_start", _) => vec!["begin".to_owned()],
         ("content_block_start", "tool_use") => {
             vec![format!("call   {}", text(&event, "/content_block/name"))]
         }
-        ("content_block_start" | "ping", _) => Vec::new(),
+        ("message_start" | "content_block_start" | "content_block_stop" | "ping", _) => Vec::new(),
         ("content_block_delta", _) => match text(&event, "/delta/partial_json").as_str() {
-            "" => said(&text(&event, "/delta/text")),
-            piece => vec![format!("args   {piece}")],
+            "" => labelled("text", &text(&event, "/delta/text"), width),
+            piece => labelled("args", piece, width),
         },
-        ("content_block_stop", _) => vec!["end".to_owned()],
         ("message_delta", _) => vec![format!("stop   {}", text(&event, "/delta/stop_reason"))],
         ("message_stop", _) => vec!["done".to_owned()],
         (other, _) => vec![other.to_owned()],
     }
 }
 
-fn said(text: &str) -> Vec<String> {
-    let mut lines = text.lines().filter(|line| !line.is_empty());
-    let first = lines.next().map(|line| format!("text   {line}"));
-    first.into_iter().chain(lines.map(|line| format!("       {line}"))).collect()
+/// A text with a label in front of its first line.
+fn labelled(label: &str, text: &str, width: usize) -> Vec<String> {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    let lines = lines.flat_map(|line| wrapped(line, width.saturating_sub(7)));
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    lines.zip(labels).map(|(line, label)| format!("{label:<7}{line}")).collect()
+}
+
+/// A text broken at its spaces. A word that is too long keeps its line.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_inclusive(' ') {
+        if !line.is_empty() && line.chars().count() + word.trim_end().chars().count() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// The text at a place; nothing if there is none.
@@ -102,21 +131,35 @@ fn text(event: &Value, place: &str) -> String {
     event.pointer(place).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// One line for each record.
+/// Each record: the verdict and the call, then the rule and its reason.
 pub(crate) fn records(records: &[Stored]) -> String {
     let color = Color::of(&io::stdout());
     let mut text = String::from("\nthe records\n");
     for stored in records {
-        let record = &stored.record;
-        let (Some(tool), Some(verdict)) = (&record.tool, &record.verdict) else { continue };
-        let rule = render::rule_name(verdict.policy.as_deref(), verdict.rule.as_deref());
-        let reason = verdict.reason.as_deref().unwrap_or_default();
-        let line = render::verdict_words(verdict.action.as_str(), &tool.name, &rule, reason, color);
-        text.push_str("  ");
-        text.push_str(&line);
-        if let Some(input) = &tool.input {
-            let _ = writeln!(text, "         {input}");
+        let (word, call) = (verdict(stored), printable(&call(stored)));
+        let _ = writeln!(text, "  {}  {call}", paint_word(&format!("{word:<5}"), word, color));
+        let why = format!("{}: {}", rule(stored), printable(&why(stored)));
+        for line in wrapped(&why, WIDTH - 9) {
+            let _ = writeln!(text, "         {line}");
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_broken_at_spaces() {
+        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
+        assert_eq!(
+            wrapped("incomprehensibilities are long", 8),
+            ["incomprehensibilities", "are long"]
+        );
+        assert_eq!(
+            labelled("text", "one two\n\nthree", 11),
+            ["text   one", "       two", "       three"]
+        );
+    }
 }

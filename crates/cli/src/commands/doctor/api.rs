@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use callgate_config::Resolved;
-use callgate_control::{Client, Distrust, Expected, Health, Listen, store_file};
+use callgate_control::{Client, Expected, Health, Listen, Untrusted, store_file};
 use serde::Serialize;
 
+use super::enforcement::Policies;
 use crate::commands::serve::api::config_digest;
 
 #[derive(Debug, Serialize)]
@@ -22,7 +23,7 @@ pub(super) struct State {
 }
 
 /// Asks as every client does: it must be this user's, this program, with this store and this config.
-pub(super) fn examine(resolved: &Resolved) -> State {
+pub(super) fn examine(resolved: &Resolved, policies: Policies) -> State {
     let path = match &resolved.api {
         Listen::Off => return State::nothing("off"),
         Listen::NoPlace => return State::nothing("no place"),
@@ -30,7 +31,8 @@ pub(super) fn examine(resolved: &Resolved) -> State {
     };
     let expected = Expected {
         store: store_file(&resolved.audit.store),
-        digest: Some(config_digest(&resolved.policies)),
+        // A gateway that has rejected the policies on disk cannot have their digest.
+        digest: (policies == Policies::Valid).then(|| config_digest(&resolved.policies)),
         agent: None,
     };
     let shown = Some(path.display().to_string());
@@ -42,11 +44,11 @@ pub(super) fn examine(resolved: &Resolved) -> State {
             status: Some(health.status.as_str()),
             problem: None,
         },
-        Err(Distrust::Nobody(_)) => State { path: shown, ..State::nothing("not running") },
+        Err(Untrusted::NotListening(_)) => State { path: shown, ..State::nothing("not running") },
         Err(distrust) => {
             let state = match &distrust {
-                Distrust::OtherStore(_) => "another store",
-                Distrust::OtherConfig(_) => "another config",
+                Untrusted::OtherStore(_) => "another store",
+                Untrusted::OtherConfig(_) => "another config",
                 _ => "not believed",
             };
             State { path: shown, problem: Some(distrust.to_string()), ..State::nothing(state) }
@@ -54,9 +56,9 @@ pub(super) fn examine(resolved: &Resolved) -> State {
     }
 }
 
-fn ask(path: &Path, expected: &Expected) -> Result<Health, Distrust> {
+fn ask(path: &Path, expected: &Expected) -> Result<Health, Untrusted> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Distrust::Answer(error.to_string()))?;
+    let runtime = runtime.map_err(|error| Untrusted::Answer(error.to_string()))?;
     runtime.block_on(async { Ok(Client::connect(path, expected).await?.health().clone()) })
 }
 
@@ -65,7 +67,7 @@ impl State {
         Self { path: None, state, pid: None, status: None, problem: None }
     }
 
-    /// A gateway with another config may well run; somebody else in its place is a fault.
+    /// A gateway with another config is fine; another program in its place is a fault.
     pub(super) fn works(&self) -> bool {
         self.state != "not believed"
     }
@@ -75,14 +77,14 @@ impl State {
         match (self.state, self.pid, &self.problem) {
             ("off", ..) => "off (`api.listen`)".to_owned(),
             ("no place", ..) => {
-                "no folder of yours is known for its socket: set `api.listen`".to_owned()
+                "no folder for its socket is known: set `api.listen` in the config".to_owned()
             }
             ("running", Some(pid), _) => {
                 let status = self.status.unwrap_or_default();
-                format!("{path}: process {pid}, with this config and store: {status}")
+                format!("{path}: process {pid}, with this config and store, is {status}")
             }
             (_, _, Some(problem)) => format!("{path} is not used: {problem}"),
-            _ => format!("{path}: nobody listens; `callgate serve` does"),
+            _ => format!("{path}: no gateway listens here; start it with `callgate serve`"),
         }
     }
 }

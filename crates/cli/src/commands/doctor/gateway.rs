@@ -73,7 +73,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// The answer to `GET /healthz`; none if nobody is there, and an empty one if it says nothing.
+/// The response to `GET /healthz`: `None` if nothing listens, empty if nothing is sent.
 fn ask(address: SocketAddr) -> Option<String> {
     let mut stream = TcpStream::connect_timeout(&address, WAIT).ok()?;
     let mut answer = Vec::new();
@@ -86,25 +86,57 @@ fn ask(address: SocketAddr) -> Option<String> {
     Some(String::from_utf8_lossy(&answer).into_owned())
 }
 
+/// Whether the gateway is there to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Running {
+    Yes,
+    No,
+    SomethingElse,
+}
+
 impl State {
-    /// Not to run is no fault; to be ill is.
+    /// A gateway that is not running is not a fault; one that is not healthy is.
     pub(super) fn works(&self) -> bool {
         matches!(self.state, "running" | "not running")
     }
 
-    /// One for each setting that is not in force.
+    pub(super) fn running(&self) -> Running {
+        match self.state {
+            "running" | "degraded" => Running::Yes,
+            "not running" => Running::No,
+            _ => Running::SomethingElse,
+        }
+    }
+
+    /// One line for each setting that is not in force.
     pub(super) fn restarts(&self) -> impl Iterator<Item = String> {
         let line = |name: &String| format!("`{name}` changed; restart callgate to apply it");
         self.restart_needed.iter().map(line)
     }
 
     pub(super) fn line(&self) -> String {
-        let says = self.says.as_deref().map(|says| format!(": {says}")).unwrap_or_default();
         match self.state {
-            "running" => format!("running at {}{says}", self.address),
-            "degraded" => format!("running at {}, but not well{says}", self.address),
-            "not running" => format!("not running at {}; `callgate serve` starts it", self.address),
-            _ => format!("something else answers at {}", self.address),
+            "running" => format!("running at {}", self.address),
+            "degraded" => {
+                let says = self.says.as_deref().map(in_words).unwrap_or_default();
+                format!("running at {}, but not healthy{says}", self.address)
+            }
+            "not running" => {
+                format!("not running at {}; start it with `callgate serve`", self.address)
+            }
+            _ => format!(
+                "another program answers at {}; choose another address with `listen`",
+                self.address
+            ),
         }
     }
+}
+
+/// The texts of a health report: ` (status: degraded, policies: rejected)`.
+fn in_words(says: &str) -> String {
+    let says: serde_json::Value = serde_json::from_str(says).unwrap_or_default();
+    let fields = says.as_object().into_iter().flatten();
+    let words = fields.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_str()?)));
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }

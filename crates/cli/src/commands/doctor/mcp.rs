@@ -7,13 +7,14 @@ use callgate_registry as registry;
 use callgate_store::Reader;
 use serde::Serialize;
 
+use super::gateway::Running;
 use crate::render::count;
 
 /// What was found.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct State {
     servers: Vec<Server>,
-    /// Definitions that were changed, or that nobody has trusted yet.
+    /// The number of definitions that changed or are not trusted yet.
     waiting: usize,
 }
 
@@ -57,7 +58,7 @@ fn program(server: &McpServer, address: String) -> Server {
     }
     let unset = server.env.iter().filter(|name| !is_set(name));
     let note = |name: &String| {
-        format!("the variable {name} is not set here; it is taken from where the agent starts it")
+        format!("the variable {name} is not set here; set it where the agent starts the server")
     };
     found.notes.extend(unset.map(note));
     found
@@ -67,14 +68,14 @@ fn program(server: &McpServer, address: String) -> Server {
 fn network(server: &McpServer, address: String) -> Server {
     let mut found = Server::new(server, address);
     let token = match &server.bearer_env {
-        Some(name) if is_set(name) => format!("a fixed token goes to it, from {name}"),
+        Some(name) if is_set(name) => format!("a fixed token from {name} is sent to it"),
         Some(name) => format!("its token is missing: {name} is not set here"),
-        None => "no token of ours goes to it (`bearer_env` names one)".to_owned(),
+        None => "no token is sent to it; name one with `bearer_env`".to_owned(),
     };
     found.notes.push(token);
     found.notes.push(
-        "signing in by OAuth does not go through callgate: a fixed token works, from `bearer_env` or as \
-         the client's own `Authorization`"
+        "OAuth sign-in does not work through callgate; use a fixed token, from `bearer_env` or as the \
+         client's own `Authorization`"
             .to_owned(),
     );
     found
@@ -84,21 +85,24 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// A store that cannot be read is told of elsewhere.
+/// 0 if the store cannot be read, which is reported elsewhere.
 fn waiting(resolved: &Resolved) -> usize {
     let pins = Reader::open(&resolved.audit.store).ok().and_then(|reader| reader.pins().ok());
     let pins = pins.unwrap_or_default().into_iter().filter_map(pin_of);
     pins.filter(|pin| pin.state() != registry::PinStatus::Trusted).count()
 }
 
-/// What is judged at servers.
-pub(super) fn enforced(resolved: &Resolved) -> String {
-    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts or that \
-                   `callgate serve` answers for";
+/// What is judged at servers. Those on the network are reached through the gateway.
+pub(super) fn enforced(resolved: &Resolved, gateway: Running) -> String {
+    let through = match gateway {
+        Running::Yes => ", or that are reached through the gateway",
+        Running::No | Running::SomethingElse => "",
+    };
+    let servers = "definitions and calls of MCP servers that `callgate mcp wrap` starts";
     let only_rules = "by rules; `mcp.enforce` is `false`, so the rest is only recorded";
     match resolved.mcp.enforce {
-        true => servers.to_owned(),
-        false => format!("{servers}: {only_rules}"),
+        true => format!("{servers}{through}"),
+        false => format!("{servers}{through}: {only_rules}"),
     }
 }
 
@@ -133,7 +137,7 @@ impl State {
         let mut lines: Vec<String> = self.servers.iter().flat_map(Server::lines).collect();
         if self.waiting > 0 {
             let them = count(self.waiting, "definition");
-            lines.push(format!("{them} to look at: `callgate mcp pins diff`"));
+            lines.push(format!("{them} to review: run `callgate mcp pins diff`"));
         }
         lines
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::when;
 
-/// Checking more than this takes longer than somebody who asks for a doctor wants to wait.
+/// With more records than this, checking the chain would make `doctor` too slow.
 const VERIFIED: u64 = 100_000;
 
 #[derive(Debug, Default, Serialize)]
@@ -102,30 +102,30 @@ impl State {
     }
 
     pub(super) fn lines(&self) -> Vec<String> {
-        let path = self.path.as_deref().unwrap_or("in memory, forgotten when the gateway ends");
+        let path = self.path.as_deref().unwrap_or("in memory, lost when the gateway stops");
         let mut lines = vec![path.to_owned()];
         if let Some(problem) = &self.problem {
             lines.push(problem.clone());
         }
         if self.writable == Some(false) {
-            lines.push("it cannot be written by this user".to_owned());
+            lines.push("this user cannot write to it; check who owns the file".to_owned());
         }
         match (self.state, self.chain) {
-            ("not there yet", _) => lines.push("not there yet: `callgate serve` makes it".into()),
+            ("not there yet", _) => lines.push("not there yet: `callgate serve` creates it".into()),
             (_, Some("whole")) => {
-                let last = self.last.as_deref().map(|time| format!(", the last at {time}"));
+                let last = self.last.as_deref().map(|time| format!(", the newest from {time}"));
                 let last = last.unwrap_or_default();
-                lines.push(format!("{} records{last}; the chain is whole", self.records));
+                lines.push(format!("{} records{last}; the chain is intact", self.records));
             }
             (_, Some("not checked")) => lines.push(format!(
-                "{} records; check the chain with `callgate audit verify`",
+                "{} records; run `callgate audit verify` to check the chain",
                 self.records
             )),
             _ => {}
         }
         if let Some((time, weakened)) = &self.weakened {
-            lines.push(format!("the policies got weaker at {time}: {}", weakened.join("; ")));
-            lines.push("`callgate events --type weakened` shows each time".to_owned());
+            lines.push(format!("the policies became weaker at {time}: {}", weakened.join("; ")));
+            lines.push("run `callgate events --type weakened` to see each time".to_owned());
         }
         lines
     }

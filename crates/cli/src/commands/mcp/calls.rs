@@ -5,18 +5,17 @@ use std::path::Path;
 use anyhow::Result;
 use callgate_audit::Kind;
 
-use super::found::{self, find, subject};
+use super::found::{self, find};
 use crate::args;
 use crate::commands::calls::print_json;
 use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, talk};
-use crate::table::Listing;
-use crate::when;
+use crate::table::{Fit, Listing};
 
 pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
-        // The others are calls again: once more as what nobody had judged before.
+        // Records of the other types repeat these calls.
         [] => vec![Kind::McpToolCallIntercepted, Kind::McpToolCalled],
         asked => asked.to_vec(),
     };
@@ -28,32 +27,36 @@ pub(super) fn run(args: &args::McpCalls, config: Option<&Path>) -> Result<Exit> 
         talk("no calls match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "verdict", "seen", "user", "server", "tool", "rule", "input", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(8).painted(1);
+    let fit = args.wide.fit();
+    let head = ["record", "time", "verdict", "seen", "user", "rule", "id", "call", "input"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(2).least(7, 24).painted(2).fit(fit);
     for stored in &found {
-        let (server, tool) = subject(stored);
+        let input = match fit {
+            Fit::Terminal => String::new(),
+            Fit::Whole => records::input(stored),
+        };
         table.row([
-            when::shown(stored.record.time),
+            records::number(stored),
+            records::time(stored, fit),
             records::verdict(stored).to_owned(),
             seen(stored.record.kind).to_owned(),
             records::user(stored),
-            server,
-            tool,
-            records::rule(stored),
-            records::input(stored),
-            records::id(stored),
+            records::rule_or_rewrite(stored),
+            records::id(stored, fit),
+            records::call(stored),
+            input,
         ]);
     }
     render::print(&table.text())?;
-    found::tell_limit(&args.filters, found.len());
+    found::note_limit(&args.filters, found.len());
     Ok(Exit::Success)
 }
 
-/// Where the call was.
+/// Where the call was seen: in a model's response, or on its way to the server.
 fn seen(kind: Kind) -> &'static str {
     match kind {
-        Kind::McpToolCallIntercepted => "in an answer",
+        Kind::McpToolCallIntercepted => "response",
         Kind::UncorrelatedExecution => "uncorrelated",
-        _ => "at the server",
+        _ => "server",
     }
 }

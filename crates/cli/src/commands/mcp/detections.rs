@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use callgate_audit::{Kind, Stored};
+use callgate_audit::{Action, Kind, Stored};
 use serde_json::{Value, json};
 
 use super::found::{self, find, subject};
@@ -13,7 +13,6 @@ use crate::records;
 use crate::render::{self, talk};
 use crate::report;
 use crate::table::Listing;
-use crate::when;
 
 /// One detection of a record.
 #[derive(Debug)]
@@ -27,15 +26,15 @@ struct Detection {
 
 pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit> {
     let kinds = args::MCP_CALLS.into_iter().chain(args::MCP_EVENTS);
-    // It tells once more what the call's own record tells.
+    // It repeats the call's own record.
     let kinds = kinds.filter(|kind| *kind != Kind::UncorrelatedExecution).collect();
     let found = find(&args.filters, kinds, config, |stored| {
-        detections(stored).iter().any(|it| it.is_asked(&args.kinds))
+        detections(stored).iter().any(|it| it.is_wanted(&args.kinds))
     })?;
     let all = found.iter().flat_map(|stored| {
         detections(stored).into_iter().map(move |detection| (stored, detection))
     });
-    let all: Vec<_> = all.filter(|(_, detection)| detection.is_asked(&args.kinds)).collect();
+    let all: Vec<_> = all.filter(|(_, detection)| detection.is_wanted(&args.kinds)).collect();
     if args.json {
         let lines = all.iter().map(|(stored, detection)| report::line(&detection.to_json(stored)));
         render::print(&lines.collect::<Result<String, _>>()?)?;
@@ -45,31 +44,35 @@ pub(super) fn run(args: &args::Detections, config: Option<&Path>) -> Result<Exit
         talk("no detections match\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "severity", "type", "action", "server", "tool", "what", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(3).whole(7);
+    let fit = args.wide.fit();
+    let head = ["record", "time", "severity", "type", "verdict", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(4).least(7, 16).painted(4).fit(fit);
     for (stored, detection) in &all {
         let (server, tool) = subject(stored);
         table.row([
-            when::shown(stored.record.time),
+            records::number(stored),
+            records::time(stored, fit),
             detection.severity.clone(),
             detection.kind.clone(),
-            action(stored).to_owned(),
+            verdict(stored).to_owned(),
             server,
             tool,
             detection.what(),
-            records::id(stored),
+            records::id(stored, fit),
         ]);
     }
     render::print(&table.text())?;
-    found::tell_limit(&args.filters, found.len());
+    found::note_limit(&args.filters, found.len());
     Ok(Exit::Success)
 }
 
-fn action(stored: &Stored) -> &'static str {
-    if found::is_blocked(stored) { "block" } else { "allow" }
+/// Whether the record that holds the detection was stopped, in the words of policies.
+fn verdict(stored: &Stored) -> &'static str {
+    let action = if found::is_denied(stored) { Action::Deny } else { Action::Allow };
+    action.as_str()
 }
 
-/// Everything that was detected in what a record tells of.
+/// Everything that was detected in the subject of a record.
 fn detections(stored: &Stored) -> Vec<Detection> {
     let facts = stored.record.mcp.as_ref();
     let findings = facts.map(|facts| facts.findings.as_slice()).unwrap_or_default();
@@ -91,21 +94,21 @@ fn detections(stored: &Stored) -> Vec<Detection> {
 /// How records call the check of flows.
 const FLOWS: &str = "mcp.flows";
 
-/// What the check of flows had against a call: as what decided, or beside it.
+/// The objections of the flow check to a call, whether or not they decided.
 fn flows(stored: &Stored) -> Vec<String> {
     let Some(verdict) = &stored.record.verdict else { return Vec::new() };
     let decided = (verdict.rule.as_deref() == Some(FLOWS)).then(|| verdict.reason.clone());
-    let beside = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
-    decided.flatten().into_iter().chain(beside.map(|hit| hit.reason.clone())).collect()
+    let audited = verdict.audits.iter().filter(|hit| hit.rule.as_deref() == Some(FLOWS));
+    decided.flatten().into_iter().chain(audited.map(|hit| hit.reason.clone())).collect()
 }
 
 impl Detection {
-    fn is_asked(&self, asked: &[Detected]) -> bool {
-        let is = |asked: &Detected| match asked {
+    fn is_wanted(&self, wanted: &[Detected]) -> bool {
+        let is = |wanted: &Detected| match wanted {
             Detected::Flow => self.kind == Detected::FLOW,
             Detected::Finding(class) => self.kind == class.word(),
         };
-        asked.is_empty() || asked.iter().any(is)
+        wanted.is_empty() || wanted.iter().any(is)
     }
 
     fn what(&self) -> String {
@@ -134,7 +137,7 @@ impl Detection {
             "path": Some(&self.path).filter(|it| !it.is_empty()),
             "detail": self.detail,
             "place": facts.and_then(|facts| facts.place.as_ref()),
-            "action": action(stored),
+            "verdict": verdict(stored),
             "earlier": if is_flow { earlier } else { Vec::new() },
         })
     }

@@ -12,7 +12,6 @@ use crate::exit::Exit;
 use crate::records;
 use crate::render::{self, talk};
 use crate::table::Listing;
-use crate::when;
 
 pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit> {
     let kinds = match args.kinds.as_slice() {
@@ -24,26 +23,28 @@ pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit>
         return print_json(&found);
     }
     if found.is_empty() {
-        talk("no events of MCP servers match; `callgate events` lists those of everything\n");
+        talk("no events of MCP servers match; run `callgate events` for all other events\n");
         return Ok(Exit::Success);
     }
-    let head = ["time", "type", "verdict", "user", "server", "tool", "what", "id"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(7).painted(2);
+    let fit = args.wide.fit();
+    let head = ["record", "time", "type", "verdict", "user", "server", "tool", "what", "id"];
+    let mut table = Listing::new(head).whole(0).whole(1).whole(3).least(7, 16).painted(3).fit(fit);
     for stored in &found {
         let (server, tool) = subject(stored);
         table.row([
-            when::shown(stored.record.time),
+            records::number(stored),
+            records::time(stored, fit),
             stored.record.kind.as_str().to_owned(),
             records::verdict(stored).to_owned(),
             records::user(stored),
             server,
             tool,
             what(stored),
-            records::id(stored),
+            records::id(stored, fit),
         ]);
     }
     render::print(&table.text())?;
-    found::tell_limit(&args.filters, found.len());
+    found::note_limit(&args.filters, found.len());
     Ok(Exit::Success)
 }
 
@@ -51,7 +52,7 @@ pub(super) fn run(args: &args::McpEvents, config: Option<&Path>) -> Result<Exit>
 fn what(stored: &Stored) -> String {
     let detail = stored.record.detail.as_deref().and_then(|text| text.lines().next());
     match detail {
-        Some(detail) if !found::is_blocked(stored) => detail.to_owned(),
+        Some(detail) if !found::is_denied(stored) => detail.to_owned(),
         _ => records::why(stored),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn find(
         return Ok(found);
     }
     store::reader(config)?.for_each(&filter, |stored| {
-        if has_action(filters.action, &stored) && keep(&stored) {
+        if has_verdict(filters.verdict, &stored) && keep(&stored) {
             found.push(stored);
         }
         let enough = found.len() >= limit;
@@ -44,25 +44,25 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Says that there may be more, if nobody said how many.
-pub(super) fn tell_limit(filters: &McpFilters, shown: usize) {
+/// Points out that there may be more, unless the user chose how many to list.
+pub(super) fn note_limit(filters: &McpFilters, shown: usize) {
     if filters.part.limit.is_none() && shown == DEFAULT_LIMIT {
-        talk(&format!("the newest {shown}; `--limit` shows more\n"));
+        talk(&format!("the newest {shown}; use `--limit` for more\n"));
     }
 }
 
-fn has_action(asked: Option<args::Action>, stored: &Stored) -> bool {
-    asked.is_none_or(|asked| (asked == args::Action::Block) == is_blocked(stored))
+fn has_verdict(wanted: Option<args::Passed>, stored: &Stored) -> bool {
+    wanted.is_none_or(|wanted| (wanted == args::Passed::Deny) == is_denied(stored))
 }
 
 /// Whether it was stopped.
-pub(super) fn is_blocked(stored: &Stored) -> bool {
+pub(super) fn is_denied(stored: &Stored) -> bool {
     let text = stored.record.guardrail.as_ref();
     stored.record.verdict.as_ref().is_some_and(|verdict| verdict.action == Action::Deny)
         || text.is_some_and(|found| found.action == "block")
 }
 
-/// Whether it tells of an MCP server: other doors write records of the same types.
+/// Whether it is about an MCP server: the gateway writes records of the same types.
 pub(super) fn concerns_server(stored: &Stored) -> bool {
     let record = &stored.record;
     let server = record.tool.as_ref().and_then(|tool| tool.server.as_ref());

@@ -12,6 +12,7 @@ use anyhow::Result;
 use callgate_audit::{Change, ChangeTarget, Kind, McpFacts, Record, Tool};
 use callgate_registry::{ItemIdentity, ItemKind, Pin, PinState, PinStatus};
 
+use super::store;
 use crate::args::{Pick, Pins};
 use crate::exit::Exit;
 use crate::operator::operator;
@@ -21,12 +22,36 @@ pub(super) fn run(args: &Pins, config: Option<&Path>) -> Result<Exit> {
     match args {
         Pins::List(args) => list::run(args, config),
         Pins::Diff { server, pick, json } => diff::run(server.as_deref(), pick, *json, config),
-        Pins::Trust { server, pick, hash, .. } => trust::run(server, pick, hash.as_deref(), config),
-        Pins::Reset { server, pick, .. } => reset::run(server, pick, config),
+        Pins::Trust { server, pick, all, hash } => {
+            pick.require_choice(*all, server, config)?;
+            trust::run(server, pick, hash.as_deref(), config)
+        }
+        Pins::Reset { server, pick, all } => {
+            pick.require_choice(*all, server, config)?;
+            reset::run(server, pick, config)
+        }
     }
 }
 
 impl Pick {
+    /// Refuses to change everything of a server unless the user asks for `--all`.
+    fn require_choice(&self, all: bool, server: &str, config: Option<&Path>) -> Result<()> {
+        let chosen = self.tool.is_some() || self.prompt.is_some() || self.instructions;
+        if all || chosen {
+            return Ok(());
+        }
+        let pins = store::pins(config)?;
+        let own = pins.iter().filter(|pin| pin.identity.server == server);
+        let choices: Vec<String> = own.map(|pin| choice(&pin.identity)).collect();
+        match choices.as_slice() {
+            [] => Err(unknown(self, server)),
+            choices => Err(hinted(
+                format!("choose a definition of `{server}`, or all of them"),
+                format!("add `--all`, or one of: {}", choices.join(", ")),
+            )),
+        }
+    }
+
     /// Whether this is what was asked for; without a choice, everything is.
     fn fits(&self, identity: &ItemIdentity) -> bool {
         match (&self.tool, &self.prompt, self.instructions) {
@@ -37,8 +62,8 @@ impl Pick {
         }
     }
 
-    /// What was asked for, in words.
-    fn told(&self, server: &str) -> String {
+    /// The chosen definition as `server/tool`.
+    fn shown_name(&self, server: &str) -> String {
         match (&self.tool, &self.prompt, self.instructions) {
             (Some(tool), ..) => ItemIdentity::tool(server, tool).to_string(),
             (_, Some(prompt), _) => format!("{server}/prompt:{prompt}"),
@@ -59,6 +84,15 @@ fn flags(identity: &ItemIdentity) -> String {
     }
 }
 
+/// The flag that chooses a definition of a server.
+fn choice(identity: &ItemIdentity) -> String {
+    match identity.kind {
+        ItemKind::Tool => format!("--tool {}", quoted(&identity.name)),
+        ItemKind::Prompt => format!("--prompt {}", quoted(&identity.name)),
+        ItemKind::Instructions => "--instructions".to_owned(),
+    }
+}
+
 /// A word for a shell: a server chooses the names of its tools.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
@@ -71,8 +105,8 @@ fn quoted(word: &str) -> String {
 /// Nothing of what was asked for is known.
 fn unknown(pick: &Pick, server: &str) -> anyhow::Error {
     hinted(
-        format!("nothing is known of `{}`", pick.told(server)),
-        "`callgate mcp pins list` shows what is; it is known once the server has listed it",
+        format!("`{}` is unknown", pick.shown_name(server)),
+        "run `callgate mcp pins list` to see what is known; a server must list its tools first",
     )
 }
 
@@ -108,18 +142,18 @@ fn change(action: &str, before: &Pin, after: Option<&Pin>) -> Record {
     }
 }
 
-/// What a record tells of a pin: the definition by its hash, and how its server is started.
+/// The fields of a pin in a record: the hash of the definition, and how its server is started.
 fn fields(pin: &Pin) -> BTreeMap<String, String> {
     let seen = match &pin.state {
         PinState::Changed(seen) => Some(seen),
         PinState::Trusted | PinState::Quarantined => None,
     };
-    let told = [
+    let fields = [
         ("state", Some(pin.state().as_str().to_owned())),
         ("hash", Some(pin.version.hash.as_str().to_owned())),
         ("from", Some(pin.version.launch.shown().to_owned())),
         ("seen_hash", seen.map(|seen| seen.hash.as_str().to_owned())),
         ("seen_from", seen.map(|seen| seen.launch.shown().to_owned())),
     ];
-    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

@@ -25,7 +25,7 @@ use crate::exit::Exit;
 use crate::reload::changed_since;
 use crate::render;
 
-/// Whoever types this at a terminal would wait for ever.
+/// A user who types this at a terminal would wait forever.
 fn tell_people() {
     if io::stdin().is_terminal() {
         render::talk(

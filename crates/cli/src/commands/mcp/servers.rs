@@ -23,7 +23,7 @@ struct Server {
     kind: Option<ServerKind>,
     address: String,
     tools: usize,
-    /// How many of what it offers stand where.
+    /// The number of its definitions in each state.
     states: BTreeMap<PinStatus, usize>,
     /// In microseconds since 1970.
     last_seen: Option<i64>,
@@ -48,7 +48,7 @@ pub(super) fn run(args: &args::Servers, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["server", "type", "address", "declared", "tools", "state", "last seen"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(6);
+    let mut table = Listing::new(head).whole(1).least(0, 12).fit(args.wide.fit());
     for (name, server) in &servers {
         table.row([
             name.clone(),
@@ -90,7 +90,7 @@ impl Server {
     fn add(&mut self, pin: &Pin) {
         if !self.declared {
             let shown = pin.seen().launch.shown();
-            // Nobody said how it is spoken to: a program, unless what is known of it is an address.
+            // Its type is not declared: a program, unless its address is a URL.
             let kind = if shown.contains("://") { ServerKind::Http } else { ServerKind::Stdio };
             self.kind = Some(kind);
             self.address = shown.to_owned();
@@ -100,7 +100,7 @@ impl Server {
         self.last_seen = self.last_seen.max(Some(pin.last_seen));
     }
 
-    /// Where what it offers stands: that all is well, or how much is not.
+    /// The state of its definitions: trusted, or how many are not.
     fn state(&self) -> String {
         let waiting = [PinStatus::Changed, PinStatus::Quarantined];
         let some: Vec<String> = waiting

@@ -48,9 +48,9 @@ fn nothing_yet(config: Option<&Path>) -> Result<anyhow::Error> {
         Location::Memory => "the store is in memory".to_owned(),
     };
     Ok(hinted(
-        format!("nothing was seen of MCP servers yet: {place}"),
+        format!("no MCP server was seen yet: {place}"),
         "put a server behind the gate with `callgate mcp wrap --server NAME -- COMMAND`; \
-         `callgate mcp servers` lists those that are declared",
+         run `callgate mcp servers` to list the declared ones",
     ))
 }
 

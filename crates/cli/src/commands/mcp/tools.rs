@@ -32,11 +32,11 @@ pub(super) fn run(args: &args::Tools, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     if tools.is_empty() {
-        talk("no tools match; a tool is known once its server has listed it\n");
+        talk("no tools match; a server must list its tools before they are known\n");
         return Ok(Exit::Success);
     }
     let head = ["server", "tool", "state", "hash", "first seen", "last seen", "findings"];
-    let mut table = Listing::new(head).whole(0).whole(1).whole(2).whole(3);
+    let mut table = Listing::new(head).least(1, 16).whole(2).whole(3).fit(args.wide.fit());
     for (pin, findings) in &tools {
         table.row([
             pin.identity.server.clone(),
@@ -45,7 +45,7 @@ pub(super) fn run(args: &args::Tools, config: Option<&Path>) -> Result<Exit> {
             pin.seen().hash.short().to_owned(),
             store::shown(pin.first_seen),
             store::shown(pin.last_seen),
-            told(findings),
+            summary(findings),
         ]);
     }
     render::print(&table.text())?;
@@ -77,7 +77,7 @@ impl<'p> Inspector<'p> {
 }
 
 /// The worst first: `high: directive, sensitive-path`.
-fn told(findings: &[Finding]) -> String {
+fn summary(findings: &[Finding]) -> String {
     let mut of: BTreeMap<Severity, Vec<&str>> = BTreeMap::new();
     for finding in findings {
         let classes = of.entry(finding.severity).or_default();
@@ -85,9 +85,9 @@ fn told(findings: &[Finding]) -> String {
             classes.push(finding.class.word());
         }
     }
-    let told =
+    let parts =
         of.iter().rev().map(|(severity, classes)| format!("{severity}: {}", classes.join(", ")));
-    told.collect::<Vec<_>>().join("; ")
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 fn as_json(pin: &Pin, findings: &[Finding]) -> Value {

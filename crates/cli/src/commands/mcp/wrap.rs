@@ -1,4 +1,4 @@
-//! `callgate mcp wrap`: a server behind our own standard input and output.
+//! `callgate mcp wrap`: an MCP server behind the standard input and output of callgate.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -98,14 +98,14 @@ fn check_name(server: &str) -> Result<()> {
     match !server.is_empty() && server.len() <= 64 && server.chars().all(is_plain) {
         true => Ok(()),
         false => Err(hinted(
-            format!("`{server}` is no name of a server"),
+            format!("`{server}` is not a valid server name"),
             "use letters, digits, `-`, `_` and `.`, at most 64",
         )),
     }
 }
 
 /// The command, as it was given or as the config declares it. A declared server is only ever what
-/// was declared: whoever can change the agent's config must not change what runs under its name.
+/// was declared: changing the agent's config must not change what runs under its name.
 fn command(args: &args::Wrap, declared: Option<&McpServer>) -> Result<Vec<String>> {
     let of_config = declared.and_then(|server| {
         let command = server.command.as_ref()?;
@@ -124,7 +124,7 @@ fn command(args: &args::Wrap, declared: Option<&McpServer>) -> Result<Vec<String
         )),
         (None, []) => Err(hinted(
             format!("there is no command for `{}`", args.server),
-            "give it behind `--`, or declare the server under `mcp.servers` in the config",
+            "give it after `--`, or declare the server under `mcp.servers` in the config",
         )),
         (None, given) => Ok(given.to_vec()),
     }
@@ -143,8 +143,10 @@ fn program(args: &args::Wrap, declared: Option<&McpServer>, words: &[String]) ->
 
 fn program_error(error: ProgramError) -> anyhow::Error {
     let hint = match &error {
-        ProgramError::NotFound(_) => "write its whole path, or look at $PATH where this starts",
-        ProgramError::Read { .. } => "look at its permissions",
+        ProgramError::NotFound(_) => {
+            "write its full path, or check $PATH where this command starts"
+        }
+        ProgramError::Read { .. } => "check its permissions",
         ProgramError::Other { .. } => {
             "if it was updated on purpose, pin the new hash (`sha256` in the config, or --sha256)"
         }
@@ -179,7 +181,8 @@ const SESSIONS: [&str; 2] = ["CALLGATE_SESSION", "CLAUDE_CODE_SESSION_ID"];
 fn parent() -> Option<String> {
     let id = rustix::process::getppid()?.as_raw_nonzero();
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    // The name of the program stands in brackets and may hold anything; the start is the 20th behind it.
+    // The program's name is in brackets and may contain anything; the start time is the 20th field
+    // after it.
     let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19));
     Some(format!("process-{id}-{}", started.unwrap_or("0")))
 }

@@ -4,20 +4,25 @@ use anyhow::Result;
 use callgate_scan::{DetectorInfo, Group, detectors};
 use serde::Serialize;
 
+use super::list::Output;
 use crate::exit::Exit;
 use crate::render;
 use crate::report;
+use crate::table::Listing;
 
-pub(crate) fn run(json: bool) -> Result<Exit> {
-    let text = if json {
-        detectors().map(|it| report::line(&Listed::of(&it))).collect::<Result<_, _>>()?
-    } else {
-        let rows: Vec<_> = detectors()
-            .map(|it| {
-                [it.name.to_owned(), group(it.group).unwrap_or("-").to_owned(), it.what.to_owned()]
-            })
-            .collect();
-        render::table(["detector", "group", "finds"], &rows)
+pub(crate) fn run(output: Output) -> Result<Exit> {
+    let text = match output {
+        Output::Json => {
+            detectors().map(|it| report::line(&Listed::of(&it))).collect::<Result<_, _>>()?
+        }
+        Output::Table(fit) => {
+            let mut table = Listing::new(["detector", "group", "finds"]).whole(0).fit(fit);
+            for it in detectors() {
+                let group = group(it.group).unwrap_or("-").to_owned();
+                table.row([it.name.to_owned(), group, it.what.to_owned()]);
+            }
+            table.text()
+        }
     };
     render::print(&text)?;
     Ok(Exit::Success)

@@ -3,7 +3,7 @@
 pub(crate) mod text;
 
 use anyhow::Result;
-use callgate_control::Explained;
+use callgate_control::ExplanationOutput;
 use callgate_policy::Policies;
 
 use crate::args;
@@ -19,7 +19,7 @@ pub(crate) fn run(policies: Policies, flags: &args::Call, all: bool, json: bool)
     let call = check::one_call(flags, None)?;
     let (judgement, rules) = judge.explained(&call);
     if json {
-        render::print(&report::line(&Explained::of(&call, &judgement, &rules))?)?;
+        render::print(&report::line(&ExplanationOutput::of(&call, &judgement, &rules))?)?;
     } else {
         render::print(&text::rules(&rules, all))?;
         let color = Color::of(&std::io::stdout());

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use anyhow::Result;
 use callgate_config::{PolicySet, Resolved};
 use callgate_control::{
-    Health, Held, HoldError, Host, Listen, PolicyHealth, Problem, Rules, Server, Status,
+    Health, Host, Listen, OwnedSocket, PolicyHealth, Problem, Rules, Server, SocketError, Status,
     StoreHealth, digest,
 };
 use callgate_decide::{Decider, PolicyState};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// What the API knows of the gateway.
-pub(crate) struct Known {
+pub(crate) struct GatewayState {
     decider: Decider,
     audit: Store,
     store: Location,
@@ -31,7 +31,7 @@ pub(super) struct Loaded {
     restart_needed: Vec<String>,
 }
 
-impl Known {
+impl GatewayState {
     pub(super) fn new(resolved: &Resolved, decider: Decider, audit: Store) -> Self {
         let loaded = RwLock::new(Loaded::of(resolved, &[]));
         Self { decider, audit, store: resolved.audit.store.clone(), loaded }
@@ -64,7 +64,7 @@ pub(crate) fn config_digest(policies: &PolicySet) -> String {
     digest(policies.sources.iter().map(|source| source.text.as_str()))
 }
 
-impl Host for Known {
+impl Host for GatewayState {
     fn health(&self) -> Health {
         let problem = match self.decider.audit_health() {
             AuditHealth::Ok => None,
@@ -118,32 +118,32 @@ pub(super) enum Api {
 
 impl Api {
     /// Takes the socket and serves. Must be called inside a runtime.
-    pub(super) fn start(listen: &Listen, known: Arc<Known>) -> Result<Self> {
+    pub(super) fn start(listen: &Listen, known: Arc<GatewayState>) -> Result<Self> {
         let path = match listen {
             Listen::Off => return Ok(Self::Without("off".to_owned())),
             Listen::NoPlace => {
-                let why = "none: no folder of yours is known for its socket (`api.listen`)";
+                let why = "none: no folder for its socket is known (set `api.listen`)";
                 return Ok(Self::Without(why.to_owned()));
             }
             Listen::Usual(path) | Listen::Chosen(path) => path,
         };
         let is_chosen = matches!(listen, Listen::Chosen(_));
-        match Held::take(path) {
+        match OwnedSocket::take(path) {
             Ok(held) => Ok(Self::serve(held, known)),
             // The operator wants it there, and something is wrong there.
-            Err(error) if is_chosen && !matches!(error, HoldError::Taken { .. }) => {
+            Err(error) if is_chosen && !matches!(error, SocketError::Taken { .. }) => {
                 Err(Problem::of(&error).into())
             }
             Err(error) => {
                 let problem = Problem::of(&error);
-                let hint = problem.hint().unwrap_or("it goes on without its API");
+                let hint = problem.hint().unwrap_or("the gateway runs without its API");
                 tracing::warn!(hint, "no API: {problem}");
                 Ok(Self::Without(format!("none: {problem}")))
             }
         }
     }
 
-    fn serve(held: Held, known: Arc<Known>) -> Self {
+    fn serve(held: OwnedSocket, known: Arc<GatewayState>) -> Self {
         let path = held.path().to_owned();
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(Server::new(held, known).serve(async {
@@ -166,7 +166,7 @@ impl Api {
         if let Self::Serving { stop, task, .. } = self {
             drop(stop);
             if let Err(error) = task.await {
-                tracing::error!(%error, "the API ended badly");
+                tracing::error!(%error, "the API stopped with an error");
             }
         }
     }

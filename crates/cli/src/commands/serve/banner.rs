@@ -1,4 +1,4 @@
-//! What a gateway says when it starts: what it does, and what to set where.
+//! What a gateway reports when it starts: its settings, and what to set in agents and SDKs.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -9,35 +9,75 @@ use callgate_dialect::Dialect;
 use callgate_proxy::Mode;
 use callgate_store::{Durability, Location};
 
+use crate::args::LogFormat;
 use crate::render;
 
-pub(crate) fn text(
-    resolved: &Resolved,
+/// Everything the banner shows.
+pub(super) struct Facts<'a> {
+    resolved: &'a Resolved,
     address: SocketAddr,
-    decider: &Decider,
-    api: &str,
-) -> String {
+    config: String,
+    policies: String,
+    records: String,
+    api: &'a str,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn of(
+        resolved: &'a Resolved,
+        address: SocketAddr,
+        decider: &Decider,
+        api: &'a str,
+    ) -> Self {
+        let config = resolved.path.as_ref().map(|path| path.display().to_string());
+        Self {
+            resolved,
+            address,
+            config: config.unwrap_or_else(|| "none, built-in defaults".to_owned()),
+            policies: policies(resolved, decider),
+            records: records(resolved),
+            api,
+        }
+    }
+}
+
+/// Shows it to people, or logs one line for programs.
+pub(super) fn show(facts: &Facts<'_>, format: LogFormat) {
+    match format {
+        LogFormat::Text => render::talk(&text(facts)),
+        LogFormat::Json => tracing::info!(
+            version = env!("CARGO_PKG_VERSION"),
+            config = facts.config,
+            policies = facts.policies,
+            records = facts.records,
+            api = facts.api,
+            warnings = facts.resolved.policies.warnings.len(),
+            "listening on http://{}",
+            facts.address
+        ),
+    }
+}
+
+fn text(facts: &Facts<'_>) -> String {
+    let Facts { resolved, address, .. } = facts;
     let mut text = format!("callgate {}\n", env!("CARGO_PKG_VERSION"));
-    let config = resolved
-        .path
-        .as_ref()
-        .map_or("none, built-in defaults".to_owned(), |path| path.display().to_string());
-    row(&mut text, "config", &config);
-    row(&mut text, "policies", &policies(resolved, decider));
-    row(&mut text, "records", &records(resolved));
-    row(&mut text, "api", api);
+    row(&mut text, "config", &facts.config);
+    row(&mut text, "policies", &facts.policies);
+    row(&mut text, "records", &facts.records);
+    row(&mut text, "api", facts.api);
     if !resolved.policies.warnings.is_empty() {
         let warnings = render::count(resolved.policies.warnings.len(), "warning");
-        row(&mut text, "", &format!("{warnings}: see `callgate config check`"));
+        row(&mut text, "", &format!("{warnings}: run `callgate config check` to see them"));
     }
     let _ = writeln!(text, "listening on http://{address}\n");
-    text.push_str(&settings(resolved, address));
+    text.push_str(&settings(resolved, *address));
     if !address.ip().is_loopback() {
         text.push_str(
-            "\nOn this address every request needs a gateway key, in the header x-callgate-key:\n  \
+            "\nEvery request to this address needs a gateway key in the header x-callgate-key:\n  \
              callgate keys add NAME\n",
         );
     }
+    text.push_str("\nDenied calls are printed here; `callgate tail` shows every call.\n");
     text
 }
 
@@ -59,7 +99,7 @@ fn policies(resolved: &Resolved, decider: &Decider) -> String {
 fn records(resolved: &Resolved) -> String {
     let store = match &resolved.audit.store {
         Location::Sqlite(path) => path.display().to_string(),
-        Location::Memory => "in memory, lost at the end".to_owned(),
+        Location::Memory => "in memory, lost when the gateway stops".to_owned(),
     };
     match resolved.audit.durability {
         Durability::Disk => format!("{store} (on disk before a call is released)"),
@@ -67,7 +107,7 @@ fn records(resolved: &Resolved) -> String {
     }
 }
 
-/// The clients of each dialect, and where they look for the address of their API.
+/// The clients of each dialect, and the variable in which they look for the address of their API.
 const CLIENTS: [(Dialect, &str, &str, &str); 6] = [
     (Dialect::Anthropic, "Claude Code, Anthropic SDKs", "ANTHROPIC_BASE_URL", ""),
     (Dialect::OpenAiChat, "OpenAI SDKs", "OPENAI_BASE_URL", "/v1"),
@@ -79,36 +119,45 @@ const CLIENTS: [(Dialect, &str, &str, &str); 6] = [
 
 /// What to set for each agent and SDK.
 fn settings(resolved: &Resolved, address: SocketAddr) -> String {
-    let mut text = String::new();
-    // A gateway that listens everywhere is reached by a name that only the operator knows.
+    // A gateway that listens on every address is reached by a name that only the operator knows.
     let address = match address.ip().is_unspecified() {
         true => format!("THIS-MACHINE:{}", address.port()),
         false => address.to_string(),
     };
+    let mut text = String::new();
     for (dialect, label, variable, path) in CLIENTS {
-        if resolved.proxy.providers.iter().any(|provider| provider.speaks(dialect)) {
-            row(&mut text, label, "");
-            let _ = writeln!(text, "    export {variable}=http://{address}{path}");
+        if resolved.proxy.providers.iter().any(|provider| provider.supports(dialect)) {
+            let _ = writeln!(text, "  {label}\n    export {variable}=http://{address}{path}");
         }
     }
-    row(&mut text, "one provider of several", "");
-    for provider in &resolved.proxy.providers {
-        let _ = writeln!(
-            text,
-            "    http://{address}/{}  ({})",
-            provider.name,
-            provider.dialect.as_str()
-        );
+    let names: Vec<&str> = resolved.proxy.providers.iter().map(|it| it.name.as_str()).collect();
+    if names.len() > 1 {
+        let _ = writeln!(text, "  one provider of several, by its name\n    http://{address}/NAME");
+        text.push_str(&wrapped(&names));
     }
     let servers: Vec<_> = resolved.mcp_servers.iter().filter(|it| it.url.is_some()).collect();
     if !servers.is_empty() {
-        row(&mut text, "MCP servers", "");
+        text.push_str("  MCP servers\n");
     }
     for server in servers {
         let _ =
             writeln!(text, "    http://{address}/mcp/{}  ({})", server.id, server.kind.as_str());
     }
-    row(&mut text, "watch the calls", "");
-    text.push_str("    callgate tail\n");
+    text
+}
+
+/// Names on lines of at most 80 columns.
+fn wrapped(names: &[&str]) -> String {
+    let mut text = String::new();
+    let mut line = String::from("    NAME:");
+    for (at, name) in names.iter().enumerate() {
+        let comma = if at + 1 < names.len() { "," } else { "" };
+        if line.len() + name.len() + 2 > 80 {
+            let _ = writeln!(text, "{line}");
+            line = " ".repeat(9);
+        }
+        let _ = write!(line, " {name}{comma}");
+    }
+    let _ = writeln!(text, "{line}");
     text
 }

@@ -8,7 +8,7 @@ pub(crate) fn raise() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let wanted = Some(limit.maximum.unwrap_or(MOST).min(MOST));
     if limit.current.is_some() && limit.current < wanted {
-        // Not being allowed to is no reason not to serve: then fewer fit.
+        // If this is not permitted, the gateway still runs, with room for fewer clients.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: wanted, ..limit });
     }
     let files = getrlimit(Resource::Nofile).current.unwrap_or(MOST);

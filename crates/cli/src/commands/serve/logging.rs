@@ -1,26 +1,30 @@
-//! The log of the gateway, on stderr. What it says is made of names and counts; no header value and
-//! no body ever goes into it.
+//! The log of the gateway, on stderr. It holds names and counts; header values, bodies and arguments
+//! of calls never go into it.
 
 use std::io;
+use std::sync::OnceLock;
 
 use anyhow::Result;
 use callgate_config::env;
 use tracing_subscriber::EnvFilter;
 
 use crate::args::LogFormat;
-use crate::render::{Color, hinted};
+use crate::render::{self, Color, hinted};
 
-/// Warnings and what callgate itself has to say.
+/// Warnings, and everything callgate itself logs.
 const DEFAULT: &str = "warn,callgate=info";
 
-/// Only what somebody should know: for commands whose standard error others read, too.
+/// Only warnings: for commands whose standard error is read by others, too.
 const QUIET: &str = "warn";
+
+/// The format of the log, once it has started.
+static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
 pub(crate) fn start(format: LogFormat) -> Result<()> {
     start_with(format, DEFAULT)
 }
 
-/// The same for a command that speaks in another's place.
+/// The same for a command that takes the place of another program.
 pub(crate) fn quiet() -> Result<()> {
     start_with(LogFormat::Text, QUIET)
 }
@@ -28,10 +32,15 @@ pub(crate) fn quiet() -> Result<()> {
 fn start_with(format: LogFormat, default: &str) -> Result<()> {
     let wanted = env::LOG.get().and_then(|value| value.into_string().ok());
     let wanted = wanted.filter(|wanted| !wanted.is_empty());
-    let filter = EnvFilter::try_new(wanted.as_deref().unwrap_or(default)).map_err(|error| {
-        let message = format!("the variable {} cannot be read: {error}", env::LOG.name);
-        hinted(message, "use a level such as info, or callgate_proxy=debug")
-    })?;
+    let (filter, rejected) = match EnvFilter::try_new(wanted.as_deref().unwrap_or(default)) {
+        Ok(filter) => (filter, Ok(())),
+        Err(error) => {
+            let message =
+                format!("the variable {} is not a valid log filter: {error}", env::LOG.name);
+            let hint = "use a level such as `info`, or a filter such as `callgate_proxy=debug`";
+            (EnvFilter::new(default), Err(hinted(message, hint)))
+        }
+    };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match format {
         LogFormat::Text => {
@@ -39,5 +48,31 @@ fn start_with(format: LogFormat, default: &str) -> Result<()> {
         }
         LogFormat::Json => log.json().init(),
     }
-    Ok(())
+    // The error of the filter is logged in the format that was asked for.
+    FORMAT.get_or_init(|| format);
+    rejected
+}
+
+/// Whether every line on stderr has to be JSON.
+fn is_json() -> bool {
+    FORMAT.get() == Some(&LogFormat::Json)
+}
+
+/// A message for people on stderr; a line of the log where that is JSON.
+pub(crate) fn notice(message: &str) {
+    if is_json() {
+        tracing::info!("{message}");
+    } else {
+        render::talk(&format!("{message}\n"));
+    }
+}
+
+/// The error that ends the program.
+pub(crate) fn fatal(error: &anyhow::Error) {
+    if !is_json() {
+        return render::error(error);
+    }
+    let (message, hint) = render::message_and_hint(error);
+    let problems = error.downcast_ref::<callgate_config::Error>().map(crate::reload::why);
+    tracing::error!(hint, problems, "{message}");
 }

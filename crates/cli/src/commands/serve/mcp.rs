@@ -9,7 +9,7 @@ use callgate_config::{McpServer, Resolved};
 use callgate_decide::Decider;
 use callgate_decide::mcp::ServerKind;
 use callgate_mcp::{Door, HttpServer, HttpSettings, PATH, ServerType};
-use callgate_proxy::{Mount, MountBody, Mounts, Visitor, system_roots};
+use callgate_proxy::{ClientInfo, Mount, MountBody, Mounts, system_roots};
 use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 
@@ -21,12 +21,12 @@ struct Mounted(Arc<Door>);
 impl Mount for Mounted {
     fn answer(
         &self,
-        visitor: Visitor,
+        visitor: ClientInfo,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
-        let Visitor { who, agent, session, request: id } = visitor;
+        let ClientInfo { who, agent, session, request: id } = visitor;
         let (visitor, door) =
-            (callgate_mcp::Visitor { who, agent, session, request: id }, Arc::clone(&self.0));
+            (callgate_mcp::McpClient { who, agent, session, request: id }, Arc::clone(&self.0));
         Box::pin(async move { door.answer(visitor, request).await })
     }
 
@@ -81,7 +81,7 @@ fn bearer(variable: &str) -> Result<HeaderValue> {
     let token = std::env::var(variable).unwrap_or_default();
     let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim())).map_err(|_| {
         hinted(
-            format!("the token in {variable} cannot be sent"),
+            format!("the token in {variable} is not a valid header value"),
             "it must be one line without control characters",
         )
     })?;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use callgate_config::{Error, Process, Resolved, StartSettings};
-use callgate_proxy::Control;
+use callgate_proxy::Reloader;
 
-use super::api::{Known, Loaded};
+use super::api::{GatewayState, Loaded};
 use crate::args;
 use crate::reload::{Prepared, Running};
 use crate::served::SERVED;
@@ -19,7 +19,7 @@ pub(super) struct Flags {
     exposed: Exposed,
 }
 
-/// What becomes of files that other users can change.
+/// What to do about files that other users can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exposed {
     Warn,
@@ -49,8 +49,8 @@ impl Flags {
 /// A gateway that runs.
 pub(super) struct Gateway {
     pub(super) flags: Flags,
-    pub(super) control: Control,
-    pub(super) known: Arc<Known>,
+    pub(super) control: Reloader,
+    pub(super) known: Arc<GatewayState>,
 }
 
 impl Running for Gateway {

@@ -1,4 +1,4 @@
-//! Signals: to stop, to stop at once, and to load the policies anew.
+//! Signals: to stop, to stop at once, and to reload the policies.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use callgate_config::Watch;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::render;
+use super::logging;
 
-/// What a gateway listens for. Made before anybody is told that it runs: a signal that nobody
-/// listens for ends the process.
+/// The signals of a gateway. Created before the gateway announces that it runs, because a signal
+/// without a handler ends the process.
 pub(crate) struct Signals {
     pub(crate) stop: Stop,
     pub(crate) hangup: Signal,
@@ -31,15 +31,15 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Tells `stopping` of the first one, and ends at the second: whoever asks twice does not want
-    /// to wait for streams.
+    /// Sends `stopping` at the first signal and returns at the second: an operator who asks twice
+    /// does not want to wait for streams.
     pub(crate) async fn asked_twice(mut self, stopping: oneshot::Sender<()>) {
         self.asked().await;
-        render::talk("stopping: streams may finish, new requests are not taken\n");
-        // Nobody to tell means that it has stopped.
+        logging::notice("stopping: running streams may finish, new requests are refused");
+        // Without a receiver the gateway has already stopped.
         let _ = stopping.send(());
         self.asked().await;
-        render::talk("asked again: streams are cut off\n");
+        logging::notice("stopping now: running streams are cut off");
     }
 
     async fn asked(&mut self) {
@@ -50,7 +50,7 @@ impl Stop {
     }
 }
 
-/// Loads the policies anew at each hangup, whether a change was seen or not.
+/// Reloads the policies at each SIGHUP, whether a change was seen or not.
 pub(crate) async fn reload_on_hangup(mut hangup: Signal, watch: Watch) {
     while hangup.recv().await.is_some() {
         watch.trigger();

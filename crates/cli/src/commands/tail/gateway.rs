@@ -1,4 +1,4 @@
-//! A gateway that tells of records as they come, if there is one to believe.
+//! The feed of a gateway, if a trustworthy one is running.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -46,17 +46,17 @@ fn servers_that_are_well() {
     world.lists("good", &[tool("a", "Does a."), tool("b", "Does b.")]);
     world.settle();
     let ran = test.run();
-    let oauth = "signing in by OAuth does not go through callgate: a fixed token works, from `bearer_env` or as the client's own `Authorization`";
+    let oauth = "OAuth sign-in does not work through callgate; use a fixed token, from `bearer_env` or as the client's own `Authorization`";
     let expected = [
         "good (stdio): bin/server".to_owned(),
-        "good: the variable CALLGATE_TEST_UNSET is not set here; it is taken from where the agent starts it".to_owned(),
+        "good: the variable CALLGATE_TEST_UNSET is not set here; set it where the agent starts the server".to_owned(),
         "docs (http): https://mcp.example.com/mcp".to_owned(),
-        "docs: a fixed token goes to it, from CALLGATE_TEST_TOKEN".to_owned(),
+        "docs: a fixed token from CALLGATE_TEST_TOKEN is sent to it".to_owned(),
         format!("docs: {oauth}"),
         "open (http): https://open.example.com/mcp".to_owned(),
-        "open: no token of ours goes to it (`bearer_env` names one)".to_owned(),
+        "open: no token is sent to it; name one with `bearer_env`".to_owned(),
         format!("open: {oauth}"),
-        "2 definitions to look at: `callgate mcp pins diff`".to_owned(),
+        "2 definitions to review: run `callgate mcp pins diff`".to_owned(),
     ];
     assert_eq!(lines(&ran.stdout), expected, "{}", ran.stderr);
     assert_eq!(ran.code, 0, "{}", ran.stdout);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{World, again, column, tool};
+use super::{World, again, column, filled, tool};
 use crate::keys::login;
 use crate::support::{Ran, Test};
 
@@ -40,7 +40,10 @@ fn listed_with_their_states() {
     let ran = changed(&["pins", "list"]).run();
     assert_eq!(column(&ran, "NAME"), ["add", "get_note"], "{}", ran.stdout);
     assert_eq!(column(&ran, "STATE"), ["trusted", "changed"]);
-    assert_eq!(ran.stderr, "1 waits for you: `callgate mcp pins diff` shows what is new\n");
+    assert_eq!(
+        ran.stderr,
+        "1 definition is waiting for approval: run `callgate mcp pins diff` to see what is new\n"
+    );
     let ran = again(ran, &["pins", "list", "--state", "trusted"]);
     assert_eq!((column(&ran, "NAME"), ran.stderr.as_str()), (vec!["add".to_owned()], ""));
     let ran = again(ran, &["pins", "list", "--json", "--tool", "get_note"]);
@@ -71,11 +74,11 @@ notes/get_note: trusted as {was}, seen as {is}
     let found = &ran.json()[0];
     assert_eq!(found["differences"][0]["path"], "description");
     let ran = again(ran, &["pins", "diff", "--server", "notes", "--tool", "add"]);
-    let ran = ran.sees(0, "", "nothing has changed, and nothing waits\n");
+    let ran = ran.sees(0, "", "nothing has changed, and nothing is waiting for approval\n");
     let ran = again(ran, &["pins", "diff", "--server", "notes", "--tool", "no"]);
     let error = "\
-error: nothing is known of `notes/no`
-hint: `callgate mcp pins list` shows what is; it is known once the server has listed it
+error: `notes/no` is unknown
+hint: run `callgate mcp pins list` to see what is known; a server must list its tools first
 ";
     ran.sees(2, "", error);
 }
@@ -88,9 +91,10 @@ fn trusted_by_hand() {
     let (ran, is) = hash_of(ran, "seen_hash");
     let trust = ["pins", "trust", "--server", "notes", "--tool", "get_note", "--hash"];
     let ran = again(ran, &[&trust[..], &[&was]].concat());
-    let (error, seen) = (format!("`notes/get_note` is no longer {was}"), &is[3..15]);
-    let error = format!("error: {error}: it was seen as {seen} meanwhile; nothing was trusted\n");
-    let hint = "hint: look at it again: `callgate mcp pins diff --server notes --tool get_note`\n";
+    let (error, seen) = (format!("`notes/get_note` no longer has the hash {was}"), &is[3..15]);
+    let error = format!("error: {error}: it is now {seen}; nothing was trusted\n");
+    let hint =
+        "hint: review it again with `callgate mcp pins diff --server notes --tool get_note`\n";
     let ran = ran.sees(2, "", &format!("{error}{hint}"));
     let ran = again(ran, &[&trust[..], &["v1:abc"]].concat());
     assert!(ran.stderr.contains("is too short"), "{}", ran.stderr);
@@ -98,7 +102,7 @@ fn trusted_by_hand() {
 
     let ran = again(ran, &[&trust[..], &[seen]].concat());
     let done = format!("trusted `notes/get_note` as {seen}\n");
-    let next = "it may be listed and called from the next request on; a client may have to list its tools again\n";
+    let next = "it can be listed and called from the next request on; a client may have to list its tools again\n";
     let ran = ran.sees(0, &format!("{done}{next}"), "");
     assert!(may_call(&ran, "notes", "get_note"));
     let ran = again(ran, &["pins", "trust", "--server", "notes", "--all"]);
@@ -136,7 +140,7 @@ fn what_waits_is_shown_whole_and_trusted_at_once() {
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 3), "{}", ran.stderr);
     assert!(may_call(&ran, "notes", "a"));
     let ran = again(ran, &["pins", "reset", "--server", "notes", "--tool", "a"]);
-    let told = "forgot `notes/a`\nthe next definition that is seen is trusted\n";
+    let told = "forgot `notes/a`\nthe next definition is trusted automatically\n";
     // `may_call` has written a config without the setting.
     let ran = ran.sees(0, told, "");
     let ran = again(ran, &["events", "--json", "--type", "change", "--limit", "1"]);
@@ -147,7 +151,7 @@ fn what_waits_is_shown_whole_and_trusted_at_once() {
     assert_eq!(ran.json().len(), 1);
     let ran = again(ran, &["pins", "reset", "--server", "notes", "--tool", "a"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.starts_with("error: nothing is known of `notes/a`\n"), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: `notes/a` is unknown\n"), "{}", ran.stderr);
 }
 
 #[test]
@@ -159,4 +163,19 @@ fn something_must_be_named() {
         let ran = again(ran, &["pins", verb, "--server", "notes", "--all", "--tool", "add"]);
         assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
     }
+}
+
+#[test]
+fn without_a_choice_the_definitions_are_listed() {
+    let mut ran = filled(&["servers"]).run();
+    for command in ["trust", "reset"] {
+        ran = again(ran, &["pins", command, "--server", "notes"]);
+        let error = "\
+error: choose a definition of `notes`, or all of them
+hint: add `--all`, or one of: --tool delete_note, --tool get_note
+";
+        ran = ran.sees(2, "", error);
+    }
+    let ran = again(ran, &["pins", "trust", "--server", "nobody"]);
+    assert!(ran.stderr.starts_with("error: `nobody` is unknown\n"), "{}", ran.stderr);
 }

@@ -17,11 +17,12 @@ fn calls_with_every_filter() {
     let all = ["send_mail", "send_mail", "delete_note", "get_note"];
     assert_eq!(tools(&ran), all, "{}", ran.stdout);
     assert_eq!(ran.json()[1]["mcp"]["address"], "https://mcp.example.com/mcp");
-    let table: [(&[&str], &[&str]); 9] = [
+    let table: [(&[&str], &[&str]); 10] = [
         (&["--session", "tuesday"], &["send_mail"]),
         (&["--server", "n*"], &["delete_note", "get_note"]),
         (&["--tool", "GET_*"], &["get_note"]),
         (&["--action", "block"], &["delete_note"]),
+        (&["--verdict", "deny"], &["delete_note"]),
         (&["--action", "allow", "--limit", "2"], &["send_mail", "send_mail"]),
         (&["--since", "1h", "--server", "notes", "--action", "allow"], &["get_note"]),
         (&["--until", "1h"], &[]),
@@ -42,11 +43,12 @@ fn calls_with_every_filter() {
 fn calls_as_a_table() {
     let ran = filled(&["calls", "--server", "notes"]).run();
     assert_eq!(column(&ran, "VERDICT"), ["deny", "allow"], "{}", ran.stdout);
-    assert_eq!(column(&ran, "SEEN"), ["at the server", "at the server"]);
-    assert_eq!(column(&ran, "TOOL"), ["delete_note", "get_note"]);
+    assert_eq!(column(&ran, "SEEN"), ["server", "server"]);
+    assert_eq!(column(&ran, "CALL"), ["notes/delete_note: 1", "notes/get_note: 1"]);
     assert_eq!(column(&ran, "RULE")[0], "mcp.tools");
+    let ran = again(ran, &["calls", "--server", "notes", "--wide"]);
     assert_eq!(column(&ran, "INPUT"), [r#"{"id":1}"#, r#"{"id":1}"#]);
-    let id = column(&ran, "ID").remove(0);
+    let id = column(&ran, "RECORD").remove(0);
     let ran = Test::again(ran, &["calls", "show", &id, "--config", "c.yaml"]).run();
     let expected = ["server   notes", "pin      trusted", "address  notes-server", "defined  v1:"];
     assert!(expected.iter().all(|line| ran.stdout.contains(line)), "{}{}", ran.stdout, ran.stderr);
@@ -59,11 +61,11 @@ fn events_of_servers() {
     let ran = filled(&["events", "--json"]).run();
     let kinds: Vec<Value> = ran.json().iter().map(|it| it["type"].clone()).collect();
     assert_eq!(kinds, vec![json!("mcp_tool_seen"); 4], "{}", ran.stdout);
-    let ran = again(ran, &["events", "--action", "block"]);
+    let ran = again(ran, &["events", "--verdict", "deny"]);
     // Both are hidden: the one by the list, the other for what was found in it.
     assert_eq!(column(&ran, "TOOL"), ["add", "delete_note"], "{}", ran.stdout);
     let ran = again(ran, &["events", "--type", "mcp_tool_changed"]);
-    let none = "no events of MCP servers match; `callgate events` lists those of everything\n";
+    let none = "no events of MCP servers match; run `callgate events` for all other events\n";
     let ran = ran.sees(0, "", none);
     let ran = again(ran, &["events", "--type", "mcp_tool_called", "--json"]);
     assert_eq!(tools(&ran).len(), 4, "calls of servers are records too: {}", ran.stdout);
@@ -74,12 +76,12 @@ fn detections_of_texts_and_of_flows() {
     let ran = filled(&["detections", "--json"]).run();
     let found = ran.json();
     let flow = &found[0];
-    assert_eq!((&flow["type"], &flow["action"]), (&json!("flow"), &json!("allow")), "{flow}");
+    assert_eq!((&flow["type"], &flow["verdict"]), (&json!("flow"), &json!("allow")), "{flow}");
     assert_eq!((&flow["tool"], &flow["session"]), (&json!("send_mail"), &json!("monday")));
     let earlier = flow["earlier"][0].as_str().unwrap().to_owned();
     let poison: Vec<&Value> = found.iter().filter(|it| it["server"] == "extra").collect();
     assert!(poison.iter().any(|it| it["type"] == "sensitive-path"), "{found:?}");
-    assert!(poison.iter().all(|it| it["action"] == "block" && it["path"] == "description"));
+    assert!(poison.iter().all(|it| it["verdict"] == "deny" && it["path"] == "description"));
     let ran = Test::again(ran, &["calls", "show", &earlier, "--config", "c.yaml"]).run();
     assert!(
         ran.stdout.contains("tool     get_note"),
@@ -95,7 +97,7 @@ fn detections_of_texts_and_of_flows() {
 
 #[test]
 fn a_limit_counts_what_is_shown() {
-    let test = Test::new(&["mcp", "calls", "--action", "block", "--config", "c.yaml"]);
+    let test = Test::new(&["mcp", "calls", "--verdict", "deny", "--config", "c.yaml"]);
     let world =
         World::new(&test.path(), "store: sqlite:records.db\nmcp: { deny_tools: [{ tool: no }] }\n");
     world.lists("notes", &[tool("yes", "Says yes."), tool("no", "Says no.")]);
@@ -105,8 +107,8 @@ fn a_limit_counts_what_is_shown() {
     }
     world.settle();
     let ran = test.run();
-    assert_eq!(column(&ran, "TOOL"), ["no"], "it is behind the newest 50: {}", ran.stdout);
+    assert_eq!(column(&ran, "CALL"), ["notes/no"], "it is behind the newest 50: {}", ran.stdout);
     let ran = again(ran, &["calls"]);
-    assert_eq!(column(&ran, "TOOL").len(), 50);
-    assert_eq!(ran.stderr, "the newest 50; `--limit` shows more\n");
+    assert_eq!(column(&ran, "CALL").len(), 50);
+    assert_eq!(ran.stderr, "the newest 50; use `--limit` for more\n");
 }

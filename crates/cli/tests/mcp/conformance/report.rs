@@ -132,7 +132,7 @@ fn overlook(direct: &mut Value, through: &mut Value) {
     match (direct, through) {
         (Value::Object(direct), Value::Object(through)) => {
             let said = through.get("message").and_then(Value::as_str).unwrap_or_default();
-            if said.starts_with("callgate did not hand this request on") {
+            if said.starts_with("callgate did not forward this request") {
                 for entries in [&mut *direct, &mut *through] {
                     entries.remove("message");
                     entries.remove("data");

@@ -91,7 +91,7 @@ fn what_is_odd_is_logged_up_to_a_bound() {
     for _ in 0..100 {
         assert_eq!(client.say("{").status, 400);
     }
-    let logged = |said: &str| said.matches("a message was not handed on").count();
+    let logged = |said: &str| said.matches("a message was not forwarded").count();
     assert!(gateway.wait_until(|gateway| logged(&gateway.said()) >= 64), "{}", gateway.said());
     assert_eq!(logged(&gateway.said()), 64);
 }

@@ -139,7 +139,7 @@ fn what_is_no_message_stays_out_of_the_stream() {
     let reply = client.say(&calling(1).to_string());
     assert_eq!(reply.text(), format!("data: {}\n\n", text(&json!({ "id": 1 }), "done")));
     let odd = gateway.wait_until(|gateway| {
-        gateway.calls().iter().any(|event| event.to_string().contains("did not ask"))
+        gateway.calls().iter().any(|event| event.to_string().contains("did not send"))
     });
     assert!(odd, "what is withheld is on record: {:?}", gateway.calls());
 }

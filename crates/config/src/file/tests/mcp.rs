@@ -151,7 +151,7 @@ fn single_problems() {
             "servers: { a: { command: x, args: stdio } }",
             "`mcp.servers.a.args` must be a list, not text",
         ),
-        (plain_pin.as_str(), "`mcp.servers.a.tls_fingerprint` is of no use"),
+        (plain_pin.as_str(), "`mcp.servers.a.tls_fingerprint` has no effect"),
         (
             "servers: { Docs: { command: x }, docs: { command: y } }",
             "`docs` is the same name as `Docs`",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_decide::mcp::{Burst, Rate, ServerKind, Severity, Watch};
+use callgate_decide::mcp::{Burst, CheckAction, Rate, ServerKind, Severity};
 
 use super::*;
 
@@ -65,13 +65,16 @@ fn a_whole_section() {
     let tools = mcp.allow_tools.as_deref().unwrap();
     assert!(tools[1].server.matches("any") && tools[1].tool.matches("search"));
     assert!(mcp.deny_tools[0].server.matches("github") && mcp.deny_tools[0].tool.matches("any"));
-    assert_eq!(mcp.pins.on_change, Watch::Alert);
-    assert_eq!((mcp.sampling, mcp.elicitation), (Watch::Allow, Watch::Block));
-    assert_eq!((mcp.roots, mcp.inspect.block_at), (Watch::Alert, None));
-    let burst = Burst { calls: 20, window: Duration::from_secs(10), then: Watch::Alert };
+    assert_eq!(mcp.pins.on_change, CheckAction::Alert);
+    assert_eq!((mcp.sampling, mcp.elicitation), (CheckAction::Allow, CheckAction::Block));
+    assert_eq!((mcp.roots, mcp.inspect.block_at), (CheckAction::Alert, None));
+    let burst = Burst { calls: 20, window: Duration::from_secs(10), then: CheckAction::Alert };
     assert_eq!(mcp.flows.burst, Some(burst));
     assert_eq!(mcp.flows.window, Duration::from_secs(3_600));
-    assert_eq!((mcp.flows.read_then_send, mcp.flows.take_over), (Watch::Block, Watch::Allow));
+    assert_eq!(
+        (mcp.flows.read_then_send, mcp.flows.take_over),
+        (CheckAction::Block, CheckAction::Allow)
+    );
     assert_eq!((mcp.join_window, resolved.mcp_message_limit), (Duration::from_secs(60), 1 << 20));
     assert_eq!(resolved.mcp_list_timeout, Duration::from_secs(120));
     assert_eq!(resolved.mcp_conversations, 7);
@@ -159,13 +162,16 @@ fn everything_that_agentsh_says_can_be_said() {
     assert!(servers.deny_servers.matches("b-test"));
 
     // version_pinning: { enabled: true, on_change, auto_trust_first }
-    for (word, watch) in [("block", Watch::Block), ("alert", Watch::Alert), ("allow", Watch::Allow)]
-    {
+    for (word, watch) in [
+        ("block", CheckAction::Block),
+        ("alert", CheckAction::Alert),
+        ("allow", CheckAction::Allow),
+    ] {
         let pins = mcp(&format!("pins: {{ on_change: {word}, auto_trust_first: false }}")).pins;
         assert_eq!((pins.on_change, pins.auto_trust_first), (watch, false));
     }
     // version_pinning: { enabled: false }
-    assert_eq!(mcp("pins: { on_change: allow }").pins.on_change, Watch::Allow);
+    assert_eq!(mcp("pins: { on_change: allow }").pins.on_change, CheckAction::Allow);
 
     // rate_limits: { default_rpm, default_burst }
     let rate = mcp("rate: { calls: 60, per: minute, burst: 10 }").default_rate;
@@ -182,8 +188,8 @@ fn everything_that_agentsh_says_can_be_said() {
         "flows: { read_then_send: block, window: 30s, burst: { calls: 10, window: 5s, then: block }, take_over: block }",
     )
     .flows;
-    assert_eq!((flows.read_then_send, flows.window), (Watch::Block, Duration::from_secs(30)));
-    let burst = Burst { calls: 10, window: Duration::from_secs(5), then: Watch::Block };
-    assert_eq!((flows.burst, flows.take_over), (Some(burst), Watch::Block));
+    assert_eq!((flows.read_then_send, flows.window), (CheckAction::Block, Duration::from_secs(30)));
+    let burst = Burst { calls: 10, window: Duration::from_secs(5), then: CheckAction::Block };
+    assert_eq!((flows.burst, flows.take_over), (Some(burst), CheckAction::Block));
     assert_eq!(mcp("inspect: { block_at: critical }").inspect.block_at, Some(Severity::Critical));
 }

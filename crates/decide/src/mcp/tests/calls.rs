@@ -1,4 +1,4 @@
-//! Calls: every check, their order, and what is counted.
+//! Calls: every check, their order, and what they count.
 
 use callgate_audit::{Action, Kind};
 use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName};
@@ -25,7 +25,7 @@ fn against(checks: &[&str]) -> World {
     }
     if has("mcp.flows") {
         let window = std::time::Duration::from_secs(60);
-        settings.flows.burst = Some(Burst { calls: 0, window, then: Watch::Block });
+        settings.flows.burst = Some(Burst { calls: 0, window, then: CheckAction::Block });
     }
     let rules = match has("no-echo") {
         true => "  - { id: no-echo, tool: echo, verdict: deny, reason: Quiet. }\n",
@@ -61,17 +61,17 @@ fn each_check_stops_a_call_by_itself() {
 }
 
 #[test]
-fn the_first_of_several_reasons_is_told_and_all_are_recorded() {
+fn the_first_of_several_reasons_is_given_and_all_are_recorded() {
     for first in 0..ORDER.len() {
         let checks = &ORDER[first..];
         let world = against(checks);
         let session = world.listed("srv", &[tools(checks)]);
         assert_eq!(stopped_by(&session, "echo"), checks[0]);
         let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
-        let beside: Vec<&str> =
+        let others: Vec<&str> =
             verdict.audits.iter().filter_map(|hit| hit.rule.as_deref()).collect();
         for check in &checks[1..] {
-            assert!(beside.contains(check), "{check} is not beside {}: {beside:?}", checks[0]);
+            assert!(others.contains(check), "{check} is not beside {}: {others:?}", checks[0]);
         }
     }
 }
@@ -94,8 +94,11 @@ fn a_stopped_call_uses_no_rate() {
         }
         let denial = call(&session, "echo").unwrap_err();
         assert_eq!(denial.rule.as_deref(), Some("mcp.rate"));
-        assert!(told(&denial).contains("Wait 60 s") && told(&denial).contains("before then"));
-        // Past the rate, the rate is told before the rule.
+        assert!(
+            model_message(&denial).contains("Wait 60 s")
+                && model_message(&denial).contains("before then")
+        );
+        // Over the rate, the reason is the rate and not the rule.
         let denial = call_with(&session, "echo", r#"{"text":"rm"}"#).unwrap_err();
         assert_eq!(denial.rule.as_deref(), Some("mcp.rate"), "{shared_limits}");
     }
@@ -140,8 +143,8 @@ fn an_allowed_call_has_its_record_and_its_permit() {
         "  - { id: clean, tool: echo, verdict: sanitize, sanitize: { detectors: [email] }, reason: Private. }\n",
     );
     let session = world.listed("srv", &[ECHO]);
-    let asked = McpCall::new("echo", Arguments::json(r#"{"to":"ann@acme.org"}"#));
-    let McpDecision::Allow { permit, ticket, .. } = decide(session.call(asked)) else {
+    let request = McpCall::new("echo", Arguments::json(r#"{"to":"ann@acme.org"}"#));
+    let McpDecision::Allow { permit, ticket, .. } = decide(session.call(request)) else {
         panic!("it was denied")
     };
     let rewritten = permit.rewritten().map(str::to_owned);
@@ -159,11 +162,11 @@ fn an_allowed_call_has_its_record_and_its_permit() {
 }
 
 #[test]
-fn a_denial_says_what_to_do() {
+fn a_denial_explains_what_to_do() {
     let world = against(&["mcp.pins"]);
     let session = world.listed("srv", &[ECHO]);
     let denial = call(&session, "echo").unwrap_err();
-    let told = told(&denial);
+    let model_message = model_message(&denial);
     for part in [
         "`mcp__srv__echo`",
         "mcp.pins",
@@ -173,7 +176,7 @@ fn a_denial_says_what_to_do() {
         "callgate mcp pins trust --server srv --tool echo",
         "Record: ",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(model_message.contains(part), "{part}: {model_message}");
     }
 }
 
@@ -182,8 +185,8 @@ fn rules_know_server_and_tool_for_certain() {
     let rules = "  - { id: a, server: a__b, tool: c, verdict: deny, reason: That one. }\n";
     let world = World::with_rules(McpSettings::default(), rules);
     let tool = |name: &str| format!(r#"{{"name":"{name}","description":"x"}}"#);
-    let meant = world.listed("a__b", &[&tool("c")]);
-    assert_eq!(stopped_by(&meant, "c"), "a");
+    let resolved_tool = world.listed("a__b", &[&tool("c")]);
+    assert_eq!(stopped_by(&resolved_tool, "c"), "a");
     let other = world.listed("a", &[&tool("b__c")]);
     assert_eq!(stopped_by(&other, "b__c"), "");
 }
@@ -196,7 +199,7 @@ fn a_name_that_no_rule_can_read_is_refused() {
 }
 
 #[test]
-fn without_enforcement_everything_is_told_and_only_rules_stop() {
+fn without_enforcement_checks_are_recorded_and_only_rules_stop() {
     let world = against(&ORDER[..5]);
     let settings = McpSettings { enforce: false, ..(*world.decider.mcp_settings()).clone() };
     world.decider.set_mcp(settings);
@@ -212,14 +215,14 @@ fn without_enforcement_everything_is_told_and_only_rules_stop() {
 }
 
 #[test]
-fn a_call_that_goes_on_is_the_same_call() {
+fn a_call_that_continues_is_the_same_call() {
     let settings = McpSettings { default_rate: Some(rate(1, 1)), ..McpSettings::default() };
     let world = World::new(settings);
     let session = world.listed("srv", &[ECHO]);
     let first = call_with(&session, "echo", r#"{"a":1}"#).unwrap();
     let again = |arguments: &str| {
-        let asked = McpCall::new("echo", Arguments::json(arguments));
-        match decide(session.call(McpCall { goes_on: Some(&first), ..asked })) {
+        let request = McpCall::new("echo", Arguments::json(arguments));
+        match decide(session.call(McpCall { continues: Some(&first), ..request })) {
             McpDecision::Allow { .. } => String::new(),
             McpDecision::Deny(denial) => denial.rule.unwrap_or_default(),
         }
@@ -227,11 +230,11 @@ fn a_call_that_goes_on_is_the_same_call() {
     assert_eq!(again(r#"{ "a": 1 }"#), "");
     let record = world.last(Kind::McpToolCalled);
     assert_eq!(record.mcp.unwrap().joined, Some(first.record()));
-    // With other arguments it is another call, and the rate is used up.
+    // With different arguments it is another call, and the rate is used up.
     assert_eq!(again(r#"{"a":2}"#), "mcp.rate");
 }
 
-/// What the operator wants of arguments holds where lists, pins and rates are only told.
+/// Settings about arguments apply even if lists, pins and rates only alert.
 #[test]
 fn a_spent_rate_that_is_not_enforced_softens_nothing_else() {
     let settings =
@@ -249,9 +252,9 @@ fn a_spent_rate_that_is_not_enforced_softens_nothing_else() {
     }
 }
 
-/// The id of a model's call to one server is no free ticket for another.
+/// The id of a model call to one server does not exempt a call to another server from its rate.
 #[test]
-fn the_call_of_another_server_pays_no_rate_here() {
+fn a_call_to_another_server_does_not_exempt_from_the_rate() {
     let settings = McpSettings { default_rate: Some(rate(1, 1)), ..McpSettings::default() };
     let world = World::new(settings);
     let (first, second) = (world.listed("one", &[ECHO]), world.listed("two", &[ECHO]));
@@ -263,15 +266,15 @@ fn the_call_of_another_server_pays_no_rate_here() {
     let arguments = Arguments::json("{}");
     let made =
         ToolCall { id: CallId::from("c1"), name, arguments, origin: origin.clone(), caller: None };
-    let mut hearing = world.decider.hearing(crate::Context::new(origin)).unwrap();
+    let mut response_decider = world.decider.response_decider(crate::Context::new(origin)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    assert!(matches!(runtime.block_on(hearing.whole(made)), crate::Decision::Allow(_)));
-    let asked = |id: &str| {
-        let asked = McpCall::new("echo", Arguments::json("{}"));
-        McpCall { call_id: Some(id.to_owned()), ..asked }
+    assert!(matches!(runtime.block_on(response_decider.decide(made)), crate::Decision::Allow(_)));
+    let request = |id: &str| {
+        let request = McpCall::new("echo", Arguments::json("{}"));
+        McpCall { call_id: Some(id.to_owned()), ..request }
     };
     let passes = |session: &McpSession, id: &str| {
-        matches!(decide(session.call(asked(id))), McpDecision::Allow { .. })
+        matches!(decide(session.call(request(id))), McpDecision::Allow { .. })
     };
     call(&second, "echo").unwrap();
     assert!(!passes(&second, "c1"), "what was counted for another server counts here");

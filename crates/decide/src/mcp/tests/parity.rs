@@ -1,4 +1,5 @@
-//! Everything that the `sandbox.mcp` section of agentsh can say can be said here, and is enforced.
+//! Everything that the `sandbox.mcp` section of agentsh can express can be expressed here, and is
+//! enforced.
 //!
 //! | there | here |
 //! |---|---|
@@ -67,7 +68,7 @@ fn tool_policy_allowlist_with_content_hash() {
         assert_eq!(stopped_by(&files, tool), rule);
     }
     assert_eq!(stopped_by(&world.listed("other", &[READ]), "read_file"), "mcp.tools");
-    // Another definition of the same name is not the allowed one.
+    // A different definition with the same name is not the allowed one.
     let settings = McpSettings {
         allow_tools: Some(vec![tool_rule("filesystem", "read_file", Some(&hash(WRITE)))]),
         ..McpSettings::default()
@@ -75,7 +76,7 @@ fn tool_policy_allowlist_with_content_hash() {
     let world = World::new(settings);
     let denial = call(&world.listed("filesystem", &[READ]), "read_file").unwrap_err();
     assert!(denial.reason.contains("its definition is another"), "{}", denial.reason);
-    // Nothing allowed is nothing allowed.
+    // An empty list allows nothing.
     let world = World::new(McpSettings { allow_tools: Some(Vec::new()), ..McpSettings::default() });
     assert_eq!(stopped_by(&world.listed("filesystem", &[READ]), "read_file"), "mcp.tools");
 }
@@ -119,10 +120,10 @@ fn server_lists() {
 fn version_pinning() {
     let changed = READ.replace("Reads", "Changes");
     for (on_change, auto_trust_first, first, second) in [
-        (Watch::Block, true, "", "mcp.pins"),
-        (Watch::Alert, true, "", ""),
-        (Watch::Allow, true, "", ""),
-        (Watch::Block, false, "mcp.pins", "mcp.pins"),
+        (CheckAction::Block, true, "", "mcp.pins"),
+        (CheckAction::Alert, true, "", ""),
+        (CheckAction::Allow, true, "", ""),
+        (CheckAction::Block, false, "mcp.pins", "mcp.pins"),
     ] {
         let pins = PinSettings { on_change, auto_trust_first };
         let world = World::new(McpSettings { pins, ..McpSettings::default() });
@@ -144,7 +145,7 @@ fn rate_limits() {
         let world = World::new(settings.clone());
         let session = world.listed(server, &[READ]);
         let allowed = (0..20).take_while(|_| call(&session, "read_file").is_ok()).count();
-        // A token may come back while the calls are made, at two a second.
+        // A token may come back while the calls are made, at a rate of two per second.
         assert!((burst..=burst + 1).contains(&allowed), "{server}: {allowed}");
         assert_eq!(stopped_by(&session, "read_file"), "mcp.rate");
     }

@@ -1,4 +1,4 @@
-//! Pins: what each setting makes of each state.
+//! Pins: the effect of each setting in each state.
 
 use callgate_audit::{Action, Kind};
 use callgate_registry::{Definition, ItemIdentity, ItemKind, Registry};
@@ -8,14 +8,14 @@ use super::support::*;
 
 const OTHER: &str = r#"{"name":"echo","description":"Says it again, louder."}"#;
 
-fn settings(on_change: Watch, auto_trust_first: bool) -> McpSettings {
+fn settings(on_change: CheckAction, auto_trust_first: bool) -> McpSettings {
     let pins = PinSettings { on_change, auto_trust_first };
     McpSettings { pins, ..McpSettings::default() }
 }
 
 #[test]
 fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
-    use Watch::{Alert, Allow, Block};
+    use CheckAction::{Alert, Allow, Block};
     for (on_change, auto_trust_first, lists, shown, passes, action) in [
         // Unseen: nothing was listed.
         (Block, true, &[][..], None, true, Action::Allow),
@@ -46,19 +46,19 @@ fn block_alert_and_allow_by_unseen_trusted_changed_and_quarantined() {
             items = session.tools(&[list], ListPage::ONLY);
             assert!(session.knows_tools());
         }
-        let is_shown = items.first().map(|item| *item == Item::Keep);
+        let is_shown = items.first().map(|item| *item == ListAction::Keep);
         assert_eq!(is_shown, shown, "{what}: {items:?}");
         let called = call(&session, "echo");
         assert_eq!(called.is_ok(), passes, "{what}: {called:?}");
         let verdict = world.last(Kind::McpToolCalled).verdict.unwrap();
-        // No policy covers it: that is not the question here.
+        // The policies do not matter here: none covers the call.
         assert_eq!(verdict.action, action, "{what}: {verdict:?}");
     }
 }
 
 #[test]
-fn a_changed_tool_is_told_once_and_the_denial_names_the_way_out() {
-    let world = World::new(settings(Watch::Block, true));
+fn a_changed_tool_is_recorded_once_and_the_denial_names_the_fix() {
+    let world = World::new(settings(CheckAction::Block, true));
     let session = world.listed("srv", &[ECHO]);
     for _ in 0..3 {
         session.tools(&[OTHER], ListPage::ONLY);
@@ -70,13 +70,16 @@ fn a_changed_tool_is_told_once_and_the_denial_names_the_way_out() {
     assert!(changed.detail.as_ref().unwrap().starts_with("was v1:"));
     assert_eq!(changed.mcp.as_ref().unwrap().pin.as_deref(), Some("changed"));
     assert_eq!(changed.verdict.as_ref().unwrap().action, Action::Deny);
-    let told = told(&call(&session, "echo").unwrap_err());
-    assert!(told.contains("callgate mcp pins diff --server srv --tool echo"), "{told}");
+    let model_message = model_message(&call(&session, "echo").unwrap_err());
+    assert!(
+        model_message.contains("callgate mcp pins diff --server srv --tool echo"),
+        "{model_message}"
+    );
 }
 
 #[test]
 fn trust_in_another_process_counts_at_the_next_call() {
-    let world = World::new(settings(Watch::Block, false));
+    let world = World::new(settings(CheckAction::Block, false));
     let session = world.listed("srv", &[ECHO]);
     assert_eq!(stopped_by(&session, "echo"), "mcp.pins");
     let identity = ItemIdentity::tool("srv", "echo");
@@ -90,46 +93,47 @@ fn trust_in_another_process_counts_at_the_next_call() {
 
 #[test]
 fn two_processes_agree_on_one_pin() {
-    let first = World::new(settings(Watch::Block, true));
-    let second = World::at(first.audit.clone(), settings(Watch::Block, true), "  []\n");
+    let first = World::new(settings(CheckAction::Block, true));
+    let second = World::at(first.audit.clone(), settings(CheckAction::Block, true), "  []\n");
     let (here, there) = (first.session("srv"), second.session("srv"));
     assert_eq!(there.tools(&[], ListPage::ONLY), []);
-    assert_eq!(here.tools(&[ECHO], ListPage::ONLY), [Item::Keep]);
-    // The other one sees another definition: it is held to the first.
-    assert!(matches!(&there.tools(&[OTHER], ListPage::ONLY)[..], [Item::Hide { .. }]));
+    assert_eq!(here.tools(&[ECHO], ListPage::ONLY), [ListAction::Keep]);
+    // The other process sees a different definition, which is compared with the first.
+    assert!(matches!(&there.tools(&[OTHER], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     assert_eq!(stopped_by(&there, "echo"), "mcp.pins");
-    // Here the server shows what was trusted, whatever another instance of it shows.
+    // Here the server shows the trusted definition, even if another instance shows something else.
     assert_eq!(stopped_by(&here, "echo"), "");
     let pins = first.audit.pins().unwrap();
     assert_eq!((pins.len(), pins[0].state.as_str()), (1, "changed"));
 }
 
 #[test]
-fn a_server_that_is_started_otherwise_is_another() {
-    let world = World::new(settings(Watch::Block, true));
+fn a_server_that_is_started_differently_is_another_server() {
+    let world = World::new(settings(CheckAction::Block, true));
     world.listed("srv", &[ECHO]);
     let context = crate::Context::new(callgate_call::Origin::at(callgate_call::Surface::Mcp));
     let moved = world.decider.mcp("srv", &Launch::command("evil", &["--stdio"], None), context);
-    assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [Item::Hide { .. }]));
+    assert!(matches!(&moved.tools(&[ECHO], ListPage::ONLY)[..], [ListAction::Hide { .. }]));
     let detail = world.last(Kind::McpToolChanged).detail.unwrap();
     assert!(detail.contains("the server was srv") && detail.contains("is evil"), "{detail}");
 }
 
 #[test]
 fn prompts_and_instructions_are_pinned_too() {
-    let world = World::new(settings(Watch::Block, true));
+    let world = World::new(settings(CheckAction::Block, true));
     let session = world.session("srv");
-    assert_eq!(session.instructions(r#""Use it gently.""#), Item::Keep);
-    assert!(matches!(session.instructions(r#""Use it often.""#), Item::Hide { .. }));
+    assert_eq!(session.instructions(r#""Use it gently.""#), ListAction::Keep);
+    assert!(matches!(session.instructions(r#""Use it often.""#), ListAction::Hide { .. }));
     let prompt = r#"{"name":"greet","description":"Says hello."}"#;
-    assert_eq!(session.prompts(&[prompt]), [Item::Keep]);
-    session.reads(Read::Prompt { name: "greet", arguments: "" }, Vec::new()).unwrap();
+    assert_eq!(session.prompts(&[prompt]), [ListAction::Keep]);
+    session.judge_read(ClientRead::Prompt { name: "greet", arguments: "" }, Vec::new()).unwrap();
     let other = r#"{"name":"greet","description":"Says goodbye."}"#;
-    assert!(matches!(&session.prompts(&[other])[..], [Item::Hide { .. }]));
-    let denial =
-        session.reads(Read::Prompt { name: "greet", arguments: "{}" }, Vec::new()).unwrap_err();
+    assert!(matches!(&session.prompts(&[other])[..], [ListAction::Hide { .. }]));
+    let denial = session
+        .judge_read(ClientRead::Prompt { name: "greet", arguments: "{}" }, Vec::new())
+        .unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("mcp.pins"));
-    assert!(told(&denial).contains("--prompt greet"));
+    assert!(model_message(&denial).contains("--prompt greet"));
     let kinds: Vec<String> = world.audit.pins().unwrap().into_iter().map(|pin| pin.kind).collect();
     assert_eq!(kinds, ["instructions", "prompt"]);
 }
@@ -144,7 +148,7 @@ fn a_pin_survives_the_store() {
     registry.observe(&identity, &launch, &definition, first, 7).unwrap();
     let pin = registry.get(&identity).unwrap();
     assert_eq!(pin_of(stored_pin(pin)).as_ref(), Some(pin));
-    // What nobody can have meant lets nothing pass.
+    // An invalid state allows nothing.
     let odd = callgate_store::StoredPin { state: "trusty".into(), ..stored_pin(pin) };
     assert_eq!(pin_of(odd).unwrap().state(), callgate_registry::PinStatus::Quarantined);
 }

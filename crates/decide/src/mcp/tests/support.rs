@@ -1,4 +1,4 @@
-//! Short ways to set up a server and ask about it.
+//! Helpers that set up a server and make calls.
 
 use callgate_audit::{Filter, Order, Record};
 use callgate_call::{Arguments, Origin, OriginFields, Surface, Who};
@@ -132,7 +132,7 @@ pub(super) fn rate(calls: u32, burst: u32) -> Rate {
     Rate { calls, seconds: 60, burst }
 }
 
-/// A denial, as the model reads it.
-pub(super) fn told(denial: &Denial) -> String {
+/// The text of a denial, for the model.
+pub(super) fn model_message(denial: &Denial) -> String {
     callgate_policy::DenialText::default().notice(denial)
 }

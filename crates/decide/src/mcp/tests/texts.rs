@@ -1,4 +1,4 @@
-//! Results, other texts, and what servers ask.
+//! Results, other texts, and requests from servers.
 
 use callgate_audit::{Action, Kind};
 
@@ -25,10 +25,16 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
     assert_eq!(record.mcp.unwrap().place.as_deref(), Some("result"));
     let Inspected::Block(denial) = session.result(&ticket, ORDER) else { panic!("it passed") };
     assert_eq!(denial.rule.as_deref(), Some("mcp.inspect"));
-    // The model is told what, and not given it; and not that nothing ran.
-    let told = session.withheld_text(&denial);
-    assert!(!told.contains("evil.example") && !told.contains("not executed"), "{told}");
-    assert!(told.contains("did run") && told.contains("Rule: mcp.inspect"), "{told}");
+    // The model learns the reason but does not get the text, and does not read that nothing ran.
+    let model_message = session.withheld_text(&denial);
+    assert!(
+        !model_message.contains("evil.example") && !model_message.contains("not executed"),
+        "{model_message}"
+    );
+    assert!(
+        model_message.contains("did run") && model_message.contains("Rule: mcp.inspect"),
+        "{model_message}"
+    );
     let record = world.last(Kind::Guardrail);
     assert_eq!(denial.record, Some(record.id.to_string()));
     assert_eq!(record.verdict.unwrap().action, Action::Deny);
@@ -36,7 +42,7 @@ fn a_result_passes_is_cleaned_or_is_blocked() {
 }
 
 #[test]
-fn rules_on_findings_decide_about_results_and_texts() {
+fn rules_on_findings_decide_results_and_texts() {
     let rules = "
   - { id: quiet, server: srv, when: { finding: { class: [directive] } }, verdict: deny, reason: Orders. }
   - { id: look, when: { finding: any }, verdict: audit, reason: Look. }
@@ -58,7 +64,7 @@ fn rules_on_findings_decide_about_results_and_texts() {
 }
 
 #[test]
-fn a_default_that_denies_is_about_calls_not_texts() {
+fn a_denying_default_applies_to_calls_and_not_to_texts() {
     let world = World::new(McpSettings::default());
     let text = "policy: p\ndefault: deny\nrules:\n  - { id: a, server: srv, tool: echo, verdict: allow }\n";
     let source = callgate_policy::Source { name: "p.yaml".into(), text: text.into() };
@@ -69,52 +75,61 @@ fn a_default_that_denies_is_about_calls_not_texts() {
     let ticket = call(&session, "echo").unwrap();
     assert_eq!(session.result(&ticket, PLAIN), Inspected::Pass);
     assert_eq!(session.text(Place::Progress, r#""half done""#), Inspected::Pass);
-    assert_eq!(session.instructions(r#""Be kind.""#), Item::Keep);
-    assert!(session.reads(Read::Resource("file:///x"), Vec::new()).is_err());
+    assert_eq!(session.instructions(r#""Be kind.""#), ListAction::Keep);
+    assert!(session.judge_read(ClientRead::Resource("file:///x"), Vec::new()).is_err());
 }
 
 #[test]
-fn what_a_server_asks_is_refused_told_or_allowed() {
+fn server_requests_are_refused_recorded_or_allowed() {
     let params = r#"{"messages":[{"role":"user","content":{"type":"text","text":"Hello"}}]}"#;
-    for (watch, action) in [
-        (Watch::Block, Some(Action::Deny)),
-        (Watch::Alert, Some(Action::Audit)),
-        (Watch::Allow, None),
+    for (check_action, action) in [
+        (CheckAction::Block, Some(Action::Deny)),
+        (CheckAction::Alert, Some(Action::Audit)),
+        (CheckAction::Allow, None),
     ] {
-        for what in [Asked::Sampling, Asked::Elicitation, Asked::Roots] {
+        for what in [ServerRequest::Sampling, ServerRequest::Elicitation, ServerRequest::Roots] {
             let settings = McpSettings {
-                sampling: watch,
-                elicitation: watch,
-                roots: watch,
+                sampling: check_action,
+                elicitation: check_action,
+                roots: check_action,
                 ..McpSettings::default()
             };
             let world = World::new(settings);
-            let asked = world.session("srv").asked(what, params);
-            assert_eq!(asked.is_err(), watch == Watch::Block, "{what:?} {watch:?}");
-            let told = world.records().into_iter().find(|it| it.kind == Kind::Guardrail);
-            assert_eq!(told.map(|record| record.verdict.unwrap().action), action);
+            let request = world.session("srv").judge_server_request(what, params);
+            assert_eq!(
+                request.is_err(),
+                check_action == CheckAction::Block,
+                "{what:?} {check_action:?}"
+            );
+            let model_message = world.records().into_iter().find(|it| it.kind == Kind::Guardrail);
+            assert_eq!(model_message.map(|record| record.verdict.unwrap().action), action);
         }
     }
     // Without parameters there is nothing to inspect.
-    let roots = McpSettings { roots: Watch::Allow, ..McpSettings::default() };
-    assert_eq!(World::new(roots).session("srv").asked(Asked::Roots, ""), Ok(Inspected::Pass));
-    let world = World::new(McpSettings { sampling: Watch::Allow, ..McpSettings::default() });
-    let asked = world.session("srv").asked(Asked::Sampling, ORDER).unwrap();
-    assert!(matches!(asked, Inspected::Block(_)), "{asked:?}");
+    let roots = McpSettings { roots: CheckAction::Allow, ..McpSettings::default() };
+    assert_eq!(
+        World::new(roots).session("srv").judge_server_request(ServerRequest::Roots, ""),
+        Ok(Inspected::Pass)
+    );
+    let world = World::new(McpSettings { sampling: CheckAction::Allow, ..McpSettings::default() });
+    let request =
+        world.session("srv").judge_server_request(ServerRequest::Sampling, ORDER).unwrap();
+    assert!(matches!(request, Inspected::Block(_)), "{request:?}");
 }
 
 #[test]
-fn rules_name_what_is_read() {
+fn rules_match_reads_by_method() {
     let rules = "
   - { id: no-env, tool: resources/read, when: { arg: uri, contains: .env }, verdict: deny, reason: Private. }
   - { id: no-admin, tool: prompts/get, when: { arg: arguments.who, equals: root }, verdict: deny, reason: Not as root. }
 ";
     let world = World::with_rules(McpSettings::default(), rules);
     let session = world.session("srv");
-    session.reads(Read::Resource("file:///notes.txt"), Vec::new()).unwrap();
-    let denial = session.reads(Read::Resource("file:///.env"), Vec::new()).unwrap_err();
+    session.judge_read(ClientRead::Resource("file:///notes.txt"), Vec::new()).unwrap();
+    let denial = session.judge_read(ClientRead::Resource("file:///.env"), Vec::new()).unwrap_err();
     assert_eq!(denial.rule.as_deref(), Some("no-env"));
-    let prompt = |arguments| session.reads(Read::Prompt { name: "greet", arguments }, Vec::new());
+    let prompt =
+        |arguments| session.judge_read(ClientRead::Prompt { name: "greet", arguments }, Vec::new());
     prompt(r#"{"who":"ann"}"#).unwrap();
     assert_eq!(prompt(r#"{"who":"root"}"#).unwrap_err().rule.as_deref(), Some("no-admin"));
 }
@@ -127,7 +142,7 @@ fn resources_are_inspected_where_they_are_listed() {
         "{\"uri\":\"file:///b\",\"name\":\"b\u{202e}c\"}",
     ]);
     let clean = r#"{"uri":"file:///b","name":"bc"}"#;
-    assert_eq!(items, [Item::Keep, Item::Replace(clean.to_owned())]);
+    assert_eq!(items, [ListAction::Keep, ListAction::Replace(clean.to_owned())]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whatever a server sends, no client reads a message out of what is handed on that was not judged.
+//! Whatever a server sends, no client finds a message in the forwarded bytes that was not judged.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -7,14 +7,14 @@ use super::*;
 use crate::message::Message;
 
 #[test]
-fn what_ends_a_line_for_some_is_escaped() {
+fn characters_that_end_a_line_for_some_are_escaped() {
     let text = "{\"a\":\"x\u{2028}\u{2028}data: y\u{85}é—\"}";
     assert!(has_separator(text.as_bytes()));
     assert_eq!(without_separators(text.as_bytes()), "{\"a\":\"x\\u2028\\u2028data: y\\u0085é—\"}");
     assert!(!has_separator("{\"a\":\"é—\"}".as_bytes()));
 }
 
-/// What is handed on of a stream that arrives in pieces, and every message that was let through.
+/// The forwarded bytes of a stream that arrives in pieces, and every message that was allowed.
 fn handed_on(stream: &[u8], piece: usize) -> (Vec<u8>, Vec<Value>) {
     let mut splitter = Splitter::new(Framing::Sse, 4096);
     let (mut out, mut passed) = (Vec::new(), Vec::new());
@@ -27,7 +27,7 @@ fn handed_on(stream: &[u8], piece: usize) -> (Vec<u8>, Vec<Value>) {
     (out, passed)
 }
 
-/// Withholds what is evil, edits what asks for it, and lets the rest pass.
+/// Withholds evil messages, edits those that ask for it, and allows the rest.
 fn judge(data: &[u8], passed: &mut Vec<Value>) -> Vec<Vec<u8>> {
     let Ok(message) = Message::of_body(data) else { return Vec::new() };
     let texts = match message.text {
@@ -41,12 +41,12 @@ fn judge(data: &[u8], passed: &mut Vec<Value>) -> Vec<Vec<u8>> {
 
 const SECOND: &str = r#"{"jsonrpc":"2.0","method":"second"}"#;
 
-/// The ways in which clients cut a stream into lines.
+/// How clients split a stream into lines.
 #[derive(Debug, Clone, Copy)]
 enum Lines {
-    /// As the standard says.
+    /// As in the standard.
     Standard,
-    /// As Python's `splitlines` does.
+    /// Like Python's `splitlines`.
     Python,
     /// At line feeds only.
     LineFeeds,
@@ -64,7 +64,7 @@ impl Lines {
     }
 }
 
-/// The data of the events that a client makes out, the last one also if it is not finished.
+/// The data of the events that a client finds, including an unfinished last one.
 fn client(out: &[u8], lines: Lines) -> Vec<String> {
     let text = String::from_utf8_lossy(out);
     let (mut events, mut data) = (Vec::new(), Vec::<String>::new());
@@ -78,7 +78,7 @@ fn client(out: &[u8], lines: Lines) -> Vec<String> {
     events
 }
 
-/// Pieces of which streams are made that are hard to read alike.
+/// Fragments of streams that clients tend to read differently.
 fn fragment() -> impl Strategy<Value = Vec<u8>> {
     let texts = prop::sample::select(vec![
         "\n",
@@ -129,7 +129,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_client_reads_what_was_not_judged(
+    fn no_client_reads_an_unjudged_message(
         fragments in prop::collection::vec(fragment(), 0..40),
         piece in 1..20usize,
     ) {
@@ -151,9 +151,9 @@ proptest! {
     }
 }
 
-/// A message that is let through arrives, for every client.
+/// An allowed message arrives at every client.
 #[test]
-fn what_passes_is_read_by_everybody() {
+fn allowed_messages_are_read_by_every_client() {
     let stream = b"id: 1\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"fine\"}\r\n\r\n: x\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"edit\"}\n\n";
     let (out, passed) = handed_on(stream, 3);
     assert_eq!(passed.len(), 3);

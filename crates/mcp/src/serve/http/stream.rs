@@ -1,35 +1,35 @@
-//! A subscription over HTTP: server-sent events, until one of both sides ends it.
+//! A subscription over HTTP: server-sent events, until either side ends it.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
-use super::super::changes::{Changed, Changing};
-use super::super::listening::Listening;
+use super::super::changes::{ChangeListener, Changed};
+use super::super::subscription::Subscription;
 
-/// How often a comment keeps a quiet connection open: proxies close those after a minute, most often.
+/// How often a comment keeps a quiet connection open: most proxies close one after a minute.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// Tells a client what it listens for. If it reads slowly, changes wait; what it misses of them it is told
-/// at once.
-pub(super) async fn tell(
-    listening: Listening,
-    mut changing: Changing,
+/// Sends a client its notifications. If it reads slowly, changes wait, and those that it misses are
+/// combined into one.
+pub(super) async fn send_notifications(
+    subscription: Subscription,
+    mut change_listener: ChangeListener,
     all: Vec<&'static str>,
     events: Sender<Bytes>,
 ) {
-    let mut told = vec![listening.acknowledged()];
+    let mut messages = vec![subscription.acknowledged()];
     loop {
-        for message in told {
+        for message in messages {
             if events.send(event(&message)).await.is_err() {
                 return;
             }
         }
-        told = tokio::select! {
-            changed = changing.next() => match changed {
-                Changed::These(uris) => listening.changed(&uris),
-                Changed::Anything => listening.changed(&all),
+        messages = tokio::select! {
+            changed = change_listener.next() => match changed {
+                Changed::These(uris) => subscription.changed(&uris),
+                Changed::Anything => subscription.changed(&all),
                 Changed::End => break,
             },
             () = tokio::time::sleep(ALIVE) => {
@@ -41,10 +41,10 @@ pub(super) async fn tell(
             () = events.closed() => return,
         };
     }
-    events.send(event(&listening.ended())).await.ok();
+    events.send(event(&subscription.ended())).await.ok();
 }
 
-/// A message is one line, so it is one line of data.
+/// A message has no line ends, so it fits into one data line.
 fn event(message: &str) -> Bytes {
     format!("event: message\ndata: {message}\n\n").into()
 }

@@ -49,7 +49,7 @@ async fn whole(response: http::Response<Body>) -> (u16, String) {
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-/// The status and the code of the error, 0 where it is a result.
+/// The status and the error code; 0 for a result.
 async fn outcome(request: Request<Full<Bytes>>) -> (u16, i64) {
     let (status, body) = whole(http().0.answer(request).await).await;
     let body: Value = serde_json::from_str(&body).unwrap();
@@ -72,7 +72,7 @@ async fn each_request_has_its_answer_and_its_status() {
 }
 
 #[tokio::test]
-async fn the_head_must_agree_with_the_body() {
+async fn headers_over_http_must_agree_with_the_body() {
     let mut other = post("tools/list", json!({}));
     other.headers_mut().insert("mcp-method", "tools/call".parse().unwrap());
     assert_eq!(outcome(other).await, (400, -32020));
@@ -91,7 +91,7 @@ async fn the_head_must_agree_with_the_body() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_message_is_told_so() {
+async fn requests_without_a_message_are_refused() {
     let (http, _) = http();
     let list = request_of("tools/list", &json!({}));
     let with = |name: &'static str, value: &'static str| {
@@ -121,8 +121,8 @@ async fn what_is_not_a_message_is_told_so() {
 #[tokio::test]
 async fn a_subscription_is_a_stream_of_events() {
     let (http, changes) = http();
-    let wanted = json!({ "notifications": { "resourceSubscriptions": ["a://one"] } });
-    let response = http.answer(post("subscriptions/listen", wanted.clone())).await;
+    let requested = json!({ "notifications": { "resourceSubscriptions": ["a://one"] } });
+    let response = http.answer(post("subscriptions/listen", requested.clone())).await;
     assert_eq!(response.status(), StatusCode::OK);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(response.headers()["x-accel-buffering"], "no");
@@ -133,22 +133,22 @@ async fn a_subscription_is_a_stream_of_events() {
     };
     let first = next().await.unwrap();
     assert!(first.contains("subscriptions/acknowledged") && first.ends_with("\n\n"), "{first}");
-    changes.tell(&["a://two"]);
-    changes.tell(&["a://one"]);
-    let told = next().await.unwrap();
-    assert!(told.contains(r#""uri":"a://one""#), "{told}");
+    changes.notify(&["a://two"]);
+    changes.notify(&["a://one"]);
+    let notified = next().await.unwrap();
+    assert!(notified.contains(r#""uri":"a://one""#), "{notified}");
     changes.end();
     let last = next().await.unwrap();
     assert!(last.contains(r#""resultType":"complete""#), "{last}");
     assert_eq!(next().await, None);
 
-    let mut deaf = post("subscriptions/listen", wanted);
+    let mut deaf = post("subscriptions/listen", requested);
     deaf.headers_mut().insert("accept", "application/json".parse().unwrap());
     assert_eq!(http.answer(deaf).await.status(), StatusCode::NOT_ACCEPTABLE);
 }
 
 #[tokio::test]
-async fn a_place_is_given_back_when_a_subscriber_is_gone() {
+async fn a_slot_is_released_when_a_subscriber_is_gone() {
     let (http, _) = http();
     let listen = || post("subscriptions/listen", json!({ "notifications": {} }));
     let mut open = Vec::new();
@@ -157,7 +157,7 @@ async fn a_place_is_given_back_when_a_subscriber_is_gone() {
     }
     assert_eq!(http.answer(listen()).await.status(), StatusCode::SERVICE_UNAVAILABLE);
     drop(open);
-    // The tasks that told them notice it one by one.
+    // The tasks that served them notice it one by one.
     for _ in 0..10_000 {
         if http.answer(listen()).await.status() == StatusCode::OK {
             return;
@@ -167,9 +167,9 @@ async fn a_place_is_given_back_when_a_subscriber_is_gone() {
     panic!("no place was given back");
 }
 
-/// Whoever asks hears that there is no answer.
+/// The client gets an error if there is no answer.
 #[tokio::test]
-async fn a_host_that_fails_is_not_silence() {
+async fn a_failing_host_is_reported() {
     let broken = post("tools/call", json!({ "name": "echo", "arguments": { "panic": 1 } }));
     assert_eq!(outcome(broken).await, (200, -32603));
 }

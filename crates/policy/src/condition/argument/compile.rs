@@ -211,6 +211,14 @@ fn literals(node: &Node, what: &str, problems: &mut Problems<'_>) -> Option<Vec<
     literals.into_iter().collect()
 }
 
+/// What to do about a pattern that the engine does not support.
+pub(crate) fn regex_hint(why: &str) -> Option<String> {
+    let unsupported = why.contains("look-around") || why.contains("backreference");
+    unsupported.then(|| {
+        "look-around and back-references are left out: matching takes linear time".to_owned()
+    })
+}
+
 fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
     match RegexBuilder::new(&pattern.value).size_limit(REGEX_SIZE).build() {
         Ok(regex) => Some(Operator::Matches(regex)),
@@ -226,7 +234,7 @@ fn regex(pattern: At<String>, problems: &mut Problems<'_>) -> Option<Operator> {
             problems
                 .add(pattern.span, "cannot read this regular expression")
                 .label(why)
-                .hint("look-around and back-references are left out: matching takes linear time");
+                .maybe_hint(regex_hint(why));
             None
         }
     }

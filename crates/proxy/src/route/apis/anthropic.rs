@@ -1,22 +1,22 @@
-//! Anthropic's paths, and those of everybody who speaks Messages.
+//! The paths of Anthropic, and of everyone who serves the Messages API.
 
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, BATCH_RESULTS};
-use crate::route::table::{Part, Row, Treatment, any, looked_up, posted};
+use crate::route::table::{PathGroup, Row, Treatment, any, looked_up, posted};
 
-pub(super) static PARTS: &[Part] =
-    &[Part { roots: ROOTS, rows: ROWS }, Part { roots: ROOTS, rows: COMPATIBLE }];
+pub(super) static GROUPS: &[PathGroup] =
+    &[PathGroup { roots: ROOTS, rows: ROWS }, PathGroup { roots: ROOTS, rows: COMPATIBLE }];
 
-/// What is Anthropic's where no provider is named.
-pub(super) static OWN: Part = Part { roots: ROOTS, rows: ROWS };
+/// The paths that are Anthropic's if no provider is named.
+pub(super) static OWN: PathGroup = PathGroup { roots: ROOTS, rows: ROWS };
 
 const ROOTS: &[&str] = &["/v1", ""];
 
 const ROWS: &[Row] = &[
     MESSAGES,
     COUNT_TOKENS,
-    // The state of a batch names an address for its results that leads around callgate.
+    // The state of a batch contains an address for its results that bypasses callgate.
     BATCHES,
     any("/sessions/**", Treatment::Refuse(ANOTHER_API)),
     any("/environments/**", Treatment::Refuse(ANOTHER_API)),
@@ -30,7 +30,7 @@ const ROWS: &[Row] = &[
     any("/oauth/**", Treatment::Pass),
 ];
 
-/// Anthropic serves Chat Completions beside its own API.
+/// Anthropic serves Chat Completions in addition to its own API.
 const COMPATIBLE: &[Row] = &[posted("/chat/completions", Treatment::Inspect(Dialect::OpenAiChat))];
 
 const MESSAGES: Row = posted("/messages", Treatment::Inspect(Dialect::Anthropic));
@@ -38,5 +38,5 @@ const COUNT_TOKENS: Row =
     posted("/messages/count_tokens", Treatment::PassRestored(Dialect::Anthropic));
 const BATCHES: Row = any("/messages/batches/**", Treatment::Refuse(BATCH_RESULTS));
 
-/// Messages, as servers have it whose own API is another one.
+/// The Messages API at servers whose own API is a different one.
 pub(super) const MESSAGES_ROWS: &[Row] = &[MESSAGES, COUNT_TOKENS, BATCHES];

@@ -3,12 +3,12 @@
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, openai};
-use crate::route::table::{Part, Row, Said, Treatment, any, posted};
+use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, posted};
 
-pub(super) static PARTS: &[Part] = &[
-    Part { roots: &[""], rows: ROWS },
-    Part { roots: &["/openai/v1"], rows: openai::CHAT_ROWS },
-    Part { roots: &["/openai/v1"], rows: openai::RESPONSES_ROWS },
+pub(super) static GROUPS: &[PathGroup] = &[
+    PathGroup { roots: &[""], rows: ROWS },
+    PathGroup { roots: &["/openai/v1"], rows: openai::CHAT_ROWS },
+    PathGroup { roots: &["/openai/v1"], rows: openai::RESPONSES_ROWS },
 ];
 
 const CONVERSE: Treatment = Treatment::Inspect(Dialect::Converse);
@@ -20,8 +20,8 @@ const ROWS: &[Row] = &[
     posted("/model/*/invoke", INVOKE),
     posted("/model/*/invoke-with-response-stream", INVOKE),
     posted("/model/*/count-tokens", Treatment::PassRestored(Dialect::Converse)),
-    // A stream in both directions, and results that a bucket gets.
+    // A bidirectional stream, and results that are written to a bucket.
     any("/model/*/invoke-with-bidirectional-stream", Treatment::Refuse(ANOTHER_API)),
     any("/async-invoke/**", Treatment::Refuse(ANOTHER_API)),
-    posted("/guardrail/*/version/*/apply", Treatment::PassSaid(Said::Json)),
+    posted("/guardrail/*/version/*/apply", Treatment::PassText(TextFormat::Json)),
 ];

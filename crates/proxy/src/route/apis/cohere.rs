@@ -2,20 +2,20 @@
 
 use callgate_dialect::Dialect;
 
-use crate::route::table::{Part, Row, Said, Treatment, any, looked_up, posted};
+use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, looked_up, posted};
 
-pub(super) static PARTS: &[Part] = &[
-    Part { roots: &["/v2", ""], rows: SECOND },
-    Part { roots: &["/v1", ""], rows: FIRST },
-    Part { roots: &["/compatibility/v1"], rows: COMPATIBLE },
+pub(super) static GROUPS: &[PathGroup] = &[
+    PathGroup { roots: &["/v2", ""], rows: SECOND },
+    PathGroup { roots: &["/v1", ""], rows: FIRST },
+    PathGroup { roots: &["/compatibility/v1"], rows: COMPATIBLE },
 ];
 
-const SAID: Treatment = Treatment::PassSaid(Said::Json);
+const TEXT: Treatment = Treatment::PassText(TextFormat::Json);
 
 const SECOND: &[Row] = &[
     posted("/chat", Treatment::Inspect(Dialect::Cohere)),
-    posted("/embed", SAID),
-    posted("/rerank", SAID),
+    posted("/embed", TEXT),
+    posted("/rerank", TEXT),
 ];
 
 const FIRST: &[Row] = &[
@@ -23,10 +23,10 @@ const FIRST: &[Row] = &[
         "/chat/**",
         Treatment::Refuse("callgate does not read version 1 of Cohere's chat; use /v2/chat"),
     ),
-    posted("/embed", SAID),
-    posted("/rerank", SAID),
-    posted("/classify", SAID),
-    posted("/tokenize", SAID),
+    posted("/embed", TEXT),
+    posted("/rerank", TEXT),
+    posted("/classify", TEXT),
+    posted("/tokenize", TEXT),
     posted("/detokenize", Treatment::Pass),
     posted("/check-api-key", Treatment::Pass),
     looked_up("/models"),
@@ -35,5 +35,5 @@ const FIRST: &[Row] = &[
 
 const COMPATIBLE: &[Row] = &[
     posted("/chat/completions", Treatment::Inspect(Dialect::OpenAiChat)),
-    posted("/embeddings", SAID),
+    posted("/embeddings", TEXT),
 ];

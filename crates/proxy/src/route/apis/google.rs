@@ -3,24 +3,24 @@
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, BATCH_RESULTS};
-use crate::route::table::{Part, Row, Said, Treatment, any, kept, looked_up, posted};
+use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, kept, looked_up, posted};
 
 const GEMINI: Treatment = Treatment::Inspect(Dialect::Gemini);
 const COUNTED: Treatment = Treatment::PassRestored(Dialect::Gemini);
-const SAID: Treatment = Treatment::PassSaid(Said::Json);
+const TEXT: Treatment = Treatment::PassText(TextFormat::Json);
 const INTERACTIONS: Treatment = Treatment::Inspect(Dialect::Interactions);
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const MESSAGES: Treatment = Treatment::Inspect(Dialect::Anthropic);
 
-pub(super) static PARTS: &[Part] = &[
-    Part { roots: VERSIONS, rows: MODELS },
-    Part { roots: VERSIONS, rows: STORED },
-    Part { roots: PUBLISHERS, rows: PUBLISHED },
-    Part { roots: LOCATIONS, rows: ENDPOINTS },
-    Part { roots: &[""], rows: CODE_ASSIST },
+pub(super) static GROUPS: &[PathGroup] = &[
+    PathGroup { roots: VERSIONS, rows: MODELS },
+    PathGroup { roots: VERSIONS, rows: STORED },
+    PathGroup { roots: PUBLISHERS, rows: PUBLISHED },
+    PathGroup { roots: LOCATIONS, rows: ENDPOINTS },
+    PathGroup { roots: &[""], rows: CODE_ASSIST },
 ];
 
-/// What is asked of models.
+/// The methods of models.
 pub(super) const VERBS: [&str; 6] = [
     "generateContent",
     "streamGenerateContent",
@@ -39,11 +39,11 @@ const MODELS: &[Row] = &[
     posted("/tunedModels/*:generateContent", GEMINI),
     posted("/tunedModels/*:streamGenerateContent", GEMINI),
     posted("/models/*:countTokens", COUNTED),
-    posted("/models/*:embedContent", SAID),
-    posted("/models/*:batchEmbedContents", SAID),
+    posted("/models/*:embedContent", TEXT),
+    posted("/models/*:batchEmbedContents", TEXT),
     posted("/models/*:batchGenerateContent", Treatment::Refuse(BATCH_RESULTS)),
     posted("/openai/chat/completions", CHAT),
-    posted("/openai/embeddings", SAID),
+    posted("/openai/embeddings", TEXT),
     looked_up("/openai/models"),
     looked_up("/openai/models/**"),
     posted("/interactions", INTERACTIONS),
@@ -57,7 +57,7 @@ const STORED: &[Row] = &[
     any("/files/*:download", Treatment::Refuse(BATCH_RESULTS)),
     any("/files", Treatment::Pass),
     any("/files/*", Treatment::Pass),
-    // What is cached here is said to the model later.
+    // Content cached here becomes part of a later prompt.
     any("/cachedContents", COUNTED),
     any("/cachedContents/*", COUNTED),
     looked_up("/models"),
@@ -66,7 +66,7 @@ const STORED: &[Row] = &[
     looked_up("/tunedModels/*"),
 ];
 
-/// Vertex AI names the models by who made them, with or without a project.
+/// Vertex AI names models by their publisher, with or without a project.
 const PUBLISHERS: &[&str] = &[
     "/v1/projects/*/locations/*/publishers",
     "/v1beta1/projects/*/locations/*/publishers",
@@ -81,7 +81,7 @@ const PUBLISHED: &[Row] = &[
     posted("/google/models/*:streamGenerateContent", GEMINI),
     posted("/google/models/*:countTokens", COUNTED),
     posted("/google/models/*:computeTokens", COUNTED),
-    posted("/google/models/*:embedContent", SAID),
+    posted("/google/models/*:embedContent", TEXT),
     posted("/anthropic/models/count-tokens:rawPredict", COUNTED_MESSAGES),
     posted("/anthropic/models/*:rawPredict", MESSAGES),
     posted("/anthropic/models/*:streamRawPredict", MESSAGES),
@@ -102,12 +102,12 @@ const ENDPOINTS: &[Row] = &[
     posted("/endpoints/*:streamGenerateContent", GEMINI),
     posted("/endpoints/*:countTokens", COUNTED),
     posted("/endpoints/*/chat/completions", CHAT),
-    // What is cached here is said to the model later.
+    // Content cached here becomes part of a later prompt.
     any("/cachedContents", COUNTED),
     any("/cachedContents/*", COUNTED),
 ];
 
-/// What the Gemini CLI asks when it is logged in.
+/// The paths of the Gemini CLI when it is logged in.
 const CODE_ASSIST: &[Row] = &[
     posted("/v1internal:generateContent", GEMINI),
     posted("/v1internal:streamGenerateContent", GEMINI),

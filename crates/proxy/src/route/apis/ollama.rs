@@ -1,22 +1,22 @@
-//! Ollama's paths: its own, and those of others on the same port.
+//! Ollama's paths: its own, and those of other APIs on the same port.
 
 use callgate_dialect::Dialect;
 
 use super::{anthropic, openai};
-use crate::route::table::{Part, Row, Said, Treatment, any, looked_up, posted};
+use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, looked_up, posted};
 
-pub(super) static PARTS: &[Part] = &[
-    Part { roots: &["/api"], rows: ROWS },
-    Part { roots: ROOTS, rows: openai::CHAT_ROWS },
-    Part { roots: ROOTS, rows: openai::RESPONSES_ROWS },
-    Part { roots: ROOTS, rows: openai::OTHERS },
-    Part { roots: ROOTS, rows: anthropic::MESSAGES_ROWS },
+pub(super) static GROUPS: &[PathGroup] = &[
+    PathGroup { roots: &["/api"], rows: ROWS },
+    PathGroup { roots: ROOTS, rows: openai::CHAT_ROWS },
+    PathGroup { roots: ROOTS, rows: openai::RESPONSES_ROWS },
+    PathGroup { roots: ROOTS, rows: openai::OTHERS },
+    PathGroup { roots: ROOTS, rows: anthropic::MESSAGES_ROWS },
 ];
 
 /// The APIs of others, on the same port.
 const ROOTS: &[&str] = &["/v1"];
 
-const SAID: Treatment = Treatment::PassSaid(Said::Json);
+const TEXT: Treatment = Treatment::PassText(TextFormat::Json);
 
 const ROWS: &[Row] = &[
     posted("/chat", Treatment::Inspect(Dialect::Ollama)),
@@ -26,11 +26,11 @@ const ROWS: &[Row] = &[
     looked_up("/version"),
     looked_up("/delete"),
     posted("/show", Treatment::Pass),
-    posted("/embed", SAID),
-    posted("/embeddings", SAID),
+    posted("/embed", TEXT),
+    posted("/embeddings", TEXT),
     posted("/pull", Treatment::Pass),
     posted("/push", Treatment::Pass),
-    posted("/create", SAID),
+    posted("/create", TEXT),
     posted("/copy", Treatment::Pass),
     any("/blobs/*", Treatment::Pass),
 ];

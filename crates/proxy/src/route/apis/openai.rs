@@ -1,40 +1,40 @@
-//! OpenAI's paths, and those of the many who speak its APIs below other roots.
+//! The paths of OpenAI, and of the many providers who serve its APIs below other roots.
 
 use callgate_dialect::Dialect;
 
 use super::{ANOTHER_API, BATCH_RESULTS, anthropic};
-use crate::route::table::{Part, Row, Said, Treatment, any, kept, looked_up, posted};
+use crate::route::table::{PathGroup, Row, TextFormat, Treatment, any, kept, looked_up, posted};
 
 const CHAT: Treatment = Treatment::Inspect(Dialect::OpenAiChat);
 const RESPONSES: Treatment = Treatment::Inspect(Dialect::Responses);
-const SAID: Treatment = Treatment::PassSaid(Said::Json);
-const UPLOADED: Treatment = Treatment::PassSaid(Said::JsonOrForm);
+const TEXT: Treatment = Treatment::PassText(TextFormat::Json);
+const UPLOADED: Treatment = Treatment::PassText(TextFormat::JsonOrForm);
 
-pub(super) static PARTS: &[Part] = &[
-    Part { roots: ROOTS, rows: CHAT_ROWS },
-    Part { roots: ROOTS, rows: RESPONSES_ROWS },
-    Part { roots: ROOTS, rows: CONVERSATIONS },
-    Part { roots: ROOTS, rows: OTHERS },
-    Part { roots: MESSAGES_ROOTS, rows: anthropic::MESSAGES_ROWS },
+pub(super) static GROUPS: &[PathGroup] = &[
+    PathGroup { roots: ROOTS, rows: CHAT_ROWS },
+    PathGroup { roots: ROOTS, rows: RESPONSES_ROWS },
+    PathGroup { roots: ROOTS, rows: CONVERSATIONS },
+    PathGroup { roots: ROOTS, rows: OTHERS },
+    PathGroup { roots: MESSAGES_ROOTS, rows: anthropic::MESSAGES_ROWS },
 ];
 
-/// Mistral's conversations run models, and answer in a dialect of their own.
-pub(super) static MISTRAL: &[Part] = &[
-    Part { roots: ROOTS, rows: CHAT_ROWS },
-    Part { roots: ROOTS, rows: RESPONSES_ROWS },
-    Part { roots: ROOTS, rows: &[any("/conversations/**", Treatment::Refuse(ANOTHER_API))] },
-    Part { roots: ROOTS, rows: OTHERS },
+/// Mistral's conversations run models and have a dialect of their own.
+pub(super) static MISTRAL: &[PathGroup] = &[
+    PathGroup { roots: ROOTS, rows: CHAT_ROWS },
+    PathGroup { roots: ROOTS, rows: RESPONSES_ROWS },
+    PathGroup { roots: ROOTS, rows: &[any("/conversations/**", Treatment::Refuse(ANOTHER_API))] },
+    PathGroup { roots: ROOTS, rows: OTHERS },
 ];
 
-/// What is OpenAI's where no provider is named, and what servers such as Ollama have of it.
-pub(super) static OWN: [Part; 4] = [
-    Part { roots: &["/v1"], rows: CHAT_ROWS },
-    Part { roots: &["/v1"], rows: RESPONSES_ROWS },
-    Part { roots: &["/v1"], rows: CONVERSATIONS },
-    Part { roots: &["/v1"], rows: OTHERS },
+/// The paths that are OpenAI's if no provider is named, which servers such as Ollama also have.
+pub(super) static OWN: [PathGroup; 4] = [
+    PathGroup { roots: &["/v1"], rows: CHAT_ROWS },
+    PathGroup { roots: &["/v1"], rows: RESPONSES_ROWS },
+    PathGroup { roots: &["/v1"], rows: CONVERSATIONS },
+    PathGroup { roots: &["/v1"], rows: OTHERS },
 ];
 
-/// Azure, Groq, OpenRouter, Z.ai, and everybody else.
+/// Azure, Groq, OpenRouter, Z.ai, and everyone else.
 const ROOTS: &[&str] =
     &["/openai/deployments/*", "/openai/v1", "/openai", "/api/v1", "/api/paas/v4", "/v1", ""];
 
@@ -82,7 +82,7 @@ pub(super) const OTHERS: &[Row] = &[
     any("/live/**", Treatment::Refuse(ANOTHER_API)),
     looked_up("/models"),
     looked_up("/models/**"),
-    posted("/embeddings", SAID),
+    posted("/embeddings", TEXT),
     any(
         "/files/*/content",
         Treatment::Refuse(
@@ -93,14 +93,14 @@ pub(super) const OTHERS: &[Row] = &[
     any("/files/*", Treatment::Pass),
     any("/uploads", Treatment::Pass),
     any("/uploads/**", Treatment::Pass),
-    // Requests that nobody reads would run in them.
+    // They would run requests that callgate cannot read.
     any("/batches/**", Treatment::Refuse(BATCH_RESULTS)),
-    any("/audio/speech", SAID),
+    any("/audio/speech", TEXT),
     any("/audio/**", UPLOADED),
-    any("/images/generations", SAID),
+    any("/images/generations", TEXT),
     any("/images/**", UPLOADED),
-    posted("/moderations", SAID),
-    any("/vector_stores", SAID),
-    any("/vector_stores/**", SAID),
+    posted("/moderations", TEXT),
+    any("/vector_stores", TEXT),
+    any("/vector_stores/**", TEXT),
     looked_up("/organization/**"),
 ];

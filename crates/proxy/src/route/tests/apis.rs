@@ -1,4 +1,4 @@
-//! The paths of every API: which provider, which path there, which dialect.
+//! The paths of every API: the provider, the path there, the dialect.
 
 use super::*;
 
@@ -23,11 +23,11 @@ fn all() -> Routes {
     routes_of(table.to_vec(), &[])
 }
 
-/// Where a POST of a path goes: provider, path there, dialect.
-fn inspected(asked: &str) -> Result<(String, String, Dialect), Nowhere> {
-    match goes_with(&all(), "POST", asked, false)? {
+/// Where a POST to a path goes: provider, path there, dialect.
+fn inspected(requested: &str) -> Result<(String, String, Dialect), NoRoute> {
+    match goes_with(&all(), "POST", requested, false)? {
         (name, path, Treatment::Inspect(dialect)) => Ok((name, path, dialect)),
-        other => panic!("{asked}: {other:?}"),
+        other => panic!("{requested}: {other:?}"),
     }
 }
 
@@ -140,14 +140,14 @@ fn calls_are_read_at_every_path_that_has_them() {
             Invoke,
         ),
     ];
-    for (asked, name, path, dialect) in table {
+    for (requested, name, path, dialect) in table {
         let expected = Ok((name.to_owned(), path.to_owned(), dialect));
-        assert_eq!(inspected(asked), expected, "{asked}");
+        assert_eq!(inspected(requested), expected, "{requested}");
     }
 }
 
 #[test]
-fn what_is_kept_at_the_provider_is_read_when_it_is_fetched() {
+fn responses_stored_at_the_provider_are_inspected_when_fetched() {
     for (path, dialect) in [
         ("/v1/responses/resp_1", Dialect::Responses),
         ("/v1/responses/resp_1/input_items", Dialect::Responses),
@@ -162,7 +162,7 @@ fn what_is_kept_at_the_provider_is_read_when_it_is_fetched() {
 }
 
 #[test]
-fn what_no_reader_knows_is_refused_everywhere() {
+fn unreadable_apis_are_refused_at_every_provider() {
     for path in [
         "/v1beta/models/m:batchGenerateContent",
         "/v1beta/batches/b",
@@ -177,7 +177,7 @@ fn what_no_reader_knows_is_refused_everywhere() {
         "/deepseek/anthropic/v1/messages/batches",
     ] {
         let went = goes_with(&all(), "POST", path, false);
-        assert!(matches!(went, Err(Nowhere::Unread(_))), "{path}: {went:?}");
+        assert!(matches!(went, Err(NoRoute::Unreadable(_))), "{path}: {went:?}");
     }
     for path in [
         "/v1beta/models/m:predict",
@@ -189,12 +189,12 @@ fn what_no_reader_knows_is_refused_everywhere() {
         "/api/Chat",
     ] {
         let went = goes_with(&all(), "POST", path, false);
-        assert!(matches!(went, Err(Nowhere::Unread(_) | Nowhere::Unknown)), "{path}: {went:?}");
+        assert!(matches!(went, Err(NoRoute::Unreadable(_) | NoRoute::Unknown)), "{path}: {went:?}");
     }
 }
 
 #[test]
-fn what_carries_no_calls_passes() {
+fn paths_without_calls_pass() {
     for (method, path, name) in [
         ("GET", "/v1beta/models", "gemini"),
         ("GET", "/v1beta/models/gemini-3", "gemini"),
@@ -210,11 +210,11 @@ fn what_carries_no_calls_passes() {
     ] {
         let (went, _, treatment) = goes_with(&all(), method, path, false).expect(path);
         assert_eq!(went, name, "{path}");
-        assert!(matches!(treatment, Treatment::Pass | Treatment::PassSaid(_)), "{path}");
+        assert!(matches!(treatment, Treatment::Pass | Treatment::PassText(_)), "{path}");
     }
 }
 
-/// It carries the request whose tokens it counts.
+/// It contains the request whose tokens it counts.
 #[test]
 fn a_request_whose_tokens_are_counted_is_read() {
     let (_, _, treatment) = goes_with(&all(), "POST", "/model/m/count-tokens", false).unwrap();
@@ -222,9 +222,9 @@ fn a_request_whose_tokens_are_counted_is_read() {
 }
 
 #[test]
-fn a_path_of_an_api_nobody_serves_says_so() {
-    assert_eq!(goes("POST", "/model/m/converse"), Err(Nowhere::NoProvider));
-    assert_eq!(goes("POST", "/api/chat"), Err(Nowhere::NoProvider));
+fn a_path_of_an_unserved_api_is_reported_as_such() {
+    assert_eq!(goes("POST", "/model/m/converse"), Err(NoRoute::NoProvider));
+    assert_eq!(goes("POST", "/api/chat"), Err(NoRoute::NoProvider));
 }
 
 #[test]

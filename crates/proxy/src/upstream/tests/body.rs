@@ -1,11 +1,11 @@
-//! Bodies come as they are sent, no sooner and no later.
+//! Bodies arrive as they are sent, neither sooner nor later.
 
 use std::future::poll_fn;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::super::{Progress, Which};
+use super::super::{Progress, TimeoutKind};
 use super::*;
 
 /// Everything that is ready, as one text.
@@ -22,7 +22,8 @@ async fn ready(body: &mut UpstreamBody) -> Result<(String, Progress), UpstreamEr
 async fn frames_arrive_one_by_one() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
-    // The next frame is sent when the last has arrived: a frame that waited for another would never come.
+    // Each frame is sent when the last has arrived: a frame that is held back for another would
+    // never arrive.
     let (arrived, mut wait) = mpsc::channel(1);
     let serve = async {
         let mut caller = peer.accept().await;
@@ -44,11 +45,11 @@ async fn frames_arrive_one_by_one() {
         assert_eq!(ready(&mut body).await.unwrap(), (String::new(), Progress::End));
     };
     let (_caller, ()) = tokio::join!(serve, ask);
-    assert_eq!(upstreams.site(&target).idle_lines(), 1);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 1);
 }
 
 #[tokio::test]
-async fn what_came_together_is_handed_over_together() {
+async fn bytes_that_arrive_together_are_passed_on_together() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let serve = async {
@@ -92,12 +93,13 @@ async fn one_call_hands_over_a_bounded_amount() {
         }
     }
     assert_eq!(total, LENGTH);
-    // The bound, and a read buffer: hyper fills what it has allocated, which is up to twice what was asked for.
+    // The limit plus a read buffer: hyper fills what it has allocated, which may be twice what was
+    // requested.
     assert!(largest <= (256 << 10) + (128 << 10), "{largest}");
     drop(serve.await.unwrap());
 }
 
-/// Pieces that split the chunk framing everywhere.
+/// Pieces that split the chunk framing at every position.
 #[tokio::test]
 async fn framing_may_be_cut_anywhere() {
     let whole = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
@@ -126,7 +128,7 @@ async fn a_stall_ends_the_body() {
     let serve = async {
         let mut caller = peer.accept().await;
         caller.answer(CHUNKED).await;
-        // Slower in all than the timeout, but never silent for nearly as long.
+        // In total slower than the timeout, but never silent for nearly as long.
         for _ in 0..24 {
             caller.chunk("x").await;
             tokio::time::sleep(SHORT).await;
@@ -146,7 +148,7 @@ async fn a_stall_ends_the_body() {
     let ((), (error, read)) = tokio::join!(serve, ask);
     assert_eq!(read, "x".repeat(24));
     assert!(error.is_timeout());
-    assert!(matches!(error, UpstreamError::Timeout { which: Which::Idle, .. }), "{error}");
+    assert!(matches!(error, UpstreamError::Timeout { which: TimeoutKind::Idle, .. }), "{error}");
     let expected = format!("`{}` sent nothing more within 2s", target.origin());
     assert_eq!(error.to_string(), expected);
 }
@@ -166,7 +168,7 @@ async fn dropping_the_body_cancels_the_exchange() {
         assert_eq!(ready(&mut body).await.unwrap().0, "first");
     };
     tokio::join!(serve, ask);
-    assert_eq!(upstreams.site(&target).idle_lines(), 0);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 0);
 }
 
 #[tokio::test]
@@ -202,7 +204,7 @@ async fn a_body_may_change_its_task() {
     };
     let ask = async {
         let mut body = upstreams.send(&target, get()).await.unwrap().into_body();
-        // Polled once here, so that this task is the one to be woken.
+        // Polled once here, so that this task is the one that is registered to be woken.
         let polled = tokio::time::timeout(Duration::from_millis(10), ready(&mut body)).await;
         assert!(polled.is_err());
         go.send(()).await.unwrap();
@@ -223,7 +225,7 @@ async fn a_reader_that_waits_makes_the_provider_wait() {
     };
     let ask = async { upstreams.send(&target, get()).await.unwrap() };
     let (written, response) = tokio::join!(serve, ask);
-    // What the kernel keeps for both ends, no more.
+    // Only what the kernel buffers at both ends.
     assert!(written < 32 << 20, "{written} bytes were taken");
     drop(response);
 }

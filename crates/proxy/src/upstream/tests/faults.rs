@@ -1,9 +1,10 @@
-//! What goes wrong, and what is said about it.
+//! Faults, and the errors that report them.
 
-use super::super::{Stage, Which};
+use super::super::{Stage, TimeoutKind};
 use super::*;
 
-/// The error that these bytes make of an exchange, in the head or in the body. The connection must not be used again.
+/// The error that these bytes cause in an exchange, in the head or in the body. The connection must
+/// not be reused.
 async fn fault(answer: &'static [u8], ending: Ending) -> UpstreamError {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
@@ -13,7 +14,7 @@ async fn fault(answer: &'static [u8], ending: Ending) -> UpstreamError {
         match ending {
             Ending::Close => {}
             Ending::Reset => {
-                // Long enough for the answer to be read, on a busy machine too.
+                // Long enough to read the response, even on a busy machine.
                 tokio::time::sleep(10 * SHORT).await;
                 caller.reset();
             }
@@ -27,7 +28,7 @@ async fn fault(answer: &'static [u8], ending: Ending) -> UpstreamError {
         }
     };
     let ((), error) = tokio::join!(serve, ask);
-    assert_eq!(upstreams.site(&target).idle_lines(), 0);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 0);
     error
 }
 
@@ -130,7 +131,7 @@ async fn a_body_without_length_ends_with_the_connection() {
     let serve = async { peer.accept().await.answer(b"HTTP/1.1 200 OK\r\n\r\nall of it").await };
     let ask = async { text(upstreams.send(&target, get()).await).await };
     assert_eq!(tokio::join!(serve, ask).1, "all of it");
-    assert_eq!(upstreams.site(&target).idle_lines(), 0);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 0);
 }
 
 #[tokio::test]
@@ -142,7 +143,7 @@ async fn closing_without_an_answer_is_an_error() {
     }
 }
 
-/// The provider may have begun to work on it.
+/// The provider may have started to work on it.
 #[tokio::test]
 async fn a_request_that_was_sent_is_not_sent_again() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
@@ -174,12 +175,12 @@ async fn no_answer_in_time() {
     };
     let ask = async { failure(upstreams.send(&target, get()).await) };
     let ((), error) = tokio::join!(serve, ask);
-    assert!(matches!(error, UpstreamError::Timeout { which: Which::Head, .. }), "{error}");
+    assert!(matches!(error, UpstreamError::Timeout { which: TimeoutKind::Head, .. }), "{error}");
     assert_eq!(error.to_string(), format!("`{}` did not answer within 100ms", target.origin()));
 }
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn a_refused_connection_is_an_error() {
     let target = Peer::new().await.target();
     let error = failure(upstreams().send(&target, get()).await);
     let expected =
@@ -188,23 +189,26 @@ async fn nobody_listens() {
 }
 
 #[tokio::test]
-async fn nobody_has_the_name() {
+async fn an_unknown_host_is_an_error() {
     let target = target("https://user:secret@nowhere.invalid/v1?key=secret");
     let error = failure(upstreams().send(&target, get()).await);
     assert!(matches!(error, UpstreamError::Resolve { .. }), "{error}");
-    let said = error.to_string();
-    assert!(said.starts_with("cannot find the address of `https://nowhere.invalid`: "), "{said}");
-    assert!(!said.contains("secret"), "{said}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with("cannot find the address of `https://nowhere.invalid`: "),
+        "{message}"
+    );
+    assert!(!message.contains("secret"), "{message}");
 }
 
 #[tokio::test]
 async fn no_connection_in_time() {
-    // A peer that takes the connection and never answers the TLS handshake.
+    // A peer that accepts the connection and never answers the TLS handshake.
     let peer = Peer::new().await;
     let url = peer.target().origin().replace("http:", "https:");
     let upstreams = Upstreams::new(Timeouts { connect: SHORT, ..PATIENT }, Tls::system().unwrap());
     let error = failure(upstreams.send(&target(&url), get()).await);
-    assert!(matches!(error, UpstreamError::Timeout { which: Which::Connect, .. }), "{error}");
+    assert!(matches!(error, UpstreamError::Timeout { which: TimeoutKind::Connect, .. }), "{error}");
     assert_eq!(error.to_string(), format!("`{url}` could not be reached within 100ms"));
 }
 

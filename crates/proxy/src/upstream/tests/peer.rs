@@ -1,4 +1,4 @@
-//! A provider whose every byte is written by the test.
+//! A provider that is scripted byte by byte.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Peer {
         Caller { stream, read: Vec::new() }
     }
 
-    /// Whether somebody else has connected, or does within a moment.
+    /// Whether another connection arrives within a moment.
     pub(super) async fn is_called(&self) -> bool {
         timeout(Duration::from_millis(50), self.listener.accept()).await.is_ok()
     }
@@ -78,13 +78,13 @@ impl Caller {
         request
     }
 
-    /// Waits until the other side is gone, by an end or a reset.
+    /// Waits until the other side is gone, by a close or a reset.
     pub(super) async fn gone(&mut self) {
         let gone = async { while matches!(self.stream.read(&mut [0; 1024]).await, Ok(1..)) {} };
         timeout(Duration::from_secs(5), gone).await.expect("the connection is closed");
     }
 
-    /// How much can be written until the other side takes no more.
+    /// How much can be written until the other side stops reading.
     pub(super) async fn write_until_blocked(&mut self, piece: &[u8]) -> usize {
         let mut written = 0;
         while timeout(Duration::from_millis(300), self.stream.write_all(piece)).await.is_ok() {
@@ -93,7 +93,7 @@ impl Caller {
         written
     }
 
-    /// Closes without an end: what was written may be lost, what comes is refused.
+    /// Closes with a reset: written bytes may be lost, and received ones are refused.
     pub(super) fn reset(self) {
         self.stream.set_zero_linger().unwrap();
     }

@@ -1,4 +1,4 @@
-//! Connections are used again when they can be, and only then.
+//! Connections are reused when possible, and only then.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 
-/// The same connection takes all of `answers`, one by one.
+/// One connection serves all of `answers`, one by one.
 async fn on_one_connection(answers: &[&'static [u8]]) {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
@@ -108,7 +108,7 @@ async fn a_connection_closed_while_idle_is_not_used() {
 }
 
 #[tokio::test]
-async fn bytes_nobody_asked_for_close_the_connection() {
+async fn unsolicited_bytes_close_the_connection() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let (read, is_read) = oneshot::channel();
@@ -146,7 +146,7 @@ async fn more_than_the_length_is_not_read_and_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_wish_to_close_is_heeded() {
+async fn connection_close_is_respected() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let serve = async {
@@ -156,7 +156,7 @@ async fn a_wish_to_close_is_heeded() {
     };
     let ask = async { assert_eq!(text(upstreams.send(&target, get()).await).await, "ok") };
     tokio::join!(serve, ask);
-    assert_eq!(upstreams.site(&target).idle_lines(), 0);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 0);
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn the_idle_list_is_bounded() {
         }
     };
     tokio::join!(serve, ask);
-    assert_eq!(upstreams.site(&target).idle_lines(), 64);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 64);
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn requests_at_once_have_connections_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_request_says_where_it_goes() {
+async fn the_request_names_its_host() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let serve = async { peer.accept().await.answer(OK).await };

@@ -1,4 +1,4 @@
-//! TLS, and what is agreed in its handshake.
+//! TLS, and what its handshake negotiates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 
-/// A provider with a certificate of its own making.
+/// A provider with a self-signed certificate.
 struct SecurePeer {
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    /// The certificate, to be trusted.
+    /// The certificate to trust.
     certificate: CertificateDer<'static>,
     connections: AtomicUsize,
 }
@@ -73,8 +73,8 @@ async fn describe(request: Request<Incoming>) -> Result<Response<ServerBody>, hy
     let (head, body) = request.into_parts();
     let body = body.collect().await?.to_bytes();
     let host = head.headers.get("host").map(|host| host.to_str().unwrap().to_owned());
-    let said = format!("{} {} {:?} {}", head.method, head.uri, host, body.len());
-    Ok(Response::new(full(said)))
+    let message = format!("{} {} {:?} {}", head.method, head.uri, host, body.len());
+    Ok(Response::new(full(message)))
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn http2_where_both_speak_it() {
     let peer = SecurePeer::new(&["h2", "http/1.1"]).await;
     let (upstreams, target) = (peer.upstreams(), peer.target());
     serve_h2(&peer);
-    // Ten at once, on a cold start: they share one connection.
+    // Ten at once after a cold start: they share one connection.
     let sent = (0..10).map(|_| async { text(upstreams.send(&target, post("{}")).await).await });
     for answer in futures_util::future::join_all(sent).await {
         assert_eq!(answer, format!("POST {}/v1/messages?beta=true None 2", target.origin()));
@@ -143,7 +143,7 @@ async fn a_closed_http2_connection_is_replaced() {
     });
     text(upstreams.send(&target, post("{}")).await).await;
     stop.send(()).await.unwrap();
-    // At once, while the goodbye is on its way, and after it.
+    // Immediately, while the GOAWAY is on its way, and after it.
     text(upstreams.send(&target, post("{}")).await).await;
     tokio::time::sleep(SHORT).await;
     text(upstreams.send(&target, post("{}")).await).await;
@@ -221,7 +221,7 @@ async fn more_streams_than_one_connection_takes() {
             tokio::spawn(builder.serve_connection(io, service));
         }
     });
-    // All stay open, so that each needs a place of its own.
+    // All stay open, so that each needs its own slot.
     let (mut bodies, mut senders) = (Vec::new(), Vec::new());
     for _ in 0..10 {
         let answered = upstreams.send(&target, get());
@@ -232,15 +232,15 @@ async fn more_streams_than_one_connection_takes() {
 }
 
 #[tokio::test]
-async fn a_certificate_nobody_vouches_for_is_refused() {
+async fn an_untrusted_certificate_is_refused() {
     let peer = SecurePeer::new(&["http/1.1"]).await;
     let server = Arc::clone(&peer);
     tokio::spawn(async move { server.accept().await.map(drop) });
     let error = failure(upstreams().send(&peer.target(), get()).await);
     assert!(matches!(error, UpstreamError::Tls { .. }), "{error}");
-    let said = error.to_string();
-    assert!(said.starts_with("no safe connection to `https://localhost:"), "{said}");
-    assert!(said.contains("certificate"), "{said}");
+    let message = error.to_string();
+    assert!(message.starts_with("no safe connection to `https://localhost:"), "{message}");
+    assert!(message.contains("certificate"), "{message}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Requests that are still being sent.
+//! Requests whose body is still being sent.
 
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::super::ClientBody;
 use super::*;
 
-/// A client that sends a body in pieces, and that body as callgate has it.
+/// A client that sends a body in pieces, and that body as callgate receives it.
 async fn client() -> (DuplexStream, Incoming) {
     let (mut client, server) = duplex(64 << 10);
     let (give, mut take) = mpsc::channel(1);
@@ -43,7 +43,7 @@ async fn both_ways_at_once() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let (mut client, incoming) = client().await;
-    let (answered, heard) = oneshot::channel();
+    let (answered, answer_read) = oneshot::channel();
     let serve = async {
         let mut caller = peer.accept().await;
         caller.read_through(b"one\r\n").await;
@@ -57,7 +57,7 @@ async fn both_ways_at_once() {
     };
     let send = async {
         client.write_all(b"3\r\none\r\n").await.unwrap();
-        heard.await.unwrap();
+        answer_read.await.unwrap();
         client.write_all(b"3\r\ntwo\r\n0\r\n\r\n").await.unwrap();
     };
     let ask = async {
@@ -67,10 +67,11 @@ async fn both_ways_at_once() {
     };
     let (_caller, (), answer) = tokio::join!(serve, send, ask);
     assert_eq!(answer, "heard one, heard two");
-    assert_eq!(upstreams.site(&target).idle_lines(), 1);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 1);
 }
 
-/// A provider that refuses a request before it has read it, and closes: its answer counts, not the failing upload.
+/// A provider rejects a request before reading all of it, and closes: the response counts, not the
+/// failed upload.
 #[tokio::test]
 async fn an_early_answer_comes_through() {
     const REFUSAL: &[u8] =
@@ -81,7 +82,7 @@ async fn an_early_answer_comes_through() {
         let serve = async {
             let mut caller = peer.accept().await;
             caller.read_through(b"\r\n\r\n").await;
-            // Closed with the body unread: the kernel sends a reset behind the answer.
+            // Closed with unread data: the kernel sends a reset after the response.
             caller.write(REFUSAL).await;
         };
         let large = Bytes::from(vec![b'x'; 8 << 20]);
@@ -92,7 +93,7 @@ async fn an_early_answer_comes_through() {
             text(Ok(answer)).await
         };
         assert_eq!(tokio::join!(serve, ask).1, "too large");
-        assert_eq!(upstreams.site(&target).idle_lines(), 0);
+        assert_eq!(upstreams.pool(&target).idle_connections(), 0);
     }
 }
 
@@ -110,11 +111,11 @@ async fn an_early_answer_ends_the_upload() {
     };
     let ask = async { text(upstreams.send(&target, streamed(incoming)).await).await };
     assert_eq!(tokio::join!(serve, ask).1, "bad");
-    assert_eq!(upstreams.site(&target).idle_lines(), 0);
+    assert_eq!(upstreams.pool(&target).idle_connections(), 0);
 }
 
 #[tokio::test]
-async fn a_client_that_breaks_off_is_told_from_a_provider_that_does() {
+async fn a_failing_client_is_distinguished_from_a_failing_provider() {
     let (peer, upstreams) = (Peer::new().await, upstreams());
     let target = peer.target();
     let (mut client, incoming) = client().await;

@@ -34,7 +34,7 @@ pub(super) fn run(
         return Ok(Exit::Success);
     }
     if pins.is_empty() {
-        talk("nothing has changed, and nothing waits\n");
+        talk("nothing has changed, and nothing is waiting for approval\n");
         return Ok(Exit::Success);
     }
     let shown: Vec<String> = pins.iter().map(shown).collect();
@@ -42,7 +42,7 @@ pub(super) fn run(
     Ok(Exit::Success)
 }
 
-/// What is different; all of it, for what nobody has trusted yet.
+/// The differences; for a definition that is not trusted yet, all of it.
 fn differences(pin: &Pin) -> Vec<Difference> {
     match pin.state() {
         PinStatus::Quarantined => diff("{}", &pin.version.definition),

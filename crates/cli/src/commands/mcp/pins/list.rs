@@ -30,7 +30,7 @@ pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
         return Ok(Exit::Success);
     }
     let head = ["server", "kind", "name", "state", "hash", "first seen", "last seen", "from"];
-    let mut table = Listing::new(head).whole(0).whole(2).whole(3).whole(4);
+    let mut table = Listing::new(head).least(2, 16).whole(3).whole(4).fit(args.wide.fit());
     for pin in &pins {
         table.row([
             pin.identity.server.clone(),
@@ -44,16 +44,20 @@ pub(super) fn run(args: &PinsList, config: Option<&Path>) -> Result<Exit> {
         ]);
     }
     render::print(&table.text())?;
-    tell_waiting(&pins);
+    note_waiting(&pins);
     Ok(Exit::Success)
 }
 
-/// What a person has to do, if anything.
-fn tell_waiting(pins: &[Pin]) {
+/// Points out definitions that wait for approval.
+fn note_waiting(pins: &[Pin]) {
     let waiting = pins.iter().filter(|pin| pin.state() != PinStatus::Trusted).count();
     if waiting > 0 {
-        let them = if waiting == 1 { "1 waits" } else { &format!("{waiting} wait") };
-        talk(&format!("{them} for you: `callgate mcp pins diff` shows what is new\n"));
+        let them = if waiting == 1 {
+            "1 definition is waiting"
+        } else {
+            &format!("{waiting} definitions are waiting")
+        };
+        talk(&format!("{them} for approval: run `callgate mcp pins diff` to see what is new\n"));
     }
 }
 

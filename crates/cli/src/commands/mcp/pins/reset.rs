@@ -21,7 +21,7 @@ pub(super) fn run(server: &str, pick: &Pick, config: Option<&Path>) -> Result<Ex
     let mut text = String::new();
     for pin in &pins {
         let identity = &pin.identity;
-        // Somebody may have changed it since; what is forgotten is what goes on record.
+        // It may have changed since; the record holds what is forgotten now.
         let forgotten =
             |stored| change("reset", &pin_of(stored).unwrap_or_else(|| pin.clone()), None);
         let kind = identity.kind.as_str();
@@ -33,8 +33,8 @@ pub(super) fn run(server: &str, pick: &Pick, config: Option<&Path>) -> Result<Ex
         return Err(unknown(pick, server));
     }
     text.push_str(match settings.pins.auto_trust_first {
-        true => "the next definition that is seen is trusted\n",
-        false => "the next definition that is seen waits for `callgate mcp pins trust`\n",
+        true => "the next definition is trusted automatically\n",
+        false => "the next definition waits for `callgate mcp pins trust`\n",
     });
     render::print(&text)?;
     Ok(Exit::Success)

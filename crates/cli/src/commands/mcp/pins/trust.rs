@@ -37,7 +37,10 @@ pub(super) fn run(
         }
     }
     if changed.is_empty() {
-        render::print(&format!("nothing to do: `{}` is trusted\n", printable(&pick.told(server))))?;
+        render::print(&format!(
+            "nothing to do: `{}` is trusted\n",
+            printable(&pick.shown_name(server))
+        ))?;
         return Ok(Exit::Success);
     }
     let (pins, records): (Vec<Pin>, Vec<Record>) = changed.into_iter().unzip();
@@ -53,7 +56,7 @@ pub(super) fn run(
         }
     }
     if !text.is_empty() {
-        text.push_str("it may be listed and called from the next request on; a client may have to list its tools again\n");
+        text.push_str("it can be listed and called from the next request on; a client may have to list its tools again\n");
     }
     render::print(&text)?;
     match moved.as_slice() {
@@ -64,7 +67,7 @@ pub(super) fn run(
                 count(moved.len(), "definition"),
                 moved.join(", ")
             ),
-            "look at them again with `callgate mcp pins diff`",
+            "review them again with `callgate mcp pins diff`",
         )),
     }
 }
@@ -73,24 +76,24 @@ pub(super) fn run(
 const SHORTEST: usize = 12;
 
 /// The hash that was meant, if it is the one that is there.
-fn expected(pin: &Pin, said: &str) -> Result<PinHash> {
+fn expected(pin: &Pin, given: &str) -> Result<PinHash> {
     let found = &pin.seen().hash;
     let digits = |hash: &str| hash.trim().trim_start_matches(PinHash::VERSION).to_ascii_lowercase();
-    let (said_digits, all) = (digits(said), digits(found.as_str()));
-    if said_digits.len() < SHORTEST {
+    let (given_digits, all) = (digits(given), digits(found.as_str()));
+    if given_digits.len() < SHORTEST {
         return Err(hinted(
-            format!("`{said}` is too short to tell one definition from another"),
+            format!("`{given}` is too short for the hash of a definition"),
             "give the hash as `callgate mcp pins diff` shows it",
         ));
     }
-    if all.starts_with(&said_digits) {
+    if all.starts_with(&given_digits) {
         return Ok(found.clone());
     }
     let (identity, short) = (&pin.identity, found.short());
     Err(hinted(
         format!(
-            "`{identity}` is no longer {said}: it was seen as {short} meanwhile; nothing was trusted"
+            "`{identity}` no longer has the hash {given}: it is now {short}; nothing was trusted"
         ),
-        format!("look at it again: `callgate mcp pins diff {}`", flags(identity)),
+        format!("review it again with `callgate mcp pins diff {}`", flags(identity)),
     ))
 }

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use callgate_call::ToolCall;
-use callgate_control::Unsaid;
-use callgate_mcp::Called;
+use callgate_control::CallDefaults;
+use callgate_mcp::CallResult;
 use callgate_policy::Judgement;
 
 use super::known::{Loaded, answered};
@@ -11,8 +11,8 @@ use crate::commands::check;
 use crate::render::Color;
 
 /// Judges a call as `callgate check` does: nothing is recorded, and no limit is used.
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
-    let evaluated = callgate_control::evaluate(&now.rules, arguments, &Unsaid::here())?;
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
+    let evaluated = callgate_control::evaluate(&now.rules, arguments, &CallDefaults::here())?;
     Ok(answered(evaluated.to_json()?, &text(&evaluated.call, &evaluated.judgement)))
 }
 
@@ -24,7 +24,7 @@ pub(super) fn text(call: &ToolCall, judgement: &Judgement) -> String {
     }
     text.push_str("This call would be blocked. ");
     text.push_str(match judgement.hint {
-        Some(_) => "Do what the hint says instead.\n",
+        Some(_) => "Follow the hint instead.\n",
         None => "The rule names no other way: ask the operator.\n",
     });
     text

@@ -1,8 +1,8 @@
-//! The tool `explain`: which rules there are about a tool or a call, and what became of a recorded one.
+//! The tool `explain`: the rules for a tool or a call, and the verdict on a recorded one.
 
 use anyhow::Result;
-use callgate_control::{CallExplanation, Explanation, ToolExplanation, Unsaid};
-use callgate_mcp::Called;
+use callgate_control::{CallDefaults, CallExplanation, Explanation, ToolExplanation};
+use callgate_mcp::CallResult;
 
 use super::evaluate;
 use super::known::{Loaded, answered};
@@ -10,9 +10,9 @@ use crate::commands::calls;
 use crate::commands::policy::explain::text;
 use crate::render::{printable, rule_name};
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let records = || now.records();
-    let told = callgate_control::explain(&now.rules, arguments, &Unsaid::here(), records)?;
+    let told = callgate_control::explain(&now.rules, arguments, &CallDefaults::here(), records)?;
     let text = match &told {
         Explanation::Record(stored) => calls::described(stored),
         Explanation::Call(call) => call_text(call),
@@ -21,7 +21,7 @@ pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
     Ok(answered(told.to_json()?, &text))
 }
 
-/// As `callgate policy explain` tells it.
+/// The same text as `callgate policy explain`.
 fn call_text(told: &CallExplanation) -> String {
     let mut said = text::rules(&told.matched, false);
     let others: Vec<String> =
@@ -42,7 +42,7 @@ fn tool_text(told: &ToolExplanation) -> String {
             format!("Whatever its arguments are: {}", evaluate::text(call, judgement))
         }
         None => format!(
-            "What becomes of a call of `{tool}` depends on its arguments: ask `evaluate` with them.\n"
+            "The verdict on a call of `{tool}` depends on its arguments: pass them to `evaluate`.\n"
         ),
     };
     text.push_str(match rules.as_slice() {

@@ -1,4 +1,4 @@
-//! The server at a path of its own listener, behind the gateway's checks of who may come in.
+//! The server over HTTP, with the gateway's access checks.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use callgate_config::{Resolved, Watch};
 use callgate_decide::Decider;
 use callgate_mcp::{Changes, Http, PATH, Service};
-use callgate_proxy::{Mode, Mount, MountBody, Mounts, Server, Visitor};
+use callgate_proxy::{ClientInfo, Mode, Mount, MountBody, Mounts, Server};
 use callgate_store::Store;
 use http::{Request, Response};
 use hyper::body::Incoming;
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-/// What a gateway tells of itself there is not true of this: nothing is judged here.
+/// A gateway's own pages would be wrong here, because nothing is judged.
 const GATEWAYS_OWN: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 fn banner(address: SocketAddr) -> String {
@@ -95,7 +95,7 @@ struct Door(Arc<Http<Known>>);
 impl Mount for Door {
     fn answer(
         &self,
-        _: Visitor,
+        _: ClientInfo,
         request: Request<Incoming>,
     ) -> Pin<Box<dyn Future<Output = Response<MountBody>> + Send>> {
         let http = Arc::clone(&self.0);

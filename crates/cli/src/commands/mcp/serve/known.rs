@@ -1,4 +1,4 @@
-//! What the server knows: the policies of this moment, and where the records are.
+//! The state of the server: the current policies, and the location of the records.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::Result;
 use callgate_config::Resolved;
 use callgate_control::{Problem, Rules};
-use callgate_mcp::{About, Called, Host, Resource, Tool};
+use callgate_mcp::{About, CallResult, Host, Resource, Tool};
 use callgate_policy::Policies;
 use callgate_store::{Location, Reader};
 use jiff::Timestamp;
@@ -98,7 +98,7 @@ impl Loaded {
 }
 
 /// The policies as they were written, those that are built in among them: one YAML document each.
-/// What stands in them of secrets is not told.
+/// Secrets in them are redacted.
 fn rules_text(resolved: &Resolved) -> String {
     let policies = &resolved.policies;
     let in_force = policies.sources.iter().filter(|source| policies.origins.contains(&source.name));
@@ -139,10 +139,10 @@ impl Host for Known {
             offer::HEALTH => health::resource(self),
             _ => Err(anyhow::anyhow!("there is no such resource")),
         };
-        text.map_err(|error| told(&error))
+        text.map_err(|error| error_text(&error))
     }
 
-    fn call(&self, tool: &str, arguments: &str) -> Called {
+    fn call(&self, tool: &str, arguments: &str) -> CallResult {
         let now = self.now();
         let called = match tool {
             offer::EVALUATE => evaluate::call(&now, arguments),
@@ -150,17 +150,17 @@ impl Host for Known {
             offer::RECENT_DECISIONS => recent::call(&now, arguments),
             _ => Err(anyhow::anyhow!("there is no such tool")),
         };
-        called.unwrap_or_else(|error| Called::Failed(told(&error)))
+        called.unwrap_or_else(|error| CallResult::Failed(error_text(&error)))
     }
 }
 
-/// What a tool answers: JSON that was cleaned, and the same as text, in which secrets may still stand.
-pub(super) fn answered(structured: String, text: &str) -> Called {
-    Called::Done { structured, text: callgate_scan::redact(text).into_owned() }
+/// The result of a tool: redacted JSON, and the same as text, which may still contain secrets.
+pub(super) fn answered(structured: String, text: &str) -> CallResult {
+    CallResult::Done { structured, text: callgate_scan::redact(text).into_owned() }
 }
 
 /// What went wrong and what to do next, for a model.
-fn told(error: &anyhow::Error) -> String {
+fn error_text(error: &anyhow::Error) -> String {
     let (message, hint) = render::message_and_hint(error);
     match hint {
         Some(hint) => format!("error: {message}\nhint: {hint}"),

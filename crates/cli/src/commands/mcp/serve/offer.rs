@@ -138,9 +138,9 @@ fn call_properties() -> Value {
                 (hook, the default), at an MCP server (mcp).",
         },
         "agent": text("The agent that makes the call."),
-        "org": text("The organisation of whoever runs the agent; not known if left out."),
-        "team": text("The team of whoever runs the agent; not known if left out."),
-        "user": text("Whoever runs the agent; whoever runs callgate, if left out."),
+        "org": text("The organisation of the user; unknown if left out."),
+        "team": text("The team of the user; unknown if left out."),
+        "user": text("The user who runs the agent; by default the user who runs callgate."),
         "key": text("The gateway key that the agent shows."),
         "session": text("The agent's session."),
         "cwd": text("The agent's working folder."),
@@ -225,7 +225,7 @@ fn explained_properties() -> Value {
         "record": { "type": "object", "description": "The record." },
         "call": {
             "type": "object",
-            "description": "What `evaluate` says of the call, and in `rules` each rule that matches.",
+            "description": "The result of `evaluate`, and in `rules` each rule that matches.",
         },
         "not_matched": {
             "type": "array",

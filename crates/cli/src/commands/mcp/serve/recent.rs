@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Result;
 use callgate_audit::{Action, Filter, Kind, Stored};
 use callgate_control::clean;
-use callgate_mcp::{Called, Changes};
+use callgate_mcp::{CallResult, Changes};
 use callgate_store::Location;
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +20,11 @@ use crate::when;
 
 /// How many the resource holds: a screenful or two.
 const RESOURCE: usize = records::DEFAULT_LIMIT;
-/// How many the tool tells if nobody says how many.
+/// How many decisions the tool returns by default.
 pub(super) const DEFAULT: usize = 20;
-/// How many it tells at most: more would only fill a model's context.
+/// The most it returns: more would only fill a model's context.
 pub(super) const MOST: usize = 200;
-/// How much of an input is told; `explain` tells all that was kept.
+/// How much of an input is returned; `explain` returns all that was recorded.
 const MAX_INPUT: usize = 500;
 
 /// What the tool is given.
@@ -46,7 +46,7 @@ struct Decisions {
     more: bool,
 }
 
-/// A record, without what fills a page: `explain` tells the whole.
+/// A record in short; `explain` returns the whole.
 #[derive(Debug, Serialize)]
 struct Decision {
     id: String,
@@ -73,7 +73,7 @@ pub(super) fn resource(now: &Loaded) -> Result<String> {
     Ok(clean(&serde_json::to_string(&Decisions::of(&found, RESOURCE))?))
 }
 
-pub(super) fn call(now: &Loaded, arguments: &str) -> Result<Called> {
+pub(super) fn call(now: &Loaded, arguments: &str) -> Result<CallResult> {
     let asked: Asked = serde_json::from_str(arguments).map_err(|error| {
         let hint = "limit is a number; verdict, tool, server, session and since are strings";
         hinted(format!("the arguments cannot be read: {error}"), hint)
@@ -158,13 +158,13 @@ impl Decision {
 fn line(stored: &Stored) -> String {
     let (tool, rule, why) = (records::tool(stored), records::rule(stored), records::why(stored));
     let words = verdict_words(records::verdict(stored), &tool, &rule, &why, Color::Off);
-    format!("{}  {}  {words}", stored.record.time, records::id(stored))
+    format!("{}  {}  {words}", stored.record.time, stored.record.id)
 }
 
 /// How often it is looked whether something was recorded.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Tells when something was recorded, for as long as the process lives. The store is opened only if
+/// Notifies when something was recorded, as long as the process runs. The store is opened only if
 /// its files have changed.
 pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
     let mut seen = (stamp(&known.now().store), last(&known));
@@ -177,14 +177,14 @@ pub(super) fn watch(known: Arc<Known>, changes: Changes) -> io::Result<()> {
             }
             let before = std::mem::replace(&mut seen, (stamp, last(&known))).1;
             if seen.1 != before {
-                changes.tell(&[RECENT]);
+                changes.notify(&[RECENT]);
             }
         }
     };
     std::thread::Builder::new().name("records".to_owned()).spawn(look).map(drop)
 }
 
-/// The size and the time of each file of the store: the log beside it is written first.
+/// The size and the time of each file of the store: its write-ahead log is written first.
 fn stamp(store: &Location) -> Vec<Option<(u64, SystemTime)>> {
     let Location::Sqlite(path) = store else { return Vec::new() };
     let mut log = path.clone().into_os_string();

@@ -17,7 +17,7 @@ pub(super) fn load(config: Option<&Path>) -> Result<Resolved> {
     Ok(callgate_config::load(config, &Surface::ALL)?)
 }
 
-/// Loads the policies anew, whenever it is called, and tells of it. If the file in force vanishes, that is a
+/// Reloads the policies whenever it is called, and notifies subscribers. If the file in force vanishes, that is a
 /// failed reload: the search for a config must not end at another one.
 pub(super) fn reloader(
     config: Option<&Path>,
@@ -31,12 +31,12 @@ pub(super) fn reloader(
             config = resolved.path.clone().or(config.take());
             watched.clone_from(&resolved.policies.watched);
             known.swap(resolved);
-            changes.tell(&[RULES, HEALTH]);
+            changes.notify(&[RULES, HEALTH]);
             Some(watched.clone())
         }
         Err(error) => {
             known.reject(why(&error));
-            changes.tell(&[HEALTH]);
+            changes.notify(&[HEALTH]);
             // A change of a file that the rejected config names may mend it.
             Some([&watched, error.watched()].concat())
         }

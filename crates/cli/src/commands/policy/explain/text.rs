@@ -7,7 +7,8 @@ use callgate_policy::{
 
 use crate::render::{printable, rule_name};
 
-/// Every rule that is about the call; then, in a line each, the others, unless `all` are told.
+/// A block for every rule that applies to the call; then one line for each other rule, unless
+/// `all` get a block.
 pub(crate) fn rules(rules: &[RuleExplanation], all: bool) -> String {
     let is_told = |rule: &&RuleExplanation| all || rule.mismatch.is_none();
     let mut text: String = rules.iter().filter(is_told).map(block).collect();

@@ -1,0 +1,286 @@
+//! A call as it was described, and the `ToolCall` it stands for.
+
+use std::env;
+
+use callgate_call::json::{Error as JsonError, Kind, Reader};
+use callgate_call::{Arguments, CallId, Origin, OriginFields, Surface, ToolCall, ToolName, Who};
+use callgate_decide::login;
+
+use crate::problem::Problem;
+
+type Result<T> = std::result::Result<T, Problem>;
+
+/// Defaults for what the description of a call leaves out.
+#[derive(Debug, Clone)]
+pub struct CallDefaults {
+    /// Where the call was seen.
+    pub surface: Surface,
+    /// The MCP server of its tool.
+    pub server: Option<String>,
+    /// The agent that makes it. The caller that sets this default has verified it.
+    pub agent: Option<String>,
+    /// The principal who runs the agent.
+    pub who: Who,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The agent's working directory.
+    pub cwd: Option<String>,
+    /// The user's home directory.
+    pub home: Option<String>,
+    /// The provider of the model.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+impl CallDefaults {
+    /// A call at an agent's hook, of which only this user's home directory is known.
+    pub fn of_this_user() -> Self {
+        Self {
+            surface: Surface::Hook,
+            server: None,
+            agent: None,
+            who: Who::default(),
+            session: None,
+            cwd: None,
+            home: home_dir(),
+            provider: None,
+            model: None,
+        }
+    }
+
+    /// The same, in the working directory of this process: for a process that runs where the agent
+    /// does.
+    pub fn here() -> Self {
+        Self { cwd: current_dir(), ..Self::of_this_user() }
+    }
+}
+
+/// A call as described by a JSON object. `None` means that the key is absent.
+#[derive(Debug, Default)]
+pub struct CallDescription {
+    tool: Option<String>,
+    input: Option<Arguments>,
+    server: Option<String>,
+    id: Option<String>,
+    surface: Option<Surface>,
+    agent: Option<String>,
+    who: Who,
+    session: Option<String>,
+    cwd: Option<String>,
+    home: Option<String>,
+    provider: Option<String>,
+    model: Option<String>,
+}
+
+/// All keys except the tool and its arguments, which every call has.
+const KEYS: [&str; 13] = [
+    "server", "id", "surface", "agent", "org", "team", "user", "key", "session", "cwd", "home",
+    "provider", "model",
+];
+
+impl CallDescription {
+    /// Reads a JSON object. An unknown key is an error: a misspelt `input` must not become a call
+    /// without arguments.
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_with(text, "input")
+    }
+
+    /// The same with another key for the arguments.
+    pub fn parse_with(text: &str, input: &str) -> Result<Self> {
+        let not_a_call =
+            |error: JsonError| Problem::new(format!("the call is not one JSON object: {error}"));
+        let mut given = Self::default();
+        let mut reader = Reader::new(text);
+        let mut members = reader.object().map_err(not_a_call)?;
+        while let Some(key) = members.next(&mut reader).map_err(not_a_call)? {
+            let key = key.decode().map_err(not_a_call)?;
+            if key != input && key != "tool" && !KEYS.contains(&key.as_ref()) {
+                return Err(unknown_key(&key, input));
+            }
+            let kind = reader.kind().map_err(not_a_call)?;
+            let mut value = reader.clone();
+            let raw = reader.skip().map_err(not_a_call)?.of(text);
+            if kind == Kind::Null {
+                continue;
+            }
+            if key == input {
+                set(&mut given.input, &key, arguments(raw)?)?;
+                continue;
+            }
+            let value = match kind {
+                Kind::String => value.string().and_then(|text| text.decode()),
+                _ => return Err(Problem::new(format!("`{key}` of the call is not a string"))),
+            };
+            given.set(&key, value.map_err(not_a_call)?.into_owned())?;
+        }
+        reader.end().map_err(not_a_call)?;
+        Ok(given)
+    }
+
+    fn set(&mut self, key: &str, value: String) -> Result<()> {
+        let slot = match key {
+            "tool" => &mut self.tool,
+            "server" => &mut self.server,
+            "id" => &mut self.id,
+            "agent" => &mut self.agent,
+            "org" => &mut self.who.org,
+            "team" => &mut self.who.team,
+            "user" => &mut self.who.user,
+            "key" => &mut self.who.key,
+            "session" => &mut self.session,
+            "cwd" => &mut self.cwd,
+            "home" => &mut self.home,
+            "provider" => &mut self.provider,
+            "model" => &mut self.model,
+            "surface" => return set(&mut self.surface, key, surface(&value)?),
+            _ => return Err(unknown_key(key, "input")),
+        };
+        set(slot, key, value)
+    }
+
+    /// The call of `--tool` and `--input`.
+    pub fn from_flags(tool: &str, input: Option<&str>) -> Result<Self> {
+        let input = input.map(arguments).transpose().map_err(|error| error.at("--input"))?;
+        Ok(Self { tool: Some(tool.to_owned()), input, ..Self::default() })
+    }
+
+    /// Whether it contains arguments.
+    pub fn has_input(&self) -> bool {
+        self.input.is_some()
+    }
+
+    /// Converts it to a call, with these defaults.
+    pub fn into_call(self, defaults: &CallDefaults) -> Result<ToolCall> {
+        let tool = self.tool.ok_or_else(|| Problem::new("the call has no `tool`"))?;
+        let or = |stated: Option<String>, other: &Option<String>| stated.or_else(|| other.clone());
+        let mut facts = OriginFields::at(self.surface.unwrap_or(defaults.surface));
+        // An agent named in the data is unverified.
+        facts.agent_proven = self.agent.is_none() && defaults.agent.is_some();
+        facts.agent = or(self.agent, &defaults.agent);
+        facts.who = Who {
+            org: or(self.who.org, &defaults.who.org),
+            team: or(self.who.team, &defaults.who.team),
+            user: or(self.who.user, &defaults.who.user),
+            key: or(self.who.key, &defaults.who.key),
+        };
+        if facts.who.identity().is_none() {
+            // A hook would act for the user who runs it.
+            facts.who.user = login::own();
+        }
+        facts.session = or(self.session, &defaults.session);
+        facts.provider = or(self.provider, &defaults.provider);
+        facts.model = or(self.model, &defaults.model);
+        facts.cwd = or(self.cwd, &defaults.cwd);
+        facts.home = or(self.home, &defaults.home);
+        let name = full_name(&tool, or(self.server, &defaults.server).as_deref());
+        let parsed = ToolName::parse(&name);
+        Ok(ToolCall {
+            id: CallId(self.id.unwrap_or_default()),
+            name: parsed.map_err(|why| Problem::new(format!("cannot judge `{name}`: {why}")))?,
+            arguments: self.input.unwrap_or_else(|| Arguments::json("{}")),
+            origin: Origin::new(facts),
+            caller: None,
+        })
+    }
+}
+
+/// A string is the free text of a custom tool. Ambiguous JSON stays unchanged, and the policies
+/// count that against the call.
+fn arguments(text: &str) -> Result<Arguments> {
+    let not_json =
+        |error: JsonError| Problem::hinted(format!("the input is not JSON: {error}"), INPUT_HINT);
+    let mut reader = Reader::new(text);
+    let kind = reader.kind().map_err(not_json)?;
+    let mut value = reader.clone();
+    reader.skip().and_then(|_| reader.end()).map_err(not_json)?;
+    match kind {
+        Kind::String => {
+            let text = value.string().and_then(|text| text.decode()).map_err(not_json)?;
+            Ok(Arguments::text(text))
+        }
+        _ => Ok(Arguments::json(text)),
+    }
+}
+
+fn unknown_key(key: &str, input: &str) -> Problem {
+    let known = format!("the keys of a call are tool, {input}, {}", KEYS.join(", "));
+    Problem::hinted(format!("unknown key `{key}` in the call"), known)
+}
+
+const INPUT_HINT: &str = r#"quote it for the shell, like '{"command":"ls"}'"#;
+
+fn surface(word: &str) -> Result<Surface> {
+    Surface::from_word(word).ok_or_else(|| {
+        let known = Surface::ALL.map(Surface::as_str).join(", ");
+        Problem::hinted(format!("unknown surface `{word}`"), format!("the surfaces are {known}"))
+    })
+}
+
+/// The spelling that all parts of callgate read as a server's tool.
+fn full_name(tool: &str, server: Option<&str>) -> String {
+    match server {
+        Some(server) => format!("mcp__{}__{}", server.trim(), tool.trim()),
+        None => tool.to_owned(),
+    }
+}
+
+fn set<T>(slot: &mut Option<T>, key: &str, value: T) -> Result<()> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Problem::new(format!("the call has `{key}` twice"))),
+    }
+}
+
+/// The working directory of this process, if its name is valid text.
+pub fn current_dir() -> Option<String> {
+    env::current_dir().ok()?.into_os_string().into_string().ok()
+}
+
+/// The home directory of this user, if its name is valid text.
+pub fn home_dir() -> Option<String> {
+    env::home_dir()?.into_os_string().into_string().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> String {
+        CallDescription::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn ambiguous_descriptions_are_refused() {
+        assert!(problem("[]").contains("not one JSON object"));
+        assert!(problem(r#"{"tool":"Bash"} x"#).contains("not one JSON object"));
+        assert!(problem(r#"{"tool":"Bash","imput":{}}"#).contains("unknown key `imput`"));
+        assert!(problem(r#"{"tool":"Bash","Input":null}"#).contains("unknown key `Input`"));
+        assert!(problem(r#"{"tool":"Bash","tool":"Read"}"#).contains("`tool` twice"));
+        assert!(problem(r#"{"tool":"Bash","\u0074ool":"Read"}"#).contains("`tool` twice"));
+        assert!(problem(r#"{"tool":1}"#).contains("`tool` of the call is not a string"));
+        assert!(problem(r#"{"tool":"Bash","surface":"web"}"#).contains("unknown surface `web`"));
+    }
+
+    #[test]
+    fn input_keeps_its_text() {
+        let given =
+            CallDescription::parse(r#"{"tool":"Bash","input":{"n":1e999,"a":1,"a":2}}"#).unwrap();
+        let input = given.input.unwrap();
+        assert_eq!(input.raw(), r#"{"n":1e999,"a":1,"a":2}"#);
+        assert!(input.value().is_err(), "two readings are left to the policies");
+    }
+
+    #[test]
+    fn a_string_is_free_text() {
+        let given =
+            CallDescription::parse(r#"{"tool":"apply_patch","input":"*** Begin\n"}"#).unwrap();
+        assert_eq!(given.input, Some(Arguments::text("*** Begin\n")));
+    }
+
+    #[test]
+    fn null_counts_as_absent() {
+        let given = CallDescription::parse(r#"{"tool":"Bash","input":null,"cwd":null}"#).unwrap();
+        assert!(given.input.is_none() && given.cwd.is_none());
+    }
+}

@@ -1,0 +1,144 @@
+//! Judgements for programs, with the keys of callgate's records.
+
+use callgate_call::ToolCall;
+use callgate_call::json::quote;
+use callgate_policy::{DenialText, Judgement, Matched, RuleError, RuleHit};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// A call, by its name, and its judgement: a line of `check --json`, and the answer of `evaluate`.
+#[derive(Debug, Serialize)]
+pub struct CheckOutput<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    tool: &'a str,
+    #[serde(flatten)]
+    judged: JudgementOutput<'a>,
+    /// What the model and the user would read, except for the record's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl<'a> CheckOutput<'a> {
+    /// The output for this judgement.
+    pub fn of(call: &'a ToolCall, judgement: &'a Judgement) -> Self {
+        let judged = JudgementOutput::of(judgement);
+        Self { id: id(call), tool: call.name.raw(), judged, notice: None }
+    }
+
+    /// The same with the text of the denial, if it is denied.
+    pub fn worded(call: &'a ToolCall, judgement: &'a Judgement, text: &DenialText) -> Self {
+        let notice = judgement.denial(call).map(|denial| text.notice(&denial));
+        Self { notice, ..Self::of(call, judgement) }
+    }
+}
+
+/// A judgement.
+#[derive(Debug, Serialize)]
+pub struct JudgementOutput<'a> {
+    verdict: &'static str,
+    policy: Option<&'a str>,
+    rule: Option<&'a str>,
+    reason: &'a str,
+    hint: Option<&'a str>,
+    /// The kind of action that the rule blocks, as it states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<&'a str>,
+    /// How much is blocked, if the call does not pass: the `tool`, this `use` of it, or the `rate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'static str>,
+    uncovered: bool,
+    matched: Option<Argument<'a>>,
+    deciding: Vec<Hit<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sanitizers: Vec<Hit<'a>>,
+    /// The arguments with which the call passes, if a rule changed them. Free text is a string.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewritten: Option<Box<RawValue>>,
+    audits: Vec<Hit<'a>>,
+    shadows: Vec<Hit<'a>>,
+    errors: Vec<Unknown<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Hit<'a> {
+    policy: &'a str,
+    rule: Option<&'a str>,
+    verdict: &'static str,
+    reason: &'a str,
+    hint: Option<&'a str>,
+    unknown: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Unknown<'a> {
+    policy: &'a str,
+    rule: &'a str,
+    why: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct Argument<'a> {
+    path: &'a str,
+    value: &'a str,
+}
+
+impl<'a> JudgementOutput<'a> {
+    /// The output for this judgement.
+    pub fn of(judgement: &'a Judgement) -> Self {
+        Self {
+            verdict: judgement.verdict.as_str(),
+            policy: judgement.policy.as_deref(),
+            rule: judgement.rule.as_deref(),
+            reason: &judgement.reason,
+            hint: judgement.hint.as_deref(),
+            blocks: judgement.blocks.as_deref(),
+            scope: (!judgement.verdict.passes()).then(|| judgement.scope.as_str()),
+            uncovered: judgement.uncovered,
+            matched: judgement.matched.as_ref().map(Argument::of),
+            deciding: judgement.deciding.iter().map(Hit::of).collect(),
+            sanitizers: judgement.sanitizers.iter().map(Hit::of).collect(),
+            rewritten: judgement
+                .rewritten()
+                .and_then(|text| one_line(text).or_else(|| one_line(&quote(text)))),
+            audits: judgement.audits.iter().map(Hit::of).collect(),
+            shadows: judgement.shadows.iter().map(Hit::of).collect(),
+            errors: judgement.errors.iter().map(Unknown::of).collect(),
+        }
+    }
+}
+
+impl<'a> Hit<'a> {
+    fn of(hit: &'a RuleHit) -> Self {
+        Self {
+            policy: &hit.policy,
+            rule: hit.rule.as_deref(),
+            verdict: hit.verdict.as_str(),
+            reason: &hit.reason,
+            hint: hit.hint.as_deref(),
+            unknown: hit.unknown,
+        }
+    }
+}
+
+impl<'a> Unknown<'a> {
+    fn of(error: &'a RuleError) -> Self {
+        Self { policy: &error.policy, rule: &error.rule, why: &error.why }
+    }
+}
+
+impl<'a> Argument<'a> {
+    fn of(matched: &'a Matched) -> Self {
+        Self { path: &matched.path, value: &matched.value }
+    }
+}
+
+/// The id of a call, if it has one.
+pub fn id(call: &ToolCall) -> Option<&str> {
+    Some(call.id.as_str()).filter(|id| !id.is_empty())
+}
+
+/// The JSON on one line, otherwise unchanged: strict JSON has line ends only between its tokens.
+pub fn one_line(text: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(text.trim_ascii().replace(['\n', '\r'], " ")).ok()
+}

@@ -1,0 +1,292 @@
+//! Decides the calls of one response by the policies that were in force when it began.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use callgate_audit::{Action, Code, Kind, Record, RecordId, Tokens, Tool};
+use callgate_call::ToolCall;
+use callgate_policy::{
+    Denial, Direction, NameJudgement, NamePermit, Policies, SpentLimits, TextGuard, TextHit,
+    may_wrap_calls,
+};
+use callgate_store::TurnCount;
+
+use crate::clock::now;
+use crate::decider::{Context, Inner};
+use crate::in_force::InForce;
+use crate::mcp::{ResolvedTool, now_micros};
+use crate::pending::Pending;
+use crate::pipeline::{self, CallSource, Subject};
+use crate::record::{self, Input};
+
+/// Decides the calls of one response by the policies and settings that were in force when it began.
+#[derive(Debug)]
+pub struct ResponseDecider {
+    inner: Arc<Inner>,
+    in_force: Arc<InForce>,
+    policies: Arc<Policies>,
+    context: Context,
+    begun: Instant,
+    /// Calls that were denied by name, with their records. Their input arrives later.
+    denied: Vec<(CallNumber, RecordId)>,
+    /// Number of records about calls and oddities.
+    recorded: u64,
+    /// Number of oddities.
+    oddities: u64,
+    /// Number of matches of text rules.
+    hits: u64,
+}
+
+/// Identifies a call within one response. Ids of providers may be missing or repeated.
+pub type CallNumber = u32;
+
+/// The decision about a call whose name is known and whose arguments are not.
+#[derive(Debug)]
+pub enum NameDecision {
+    /// The call may stream. Its last part waits for [`ResponseDecider::decide`].
+    Stream(NamePermit),
+    /// The call is denied, whatever its arguments.
+    Deny(Denial),
+    /// A rule needs the arguments.
+    NeedArguments,
+}
+
+/// A problem with a response that is not about a judged call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oddity {
+    /// A frame was unreadable and was withheld.
+    Withheld,
+    /// A call was forwarded in another shape than it arrived in.
+    Normalised,
+    /// A call was refused, whatever the policies allow.
+    Refused,
+    /// The response ended inside a call.
+    Dropped,
+}
+
+impl Oddity {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Withheld => "withheld",
+            Self::Normalised => "normalised",
+            Self::Refused => "refused",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// What the end of a response reported.
+#[derive(Debug, Clone, Default)]
+pub struct TurnEnd {
+    /// The model, if the response named it.
+    pub model: Option<String>,
+    /// The tokens that it used.
+    pub tokens: Tokens,
+    /// Why the model stopped, in the provider's words.
+    pub stop_reason: Option<String>,
+    /// Number of calls that the client was meant to run.
+    pub calls: u64,
+    /// Why the response ended early, if it did.
+    pub failure: Option<String>,
+}
+
+impl ResponseDecider {
+    pub(crate) fn new(inner: Arc<Inner>, in_force: Arc<InForce>, context: Context) -> Self {
+        Self {
+            inner,
+            policies: in_force.rules(),
+            in_force,
+            context,
+            begun: Instant::now(),
+            denied: Vec::new(),
+            recorded: 0,
+            oddities: 0,
+            hits: 0,
+        }
+    }
+
+    /// Judges a call by its name alone, without reading the store. A call with a limit needs its
+    /// arguments too, because it must be counted only once.
+    pub fn decide_by_name(&mut self, number: CallNumber, call: &ToolCall) -> NameDecision {
+        let begun = Instant::now();
+        let settings = &*self.in_force.mcp;
+        let resolved_tool = self.inner.resolve_tool(settings, &call.name);
+        if self.inner.may_be_outdated(&call.name, &resolved_tool, self.begun) {
+            // Then the complete call seldom has to wait for the refresh.
+            self.inner.request_refresh();
+            // Without lists of servers and tools, the complete call is early enough for this check.
+            if settings.restricts_names() {
+                return NameDecision::NeedArguments;
+            }
+        }
+        let call = &resolved_tool.read(call.clone());
+        let failures = self.inner.check_resolved_tool(settings, &call.name, &resolved_tool);
+        if failures.blocking().next().is_some() {
+            let judgement = self.policies.judge_waived(call, &now(), &SpentLimits::none());
+            let denial = failures.denial(call.name.raw(), judgement.denial(call));
+            let verdict = failures.verdict(&judgement);
+            return self.denied_by_name(number, call, &resolved_tool, (verdict, denial), begun);
+        }
+        match self.policies.judge_name(call, &now(), &SpentLimits::none()) {
+            // Lists of servers and tools also apply to the calls inside a wrapper call.
+            NameJudgement::Allow(permit, judgement)
+                if judgement.limits.is_empty()
+                    && !may_wrap_calls(&call.name)
+                    && !resolved_tool.is_rated(settings) =>
+            {
+                NameDecision::Stream(permit)
+            }
+            NameJudgement::Allow(..) | NameJudgement::NeedArguments => NameDecision::NeedArguments,
+            NameJudgement::Deny(judgement) => {
+                let outcome = (record::verdict(&judgement), judgement.denial(call));
+                self.denied_by_name(number, call, &resolved_tool, outcome, begun)
+            }
+        }
+    }
+
+    /// Writes the record immediately. The input follows in a record of its own.
+    fn denied_by_name(
+        &mut self,
+        number: CallNumber,
+        call: &ToolCall,
+        resolved_tool: &ResolvedTool,
+        (verdict, denial): (callgate_audit::Verdict, Option<Denial>),
+        begun: Instant,
+    ) -> NameDecision {
+        let Some(mut denial) = denial else { return NameDecision::NeedArguments };
+        let mut record = record::call(resolved_tool.kind(), &self.context, call, Input::Pending);
+        resolved_tool.add_server_facts(&mut record);
+        let digest = Some(self.policies.digest().to_owned()).filter(|digest| !digest.is_empty());
+        record.verdict = Some(callgate_audit::Verdict { policy_digest: digest, ..verdict });
+        record.timing.judged_us = Some(micros(begun));
+        denial.record = Some(record.id.to_string());
+        self.denied.push((number, record.id));
+        self.write_later(record);
+        NameDecision::Deny(denial)
+    }
+
+    /// Records the input of a call that was denied by name.
+    pub fn record_input(&mut self, number: CallNumber, call: &ToolCall) {
+        let Some(place) = self.denied.iter().position(|(denied, _)| *denied == number) else {
+            return;
+        };
+        let (_, completes) = self.denied.swap_remove(place);
+        let kind = self.inner.resolve_tool(&self.in_force.mcp, &call.name).kind();
+        let mut record = record::call(kind, &self.context, call, Input::Known);
+        record.completes = Some(completes);
+        self.inner.write(record);
+    }
+
+    /// Judges a complete call, counts it and records it. The future resolves when the record is
+    /// durable.
+    pub fn decide(&mut self, call: ToolCall) -> Pending {
+        self.recorded += 1;
+        let subject = Subject {
+            context: self.context.clone(),
+            policies: Arc::clone(&self.policies),
+            in_force: Arc::clone(&self.in_force),
+            readings: Vec::new(),
+            extra_inputs: Vec::new(),
+            source: CallSource::InResponse { begun: self.begun },
+            record: RecordId::new(),
+            at: now_micros(),
+            begun: Instant::now(),
+            call,
+        };
+        let decided = pipeline::decide(Arc::clone(&self.inner), subject);
+        Pending::new(async { decided.await.decision })
+    }
+
+    /// Records a call that the provider ran itself.
+    pub fn record_provider_call(&mut self, call: &ToolCall) {
+        let mut record = record::call(Kind::ToolCall, &self.context, call, Input::Known);
+        record.verdict = Some(record::without_rule(
+            Action::Unjudged,
+            Code::Unjudged,
+            "run by the provider itself",
+        ));
+        self.write_later(record);
+    }
+
+    /// Records an oddity of the response. `tool` is the call it concerns.
+    pub fn record_oddity(&mut self, oddity: Oddity, tool: Option<&str>, why: &str) {
+        self.oddities += 1;
+        if self.oddities > MAX_ODDITIES {
+            return;
+        }
+        let mut record = record::begin(Kind::ToolCallWarning, &self.context, &self.context.origin);
+        record.tool = tool.map(|name| Tool { name: name.to_owned(), ..Tool::default() });
+        let dropped = matches!(oddity, Oddity::Refused | Oddity::Dropped | Oddity::Withheld);
+        if dropped {
+            record.verdict = Some(record::without_rule(Action::Deny, Code::Unreadable, why));
+        }
+        record.detail = Some(format!("{}: {why}", oddity.word()));
+        self.write_later(record);
+    }
+
+    /// The text rules that apply to this response, if any.
+    pub fn text_guard(&self) -> Option<TextGuard> {
+        self.policies.text_guard(Direction::Response, &self.context.origin)
+    }
+
+    /// Records a match of a text rule in the response.
+    pub fn record_text_hit(&mut self, hit: &TextHit) {
+        self.hits += 1;
+        if self.hits <= MAX_ODDITIES {
+            let record = record::guardrail(&self.context, Direction::Response, hit);
+            self.write_later(record);
+        }
+    }
+
+    /// Writes the summary of the response, which ended normally or not.
+    pub fn end(self, end: TurnEnd) {
+        let tokens = end.tokens;
+        let facts = &self.context.origin;
+        if self.recorded == 0 && end.calls == 0 && end.failure.is_none() {
+            let provider = facts.provider.clone().unwrap_or_default();
+            let who = record::principal(facts);
+            let turn = TurnCount { provider, model: end.model, who, tokens };
+            return self.inner.audit.count_turn(turn);
+        }
+        let mut record = record::begin(Kind::Turn, &self.context, facts);
+        record.model = end.model.or(record.model);
+        record.tokens = tokens;
+        record.stop_reason = end.stop_reason;
+        record.calls = Some(end.calls);
+        record.timing.total_ms = Some(millis(self.begun));
+        let more = |source: u64| source.saturating_sub(MAX_ODDITIES);
+        record.detail = match (more(self.oddities), more(self.hits)) {
+            (0, 0) => end.failure,
+            (oddities, 0) => Some(format!(
+                "{}{oddities} more oddities are not recorded",
+                failure_prefix(end.failure)
+            )),
+            (oddities, hits) => Some(format!(
+                "{}{oddities} more oddities and {hits} more hits of text rules are not recorded",
+                failure_prefix(end.failure)
+            )),
+        };
+        self.inner.write(record);
+    }
+
+    fn write_later(&mut self, record: Record) {
+        self.recorded += 1;
+        self.inner.write(record);
+    }
+}
+
+/// A hostile response could contain an oddity in every frame and push all other records out of the
+/// store.
+const MAX_ODDITIES: u64 = 64;
+
+fn failure_prefix(failure: Option<String>) -> String {
+    failure.map_or_else(String::new, |failure| format!("{failure}; "))
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

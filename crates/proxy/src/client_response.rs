@@ -1,0 +1,199 @@
+//! Sends the provider's response to the client: copied, judged, or refused.
+
+use std::future::poll_fn;
+
+use bytes::Bytes;
+use callgate_dialect::Blame;
+use callgate_gate::{Ending, Gate, RequestedForm};
+use callgate_wire::Decoder;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Method, Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+
+use crate::copied_response::CopiedResponse;
+use crate::gateway::{Exchange, Inner};
+use crate::headers;
+use crate::judged_response::{JudgedResponse, ResponseContext};
+use crate::outgoing::Outgoing;
+use crate::refusal::{self, Refusal};
+use crate::route::Treatment;
+use crate::settings::Mode;
+use crate::upstream::UpstreamBody;
+
+/// Turns the provider's response into the client's.
+pub(crate) async fn prepare(
+    inner: &Inner,
+    exchange: Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    headers::for_client(response.headers_mut());
+    let status = response.status();
+    if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+        let why = "it redirects elsewhere, around callgate; set the provider's `base_url` to the \
+                   place it redirects to";
+        return Err(Refusal::Answer(why.to_owned()));
+    }
+    if !inner.inspects(exchange.route.treatment) {
+        if let (true, Some(why)) = (status.is_success(), unjudged(inner, &exchange)) {
+            inner.decider.record_unjudged(&exchange.context, why);
+        }
+        return Ok(copied(inner, response));
+    }
+    if has_no_body(&exchange.method, status) {
+        headers::body_changes(response.headers_mut());
+        return Ok(response.map(|_| Outgoing::Whole(None)));
+    }
+    if !status.is_success() {
+        return error_status(&exchange, response).await;
+    }
+    inspected(inner, exchange, response).await
+}
+
+/// Why a response that may contain calls is not judged; `None` if it is.
+fn unjudged(inner: &Inner, exchange: &Exchange) -> Option<&'static str> {
+    match (exchange.route.treatment, inner.settings.mode) {
+        (Treatment::Opened, _) => Some("gateway.passthrough lets this path pass unread"),
+        (Treatment::Inspect(_), Mode::Off) => Some("gateway.mode is off"),
+        (Treatment::Inspect(_), Mode::Full | Mode::CallsOnly) => Some("there is no policy"),
+        (
+            Treatment::Pass
+            | Treatment::PassText(_)
+            | Treatment::PassRestored(_)
+            | Treatment::Refuse(_),
+            _,
+        ) => None,
+    }
+}
+
+fn copied(inner: &Inner, response: Response<UpstreamBody>) -> Response<Outgoing> {
+    let open = inner.metrics.open();
+    response.map(|body| Outgoing::Copied(Box::new(CopiedResponse::new(body, open))))
+}
+
+fn has_no_body(method: &Method, status: StatusCode) -> bool {
+    method == Method::HEAD
+        || matches!(
+            status,
+            StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED | StatusCode::RESET_CONTENT
+        )
+}
+
+/// Sends a response through the gate. The head of a stream is sent at once. The head of a plain
+/// body waits for the body, because its status depends on whether the body is refused.
+async fn inspected(
+    inner: &Inner,
+    exchange: Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    let limits = callgate_wire::Limits {
+        frame: inner.settings.limits.frame,
+        body: inner.settings.limits.body,
+        ..Default::default()
+    };
+    let decoder = decoder(&response, &limits)?;
+    if let Some(charset) = headers::foreign_charset(response.headers()) {
+        return Err(Refusal::Answer(format!("its character set is `{charset}`, not UTF-8")));
+    }
+    headers::body_changes(response.headers_mut());
+    let Exchange { route, binding, context, answered, .. } = exchange;
+    let dialect = route.dialect;
+    let streamed = headers::announces_stream(response.headers());
+    let mut settings = callgate_gate::Settings::new(context.origin.clone());
+    settings.on_deny = inner.settings.on_deny;
+    settings.denial = inner.decider.denial_text();
+    settings.malformed = inner.settings.malformed;
+    settings.limits = inner.settings.limits.clone();
+    // This only affects the form of an error for an empty response.
+    settings.requested_form = if streamed { RequestedForm::Stream } else { RequestedForm::Body };
+    let Some(response_decider) = inner.decider.response_decider(context) else {
+        return Err(Refusal::Internal("no policies are loaded; send the request again"));
+    };
+    if inner.settings.mode == Mode::Full {
+        settings.text = response_decider.text_guard();
+    }
+    let response_context = ResponseContext {
+        decider: inner.decider.clone(),
+        binding,
+        answered: answered.into_inner(),
+        metrics: inner.metrics.clone(),
+        _open: inner.metrics.open(),
+    };
+    let (parts, upstream) = response.into_parts();
+    let gate = Gate::new(dialect, settings);
+    let judged =
+        Box::new(JudgedResponse::new(upstream, decoder, gate, response_decider, response_context));
+    if streamed {
+        return Ok(Response::from_parts(parts, Outgoing::Judged(judged)));
+    }
+    let (refused, body) = first_bytes(judged).await;
+    let mut response = Response::from_parts(parts, body);
+    if refused {
+        *response.status_mut() = StatusCode::BAD_GATEWAY;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        refusal::mark_refused(response.headers_mut(), dialect);
+    }
+    Ok(response)
+}
+
+/// The body from its first bytes, and whether it consists only of a refusal.
+async fn first_bytes(mut judged: Box<JudgedResponse>) -> (bool, Outgoing) {
+    let Some(first) = poll_fn(|cx| judged.poll_chunk(cx)).await else {
+        return (false, Outgoing::Whole(None));
+    };
+    match judged.ending() {
+        // To the client, a blocked response looks like one that the provider's own filter stopped.
+        Some(Ending::Clean | Ending::Blocked) => (false, Outgoing::whole(first)),
+        // A stream under another content type has its error as its last event.
+        Some(Ending::Error(_)) => (first.starts_with(b"{"), Outgoing::whole(first)),
+        None => {
+            judged.put_back(first.into());
+            (false, Outgoing::Judged(judged))
+        }
+    }
+}
+
+fn decoder(
+    response: &Response<UpstreamBody>,
+    limits: &callgate_wire::Limits,
+) -> Result<Decoder, Refusal> {
+    let named = headers::content_encoding(response.headers()).map_err(|_| {
+        Refusal::Answer("the `Content-Encoding` header is not valid text".to_owned())
+    })?;
+    Decoder::for_header(Some(&named), limits).map_err(|error| {
+        Refusal::Answer(format!("{error}; callgate reads gzip, deflate, br and zstd"))
+    })
+}
+
+/// Forwards an error response. People and programs read it, so any call text in it is removed.
+async fn error_status(
+    exchange: &Exchange,
+    mut response: Response<UpstreamBody>,
+) -> Result<Response<Outgoing>, Refusal> {
+    let limits = callgate_wire::Limits { decoded_total: MAX_ERROR as u64, ..Default::default() };
+    let mut decoder = decoder(&response, &limits)?;
+    headers::body_changes(response.headers_mut());
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, MAX_ERROR).collect().await;
+    let body = body
+        .map_err(|_| Refusal::Answer("the error message is too long or incomplete".to_owned()))?;
+    let mut plain = Vec::new();
+    let decoded =
+        decoder.push(&body.to_bytes(), &mut plain).and_then(|()| decoder.finish(&mut plain));
+    decoded.map_err(|error| Refusal::Answer(format!("the body cannot be decoded: {error}")))?;
+    // UTF-16 text of ASCII letters is valid UTF-8 with zero bytes in between.
+    let readable = std::str::from_utf8(&plain).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = readable else {
+        // Some clients would find calls in it that callgate cannot read.
+        let why = "callgate withheld the text of this error: it is not UTF-8";
+        let body = exchange.route.dialect.error_body(Blame::Upstream, why);
+        return Ok(Response::from_parts(parts, Outgoing::whole(Bytes::from(body))));
+    };
+    let cleaned = callgate_dialect::clean_error(exchange.route.dialect, text);
+    let body = cleaned.map_or(Bytes::from(plain), Bytes::from);
+    Ok(Response::from_parts(parts, Outgoing::whole(body)))
+}
+
+/// Errors are a few hundred bytes; the longest quote the request. This bounds both the received and
+/// the decoded size.
+const MAX_ERROR: usize = 4 << 20;

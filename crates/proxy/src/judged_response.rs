@@ -1,0 +1,323 @@
+//! Sends a response through the gate.
+//!
+//! ```text
+//! upstream ─► decode ─► Gate ─► bytes that may leave ─► one write
+//!                        │ ▲
+//!           a call: asks │ │ answers once the record is durable
+//!                        ▼ │
+//!                  ResponseDecider
+//! ```
+//!
+//! One poll reads everything that the provider has sent so far and forwards all of it that may
+//! leave. Nothing is read ahead of the client: a slow client slows the provider.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use callgate_decide::{
+    Decider, Decision, NameDecision, Oddity, Pending, Receipt, RemovedEntry, ResponseDecider,
+    Tokens, TurnEnd,
+};
+use callgate_dialect::Slot;
+use callgate_gate::{
+    Answer, Close, Ending, Gate, NameAnswer, NameQuestion, Note, Question, RemovedTurn, Step,
+};
+use callgate_wire::Decoder;
+
+use crate::metrics::{Metrics, OpenStream, Verdict};
+use crate::restore::{self, Binding};
+use crate::upstream::{Progress, UpstreamBody};
+
+/// A response that is judged while it is forwarded.
+pub(crate) struct JudgedResponse {
+    upstream: UpstreamBody,
+    decoder: Decoder,
+    gate: Gate,
+    /// `None` once the end is recorded.
+    response_decider: Option<ResponseDecider>,
+    /// Calls that wait for their record.
+    pending: Vec<(Slot, Pending)>,
+    /// Removed calls that must be stored before any further byte leaves.
+    keeping: Vec<Receipt>,
+    out: Vec<u8>,
+    state: State,
+    /// The error message of the upstream, if it failed.
+    failure: Option<String>,
+    response_context: ResponseContext,
+}
+
+/// What a response needs besides its bytes.
+pub(crate) struct ResponseContext {
+    pub(crate) decider: Decider,
+    pub(crate) binding: Binding,
+    /// The calls that the request answered, to be stored once the response is complete.
+    pub(crate) answered: Option<RemovedEntry>,
+    pub(crate) metrics: Metrics,
+    /// Counts the response as open until it is dropped.
+    pub(crate) _open: OpenStream,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// The provider is sending.
+    Open,
+    /// The provider has finished. Some calls may still wait for a decision.
+    Closed,
+    /// The gate has emitted everything.
+    Ended(Ending),
+}
+
+impl JudgedResponse {
+    pub(crate) fn new(
+        upstream: UpstreamBody,
+        decoder: Decoder,
+        gate: Gate,
+        response_decider: ResponseDecider,
+        response_context: ResponseContext,
+    ) -> Self {
+        Self {
+            upstream,
+            decoder,
+            gate,
+            response_decider: Some(response_decider),
+            pending: Vec::new(),
+            keeping: Vec::new(),
+            out: Vec::new(),
+            state: State::Open,
+            failure: None,
+            response_context,
+        }
+    }
+
+    /// The next bytes that may leave; `None` at the end. A failure of the provider is reported in
+    /// the dialect's own form, so the body itself never fails.
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        for _ in 0..MAX_TURNS {
+            self.poll_answers(cx);
+            self.steps(cx);
+            if !self.poll_kept(cx) {
+                return Poll::Pending;
+            }
+            if !self.out.is_empty() {
+                return Poll::Ready(Some(Bytes::from(std::mem::take(&mut self.out))));
+            }
+            match &self.state {
+                State::Ended(_) => {
+                    self.end();
+                    return Poll::Ready(None);
+                }
+                State::Closed => return Poll::Pending,
+                State::Open => {}
+            }
+            if self.poll_upstream(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        // Much has arrived and nothing may leave yet: let other tasks run.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Returns bytes that were taken and not sent.
+    pub(crate) fn put_back(&mut self, mut bytes: Vec<u8>) {
+        bytes.append(&mut self.out);
+        self.out = bytes;
+    }
+
+    /// How the response ended, once it has.
+    pub(crate) fn ending(&self) -> Option<&Ending> {
+        match &self.state {
+            State::Ended(ending) => Some(ending),
+            State::Open | State::Closed => None,
+        }
+    }
+
+    /// Reads what has arrived.
+    fn poll_upstream(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Self { upstream, decoder, gate, .. } = self;
+        let mut undecodable = None;
+        let mut plain = Vec::new();
+        let polled = upstream.poll_ready_chunks(cx, &mut |bytes: &[u8]| {
+            if decoder.is_identity() {
+                return gate.push(bytes);
+            }
+            // Bytes decoded before an error are valid.
+            if undecodable.is_none() {
+                undecodable = decoder.push(bytes, &mut plain).err();
+                gate.push(&plain);
+                plain.clear();
+            }
+        });
+        if let Some(error) = undecodable {
+            self.fail(format!("the response cannot be decoded: {error}"));
+            return Poll::Ready(());
+        }
+        match polled {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(Progress::More)) => {}
+            Poll::Ready(Ok(Progress::End)) => match self.decoder.finish(&mut Vec::new()) {
+                Ok(()) => self.close(Close::End),
+                Err(error) => self.fail(format!("the response cannot be decoded: {error}")),
+            },
+            Poll::Ready(Err(error)) => self.fail(error.to_string()),
+        }
+        Poll::Ready(())
+    }
+
+    fn fail(&mut self, why: String) {
+        tracing::warn!(why, "a response broke off");
+        self.failure = Some(why);
+        self.close(Close::Failed);
+    }
+
+    fn close(&mut self, how: Close) {
+        self.gate.close(how);
+        self.state = State::Closed;
+    }
+
+    /// Takes every step that is possible now.
+    fn steps(&mut self, cx: &mut Context<'_>) {
+        while !matches!(self.state, State::Ended(_)) {
+            match self.gate.step(&mut self.out) {
+                Step::Name(question) => self.ask_name(question),
+                Step::Judge(question) => self.ask(question, cx),
+                Step::Note(note) => self.note(note),
+                Step::NeedMore | Step::Waiting => return,
+                Step::Ended(ending) => self.ended(ending),
+            }
+        }
+    }
+
+    fn ask_name(&mut self, question: NameQuestion) {
+        let NameQuestion { slot, call } = question;
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let answer = match response_decider.decide_by_name(slot, &call) {
+            NameDecision::Stream(permit) => NameAnswer::Stream(permit),
+            NameDecision::NeedArguments => NameAnswer::NeedArguments,
+            NameDecision::Deny(denial) => {
+                self.response_context.metrics.count_call(Verdict::Denied);
+                NameAnswer::Deny(denial)
+            }
+        };
+        self.gate.answer_name(slot, answer);
+    }
+
+    /// Only this call waits for its record.
+    fn ask(&mut self, question: Question, cx: &mut Context<'_>) {
+        let Question { slot, call, .. } = question;
+        let Some(response_decider) = &mut self.response_decider else { return };
+        let mut pending = response_decider.decide(call);
+        match Pin::new(&mut pending).poll(cx) {
+            Poll::Ready(decision) => self.answer(slot, decision),
+            Poll::Pending => self.pending.push((slot, pending)),
+        }
+    }
+
+    fn poll_answers(&mut self, cx: &mut Context<'_>) {
+        let mut place = 0;
+        while let Some((slot, pending)) = self.pending.get_mut(place) {
+            let slot = *slot;
+            match Pin::new(pending).poll(cx) {
+                Poll::Pending => place += 1,
+                Poll::Ready(decision) => {
+                    drop(self.pending.remove(place));
+                    self.answer(slot, decision);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, slot: Slot, decision: Decision) {
+        let (answer, verdict) = match decision {
+            Decision::Allow(permit) => (Answer::Allow(permit), Verdict::Allowed),
+            Decision::Deny(denial) => (Answer::Deny(denial), Verdict::Denied),
+        };
+        self.response_context.metrics.count_call(verdict);
+        self.gate.answer(slot, answer);
+    }
+
+    fn note(&mut self, note: Note) {
+        let Some(response_decider) = &mut self.response_decider else { return };
+        match note {
+            Note::Observed(call) => response_decider.record_provider_call(&call),
+            Note::Completed { slot, call } => response_decider.record_input(slot, &call),
+            Note::Withheld { why } => response_decider.record_oddity(Oddity::Withheld, None, &why),
+            Note::Normalised { tool, why } => {
+                response_decider.record_oddity(Oddity::Normalised, Some(&tool), &why)
+            }
+            Note::Refused { tool, why } => {
+                response_decider.record_oddity(Oddity::Refused, Some(&tool), &why)
+            }
+            Note::Dropped { tool, why } => {
+                response_decider.record_oddity(Oddity::Dropped, Some(&tool), why)
+            }
+            Note::Guardrail(hit) => {
+                self.response_context.metrics.count_text_match(&hit, "response");
+                response_decider.record_text_hit(&hit);
+            }
+            Note::Removed(turn) => self.keep(&turn),
+        }
+    }
+
+    fn ended(&mut self, ending: Ending) {
+        if let (Ending::Clean, Some(answered)) = (&ending, self.response_context.answered.take()) {
+            self.keeping.push(self.response_context.decider.keep_removed(answered));
+        }
+        self.state = State::Ended(ending);
+    }
+
+    /// Stores a turn with removed calls. The client may send the turn back as soon as it has the
+    /// end of the response, so the end waits until the turn is stored.
+    fn keep(&mut self, turn: &RemovedTurn) {
+        let entry = restore::entry(turn, &self.response_context.binding);
+        self.keeping.push(self.response_context.decider.keep_removed(entry));
+    }
+
+    /// Whether everything is stored. If storing a turn fails, its calls are not restored later.
+    fn poll_kept(&mut self, cx: &mut Context<'_>) -> bool {
+        self.keeping.retain_mut(|receipt| match Pin::new(receipt).poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(Ok(_)) => false,
+            Poll::Ready(Err(error)) => {
+                tracing::error!(%error, "removed calls cannot be stored, so they will not be restored");
+                false
+            }
+        });
+        self.keeping.is_empty()
+    }
+
+    fn end(&mut self) {
+        let Some(response_decider) = self.response_decider.take() else { return };
+        let failure = match &self.state {
+            State::Ended(Ending::Clean) => None,
+            State::Ended(Ending::Error(why)) => Some(self.failure.take().unwrap_or(why.clone())),
+            State::Ended(Ending::Blocked) => Some("a rule about text stopped it".to_owned()),
+            State::Open | State::Closed => Some("the client went away".to_owned()),
+        };
+        let usage = self.gate.usage();
+        response_decider.end(TurnEnd {
+            model: self.gate.model().map(str::to_owned),
+            tokens: Tokens {
+                input: usage.input,
+                cached: usage.cached,
+                output: usage.output,
+                reasoning: usage.reasoning,
+            },
+            stop_reason: usage.stop_reason,
+            calls: usage.calls.into(),
+            failure,
+        });
+    }
+}
+
+/// How often the upstream is polled in a row while nothing leaves.
+const MAX_TURNS: usize = 8;
+
+impl Drop for JudgedResponse {
+    /// Records the end if the client went away before it.
+    fn drop(&mut self) {
+        self.end();
+    }
+}

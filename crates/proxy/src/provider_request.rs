@@ -1,0 +1,208 @@
+//! Prepares the request for the provider: unchanged, unless something is removed, restored or
+//! masked.
+
+use std::borrow::Cow;
+
+use bytes::{Bytes, BytesMut};
+use callgate_decide::TextGuard;
+use callgate_wire::{CodingError, Decoder};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Request};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+
+use crate::access::{self, AccessDenied, Principal};
+use crate::gateway::{Exchange, Inner};
+use crate::headers;
+use crate::inbound;
+use crate::refusal::Refusal;
+use crate::restore;
+use crate::route::Treatment;
+use crate::sign;
+use crate::texts;
+use crate::upstream::{ClientBody, RequestBody};
+
+/// The request to send to the provider.
+pub(crate) async fn prepare(
+    inner: &Inner,
+    exchange: &Exchange,
+    principal: &Principal,
+    parts: Parts,
+    body: Incoming,
+) -> Result<Request<RequestBody>, Refusal> {
+    let mut headers = parts.headers;
+    let route = &exchange.route;
+    let mut query = parts.uri.query().map(Cow::from);
+    headers::for_provider(&mut headers, inner.inspects(route.treatment));
+    if principal.swap {
+        headers::drop_keys(&mut headers);
+        query = query.and_then(|query| access::without_key(&query).map(Cow::from));
+    }
+    if access::contains_gateway_key(&headers, &route.path, query.as_deref()) {
+        return Err(Refusal::Access(AccessDenied::MisplacedKey));
+    }
+    if principal.swap {
+        let key = route.site.provider.api_key.as_ref();
+        key.and_then(|key| headers::swap_key(&mut headers, route, key))
+            .ok_or(Refusal::Internal("the provider's key cannot be sent"))?;
+    }
+    let why = ReadReasons::of(inner, exchange, &headers);
+    let body = if body.is_end_stream() {
+        if why.offers {
+            // Its path may name something that includes tools.
+            inbound::judge(inner, exchange, "{}")?;
+        }
+        RequestBody::Empty
+    } else {
+        let body = ClientBody::new(body, &inner.settings.timeouts);
+        match why.any() {
+            true => read(inner, exchange, why, &mut headers, body).await?,
+            // Do not take a connection to a provider before the first byte of the body has arrived.
+            false => {
+                body.after_first_byte().await?.map_or(RequestBody::Empty, RequestBody::Streamed)
+            }
+        }
+    };
+    let path = match query {
+        Some(query) => format!("{}?{query}", route.path),
+        None => route.path.clone(),
+    };
+    let path: PathAndQuery =
+        path.parse().map_err(|_| Refusal::BadRequest("the path is not a valid URI".to_owned()))?;
+    let credentials = route.site.provider.api_key.as_ref().filter(|_| principal.swap);
+    let signing = sign::SigningRequest { route, method: &parts.method, path: &path };
+    let body =
+        sign::sign(signing, credentials, inner.settings.request_body, &mut headers, body).await?;
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method;
+    *request.uri_mut() = path.into();
+    *request.headers_mut() = headers;
+    Ok(request)
+}
+
+/// Why a request must be read.
+#[derive(Debug)]
+struct ReadReasons {
+    /// Calls were removed from this client's turns before.
+    restore: bool,
+    /// A policy has rules for the tools it offers.
+    offers: bool,
+    /// The text rules that apply to it.
+    texts: Option<TextGuard>,
+}
+
+impl ReadReasons {
+    fn of(inner: &Inner, exchange: &Exchange, headers: &HeaderMap) -> Self {
+        let treatment = exchange.route.treatment;
+        let carries_turns = matches!(treatment, Treatment::Inspect(_) | Treatment::PassRestored(_));
+        Self {
+            restore: carries_turns && inner.decider.has_removed(&exchange.binding),
+            offers: carries_turns && inner.judges() && inner.decider.judges_offers(),
+            texts: texts::guard(inner, exchange, headers),
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.restore || self.offers || self.texts.is_some()
+    }
+}
+
+/// Reads the request: judges the tools it offers, restores removed calls in its turns, and applies
+/// text rules. In this order, because turns are recognized by the text that the client received.
+async fn read(
+    inner: &Inner,
+    exchange: &Exchange,
+    why: ReadReasons,
+    headers: &mut HeaderMap,
+    body: ClientBody,
+) -> Result<RequestBody, Refusal> {
+    let coding = headers::content_encoding(headers).map_err(|_| {
+        Refusal::BadRequest("the `Content-Encoding` header is not valid text".to_owned())
+    })?;
+    let limit = inner.settings.request_body;
+    let limits =
+        callgate_wire::Limits { body: limit, decoded_total: limit as u64, ..Default::default() };
+    let decoder = Decoder::for_header(Some(&coding), &limits)
+        .map_err(|_| Refusal::RequestCoding(coding.clone()))?;
+    let sent = collect(body, limit).await?;
+    let plain = decode(decoder, &sent, limit)?;
+    let text = std::str::from_utf8(&plain);
+    let mut changed: Option<Bytes> = None;
+    if why.offers {
+        let text = text.map_err(|_| Refusal::BadRequest("the body is not UTF-8".to_owned()))?;
+        changed = inbound::judge(inner, exchange, text)?.map(Bytes::from);
+    }
+    if why.restore {
+        let body = changed.as_ref().unwrap_or(&plain).clone();
+        changed = restored(inner, exchange, body).await.map(Bytes::from).or(changed);
+    }
+    if let Some(guard) = &why.texts {
+        let body = changed.as_ref().unwrap_or(&plain);
+        changed = texts::judge(inner, exchange, guard, body)?.map(Bytes::from).or(changed);
+    }
+    match changed {
+        None => Ok(RequestBody::Whole(sent)),
+        Some(body) => {
+            headers.remove(CONTENT_ENCODING);
+            headers.remove(CONTENT_LENGTH);
+            Ok(RequestBody::Whole(body))
+        }
+    }
+}
+
+/// The request with its removed calls; `None` if there were none, or they cannot be restored.
+async fn restored(inner: &Inner, exchange: &Exchange, body: Bytes) -> Option<String> {
+    let (decider, binding) = (inner.decider.clone(), exchange.binding);
+    let dialect = exchange.route.dialect;
+    // It reads the store and the complete request: other connections must not wait for that.
+    let put_back = tokio::task::spawn_blocking(move || {
+        restore::restore(&decider, &binding, dialect, std::str::from_utf8(&body).ok()?)
+    });
+    let restore::RestoredRequest { restored, answered } =
+        put_back.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "removed calls cannot be restored");
+            None
+        })?;
+    if let Some(answered) = answered {
+        // A request is restored only once.
+        let _ = exchange.answered.set(answered);
+    }
+    if let Some((call, why)) = restored.skipped.first() {
+        let more = restored.skipped.len() - 1;
+        let call = if call.is_empty() { String::new() } else { format!("{call}: ") };
+        inner.decider.record_not_restored(&exchange.context, &format!("{call}{why}; {more} more"));
+    }
+    let body = restored.body?;
+    inner.metrics.count_restored(restored.restored.len());
+    Some(body)
+}
+
+pub(crate) async fn collect(mut body: ClientBody, limit: usize) -> Result<Bytes, Refusal> {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if whole.len().saturating_add(data.len()) > limit {
+            return Err(Refusal::TooLarge(limit));
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole.freeze())
+}
+
+fn decode(mut decoder: Decoder, sent: &Bytes, limit: usize) -> Result<Bytes, Refusal> {
+    if decoder.is_identity() {
+        return Ok(sent.clone());
+    }
+    let mut plain = Vec::new();
+    let decoded = decoder.push(sent, &mut plain).and_then(|()| decoder.finish(&mut plain));
+    decoded.map_err(|error| match error {
+        CodingError::TooMuch { .. } => Refusal::TooLarge(limit),
+        error => Refusal::BadRequest(format!("the body cannot be decoded: {error}")),
+    })?;
+    if plain.len() > limit {
+        return Err(Refusal::TooLarge(limit));
+    }
+    Ok(plain.into())
+}
