@@ -102,9 +102,9 @@ fn an_older_callgate_fails_with_a_reason() {
     let store = place.open(Durability::Disk);
     let insert = "INSERT INTO records VALUES (9, 1, 9, 0, zeroblob(32), NULL, '{}')";
     let said = running.execute(insert, []).unwrap_err().to_string();
-    assert!(said.contains("moved by a newer callgate"), "{said}");
+    assert!(said.contains("migrated by a newer callgate"), "{said}");
     let said = running.execute("UPDATE touched SET times = 1", []).unwrap_err().to_string();
-    assert!(said.contains("moved by a newer callgate"), "{said}");
+    assert!(said.contains("migrated by a newer callgate"), "{said}");
     // A process that opens it: at its old path, and where the old file is kept.
     for path in [place.path(), place.path().with_extension("db.0.1")] {
         let found = RECORDS.identify(&Connection::open(path).unwrap()).unwrap();

@@ -34,7 +34,7 @@ fn keeping_up_rebuilds_a_damaged_index() {
 fn a_file_that_is_not_an_index_is_not_changed() {
     type Make = fn(&Folder);
     let files: [(&str, Make); 4] = [
-        ("something else", |folder| {
+        ("another application", |folder| {
             folder.raw().execute_batch("CREATE TABLE songs (name TEXT)").unwrap();
         }),
         ("file is not a database", |folder| {
